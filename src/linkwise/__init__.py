@@ -1,0 +1,71 @@
+"""Constraint-based clustering: a few answers about pairs, and the clustering that you mean.
+
+The public names are loaded when they are first used, so that importing linkwise costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkwise.active.cobra import COBRA
+    from linkwise.active.cobras import COBRAS
+    from linkwise.constraints import Constraints, constraint_score
+    from linkwise.errors import (
+        ConstraintError,
+        ConstraintWarning,
+        DataError,
+        InfeasibleConstraintsError,
+        SessionError,
+        StaleAnswerError,
+    )
+    from linkwise.evidence import Evidence
+    from linkwise.learner import Question, TruthOracle
+    from linkwise.session.session import Session
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "COBRA": "active.cobra",
+    "COBRAS": "active.cobras",
+    "Constraints": "constraints",
+    "constraint_score": "constraints",
+    "ConstraintError": "errors",
+    "ConstraintWarning": "errors",
+    "DataError": "errors",
+    "InfeasibleConstraintsError": "errors",
+    "SessionError": "errors",
+    "StaleAnswerError": "errors",
+    "Evidence": "evidence",
+    "Question": "learner",
+    "TruthOracle": "learner",
+    "Session": "session.session",
+}
+
+__all__ = [  # noqa: RUF022  # in the order in which people meet them
+    "Constraints",
+    "Evidence",
+    "Session",
+    "Question",
+    "TruthOracle",
+    "COBRA",
+    "COBRAS",
+    "constraint_score",
+    "ConstraintError",
+    "ConstraintWarning",
+    "DataError",
+    "InfeasibleConstraintsError",
+    "SessionError",
+    "StaleAnswerError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
+    return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

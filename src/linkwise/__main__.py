@@ -1,0 +1,35 @@
+"""The command ``linkwise``, also ``python -m linkwise``. Loads next to nothing before it is needed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("typer", "rich", "polars")  # the extra "app"
+
+
+def main() -> None:
+    """Run the command line; without its packages say in one line how to get them."""
+    if sys.argv[1:] == ["--version"]:
+        from linkwise import __version__
+
+        print(f"linkwise {__version__}")
+        return
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        sys.exit(_without(missing))
+    from linkwise.apps.cli import app
+
+    app(prog_name="linkwise")
+
+
+def _without(missing: list[str]) -> int:
+    print(
+        f'the command line needs {", ".join(missing)}, not installed here: pip install "linkwise[app]"',
+        file=sys.stderr,
+    )
+    return 2
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+"""Super-instances: sets of rows that are treated as one, how they split and how they group.
+
+Shared by COBRA and COBRAS (Van Craenendonck et al., 2017 and 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from linkwise.cluster.common.kmeans import k_means
+from linkwise.evidence import Answer, Evidence
+from linkwise.kernels import nearest_rows
+from linkwise.learner import Labels, Question
+from linkwise.parallel import n_threads
+
+MOST_UNSURE = 3  # so many pairs are tried before the relation of two parts is left open
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperInstance:
+    """Rows treated as one.
+
+    Attributes
+    ----------
+    place : tuple of int
+        Where it stands in the tree of splits; randomness comes from here.
+    rows : ndarray
+        Row positions, ascending.
+    mean : ndarray of shape (n_features,)
+    representative : int
+        The askable row nearest to the mean, the lowest among equals.
+    n_askable : int
+    """
+
+    place: tuple[int, ...]
+    rows: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    representative: int
+    n_askable: int
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Splits super-instances of one data set by k-means and remembers every split.
+
+    A split depends on the place alone, so a run that is repeated computes nothing again.
+    """
+
+    X: NDArray[Any]
+    seed: int
+    n_init: int | Literal["auto"]
+    askable: NDArray[np.bool_] | None
+    memo: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
+
+    def whole(self) -> SuperInstance:
+        """All rows as one super-instance."""
+        return self._parts((), np.arange(len(self.X)), np.zeros(len(self.X), np.uint16), 0)[0]
+
+    def split(self, whole: SuperInstance, k: int) -> list[SuperInstance]:
+        """At most `k` parts of a super-instance; a single one when it cannot be split."""
+        if whole.n_askable < 2:
+            return [whole]
+        labels = self.memo.get((whole.place, k))
+        if labels is None:
+            labels = self._labels(whole, min(k, len(whole.rows)))
+            self.memo[whole.place, k] = labels
+        if not labels.any():
+            return [whole]
+        parts = self._parts(whole.place, whole.rows, labels, k)
+        return parts if len(parts) > 1 else [whole]
+
+    def _labels(self, whole: SuperInstance, k: int) -> NDArray[np.uint16]:
+        if len(whole.rows) == 2:
+            first, second = self.X[whole.rows]
+            return np.array([0, (first != second).any()], dtype=np.uint16)
+        found = k_means(self._take(whole.rows), k, (self.seed, *whole.place, k), n_init=self.n_init)
+        return found.labels.astype(np.uint16)
+
+    def _take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        return self.X if len(rows) == len(self.X) else self.X[rows]
+
+    def _parts(
+        self, place: tuple[int, ...], rows: NDArray[np.int64], labels: NDArray[np.uint16], k: int
+    ) -> list[SuperInstance]:
+        """Super-instances of labelled rows; parts without an askable row are given away."""
+        inside = self._take(rows)
+        allowed = None if self.askable is None else self.askable[rows]
+        means = _means(inside, labels)
+        nearest = nearest_rows(inside, labels.astype(np.int32), means, allowed, n_threads())
+        if (nearest < 0).any() and (nearest >= 0).any():
+            labels = _give_away(inside, labels, means, nearest)
+            means = _means(inside, labels)
+            nearest = nearest_rows(inside, labels.astype(np.int32), means, allowed, n_threads())
+        order = np.argsort(labels, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(labels, minlength=len(means)))[:-1])
+        return [
+            SuperInstance(
+                (*place, k, j),
+                rows[part],
+                means[j],
+                int(rows[nearest[j]]) if nearest[j] >= 0 else -1,
+                len(part) if allowed is None else int(allowed[part].sum()),
+            )
+            for j, part in enumerate(parts)
+        ]
+
+
+def _means(X: NDArray[Any], labels: NDArray[np.uint16]) -> NDArray[np.float64]:
+    counts = np.bincount(labels)
+    sums = np.column_stack([np.bincount(labels, weights=column) for column in X.T])
+    return np.asarray(sums / counts[:, None])
+
+
+def _give_away(
+    X: NDArray[Any], labels: NDArray[np.uint16], means: NDArray[np.float64], nearest: NDArray[np.int64]
+) -> NDArray[np.uint16]:
+    """Rows of each part without a representative go to the part whose representative is nearest."""
+    kept, orphans = np.flatnonzero(nearest >= 0), np.flatnonzero(nearest < 0)
+    heir = np.arange(len(means))
+    heir[orphans] = kept[cdist(means[orphans], X[nearest[kept]]).argmin(axis=1)]
+    heirs, compact = np.unique(heir, return_inverse=True)
+    assert len(heirs) == len(kept)
+    return compact.ravel()[labels].astype(np.uint16)
+
+
+@dataclass(slots=True)
+class Partition:
+    """All rows as disjoint super-instances.
+
+    Attributes
+    ----------
+    instances : list of SuperInstance
+    at : ndarray of shape (n_rows,)
+        Position in `instances` of the one that holds each row.
+    distance : ndarray
+        Distances between the means.
+    """
+
+    instances: list[SuperInstance]
+    at: NDArray[np.int32]
+    distance: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, instances: list[SuperInstance], n_rows: int) -> Partition:
+        """The partition into the given super-instances."""
+        at = np.empty(n_rows, dtype=np.int32)
+        for number, instance in enumerate(instances):
+            at[instance.rows] = number
+        return cls(instances, at, _between(instances))
+
+    def replace(self, number: int, parts: list[SuperInstance]) -> None:
+        """Put the parts of one super-instance in its place and at the end."""
+        self.instances[number] = parts[0]
+        for part in parts[1:]:
+            self.at[part.rows] = len(self.instances)
+            self.instances.append(part)
+        self.distance = _between(self.instances)
+
+    def representatives(self) -> NDArray[np.int64]:
+        """Representative row of every super-instance."""
+        return np.array([s.representative for s in self.instances])
+
+
+def _between(instances: list[SuperInstance]) -> NDArray[np.float64]:
+    means = np.array([s.mean for s in instances])
+    return np.asarray(cdist(means, means))
+
+
+# ---------------------------------------------------------------- grouping by evidence
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Clusters of super-instances, as far as the evidence tells.
+
+    Attributes
+    ----------
+    cluster : ndarray of shape (n_instances,)
+        Cluster of every super-instance, numbered in order of their first rows.
+    apart : ndarray of bool, shape (n_clusters, n_clusters)
+        Which clusters are known to differ; True on the diagonal.
+    """
+
+    cluster: NDArray[np.int32]
+    apart: NDArray[np.bool_]
+
+    def labels(self, partition: Partition) -> Labels:
+        """Cluster of every row."""
+        return self.cluster[partition.at]
+
+
+def group(X: NDArray[Any], partition: Partition, evidence: Evidence) -> Grouping:
+    """Group super-instances by all answers ever given, and by all that follows from them.
+
+    Representatives join super-instances and hold them apart. Any other row only holds its
+    super-instance apart, from what the row is known to differ from, the rows nearest to the mean
+    first, unless that contradicts what is settled already. It joins nothing: a part that is joined
+    by an outlier is lost until it is split again, one that is held apart wrongly is mended then.
+    """
+    said = evidence.groups()
+    n = len(partition.instances)
+    parts = Evidence(n + len(said.rows))  # nodes: the super-instances, then the groups of rows
+    foes: dict[int, list[int]] = {}
+    for a, b in sorted(said.apart):
+        parts.add(n + a, n + b, "no")
+        foes.setdefault(a, []).append(b)
+        foes.setdefault(b, []).append(a)
+    spoken = _spoken_for(X, partition, said.rows)
+    for instance, of, represents in spoken:
+        if represents:
+            parts.add(instance, n + of, "yes")
+    for instance, of, represents in spoken:
+        if not represents and parts.verdict(instance, n + of) != "no":
+            for foe in foes.get(of, ()):
+                if parts.verdict(instance, n + foe) is None:
+                    parts.add(instance, n + foe, "no")
+    return _clusters(partition, parts)
+
+
+def _spoken_for(
+    X: NDArray[Any], partition: Partition, groups: tuple[NDArray[np.int64], ...]
+) -> list[tuple[int, int, bool]]:
+    """(super-instance, group, whether by its representative) for answered rows, nearest to a mean first."""
+    if not groups:
+        return []
+    rows = np.concatenate(groups)
+    of = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
+    at = partition.at[rows]
+    means = np.array([s.mean for s in partition.instances])
+    far = ((X[rows] - means[at]) ** 2).sum(axis=1)
+    represents = partition.representatives()[at] == rows
+    order = np.lexsort((rows, far))
+    triples = zip(at[order].tolist(), of[order].tolist(), represents[order].tolist(), strict=True)
+    return list(dict.fromkeys(triples))
+
+
+def _clusters(partition: Partition, parts: Evidence) -> Grouping:
+    n = len(partition.instances)
+    said = parts.groups()
+    joined = np.arange(n)  # lowest super-instance of each one's cluster
+    holder = []
+    for nodes in said.rows:
+        inside = nodes[nodes < n]
+        joined[inside] = inside[0] if len(inside) else 0
+        holder.append(int(inside[0]) if len(inside) else -1)
+    first_row = np.array([s.rows[0] for s in partition.instances])
+    lowest = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, joined, first_row)
+    cluster = np.unique(lowest[joined], return_inverse=True)[1].ravel().astype(np.int32)
+    apart = np.eye(int(cluster.max()) + 1, dtype=bool)
+    for a, b in said.apart:
+        if holder[a] >= 0 and holder[b] >= 0:
+            i, j = cluster[holder[a]], cluster[holder[b]]
+            apart[i, j] = apart[j, i] = True
+    return Grouping(cluster, apart)
+
+
+# ---------------------------------------------------------------- merging by questions
+def merge(
+    X: NDArray[Any],
+    partition: Partition,
+    evidence: Evidence,
+    labels: Labels | None,
+) -> Generator[Question, Answer, Grouping]:
+    """COBRA's merging step: ask about the closest clusters until all relations are known.
+
+    Parameters
+    ----------
+    labels : ndarray or None
+        What stands as the best clustering until all relations are known; None: what is merged so far.
+    """
+    while True:
+        grouping = group(X, partition, evidence)
+        pair = _closest_unknown(X, partition, grouping, evidence)
+        if pair is None:
+            return grouping
+        yield Question(
+            *pair,
+            grouping.labels(partition) if labels is None else labels,
+            "They represent the two closest parts of the data whose relation is not known yet.",
+        )
+
+
+def _closest_unknown(
+    X: NDArray[Any], partition: Partition, grouping: Grouping, evidence: Evidence
+) -> tuple[int, int] | None:
+    """The pair of rows to ask about: representatives of the closest clusters not yet compared."""
+    order = np.argsort(grouping.cluster, kind="stable")
+    starts = np.searchsorted(grouping.cluster[order], np.arange(len(grouping.apart)))
+    by_cluster = partition.distance[np.ix_(order, order)]
+    gap = np.minimum.reduceat(np.minimum.reduceat(by_cluster, starts, axis=0), starts, axis=1)
+    gap[grouping.apart] = np.inf
+    gap[np.tril_indices(len(gap))] = np.inf
+    for at in np.argsort(gap, axis=None, kind="stable"):
+        a, b = np.unravel_index(at, gap.shape)
+        if gap[a, b] == np.inf:
+            return None
+        reps = partition.representatives()
+        pair = _pair_to_show(X, reps[grouping.cluster == a], reps[grouping.cluster == b], evidence)
+        if pair is not None:
+            return pair
+    return None
+
+
+def _pair_to_show(
+    X: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64], evidence: Evidence
+) -> tuple[int, int] | None:
+    """Closest pair of representatives that a person has not been unsure about; None: leave it open."""
+    unsure = 0
+    distance = cdist(X[first], X[second])
+    for at in np.argsort(distance, axis=None, kind="stable"):
+        i, j = first[at // len(second)], second[at % len(second)]
+        if evidence.verdict(i, j) is None:
+            return int(i), int(j)
+        unsure += evidence.verdict(i, j) == "unsure"
+        if unsure == MOST_UNSURE:
+            break
+    return None

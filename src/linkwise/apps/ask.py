@@ -1,0 +1,194 @@
+"""``linkwise ask``: a file, a session beside it, and the dialogue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console, RenderableType
+
+from linkwise.apps import screen
+from linkwise.apps.dialogue import Ending, Waiting, hold
+from linkwise.apps.exits import Interrupted, say
+from linkwise.apps.keys import Keys, Lines, Reader, on_terminal
+from linkwise.apps.project import (
+    SUFFIX,
+    Asking,
+    Project,
+    Reading,
+    data_of_session,
+    is_session,
+    opened,
+    session_path,
+)
+from linkwise.apps.stream import JsonLines
+from linkwise.apps.terminal import PairView, Terminal
+from linkwise.data import Encoded
+from linkwise.learner import Question
+from linkwise.session.session import Session, Status
+
+LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
+
+
+def ask(
+    file: Path,
+    reading: Reading,
+    asking: Asking,
+    *,
+    session: Path | None = None,
+    constraints: Path | None = None,
+    old: Path | None = None,
+    budget: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
+    if session is None and is_session(file):
+        data, path = data_of_session(file), file
+    else:
+        data, path = file, session or session_path(file)
+    with busy(f"reading {data.name}"):
+        project = opened(data, path, reading, asking, constraints=constraints, old=old)
+    with project.session, told_when_interrupted(project.session, project.path, _go_on(project)):
+        if as_json:
+            _stream(project, budget)
+        else:
+            _dialogue(project, budget)
+
+
+def _dialogue(project: Project, budget: int | None) -> None:
+    console = Console()
+    console.print(screen.opening(*_first_words(project)), highlight=False)
+    terminal = Terminal(
+        console,
+        pair_of(project),
+        name_of(project),
+        budget=budget,
+        commands=lambda reason, status: next_commands(project, reason, status),
+    )
+    with reader() as read:
+        hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
+
+
+def _stream(project: Project, budget: int | None) -> None:
+    for words in _first_words(project):
+        for line in [words] if isinstance(words, str) else words:
+            say(line)
+    ids = project.session.ids
+    face = JsonLines(project.table.item, ids.__getitem__, str(project.path))
+    hold(project.session, face, Lines(sys.stdin), budget=budget)
+
+
+def _first_words(project: Project) -> tuple[str, tuple[str, ...]]:
+    """What is opened, and what was chosen on the way."""
+    status = project.session.status
+    if project.resumed:
+        return f"resumed: {screen.counts(status)} ({project.path})", project.notes
+    rows = screen.count(status.n_rows, "row")
+    return f"{project.data.name}: {rows}. Answers are kept in {project.path}", project.notes
+
+
+# ---------------------------------------------------------------- the pair on the screen
+def pair_of(project: Project) -> PairView:
+    """How a pair of table rows is drawn."""
+    named, places = name_of(project), number_places(project.encoded)
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        first, second = project.table.item(question.first), project.table.item(question.second)
+        rows = screen.rows_of(first, second, places(question))
+        gap = column_gaps(project.encoded, question, list(first))
+        names = (named(question.first), named(question.second))
+        return screen.pair_table(names, rows, width=width, most=lines, gap=gap)
+
+    return draw
+
+
+def column_gaps(encoded: Encoded, question: Question, names: list[str]) -> list[float]:
+    """How far two rows are apart in each column, as the method sees it; 0 in columns it does not use."""
+    apart = np.abs(encoded.X[question.first] - encoded.X[question.second])
+    total = dict.fromkeys(names, 0.0)
+    for feature, value in zip(encoded.features, apart.tolist(), strict=True):
+        total[feature.source] = total.get(feature.source, 0.0) + value
+    return [total[name] for name in names]
+
+
+def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
+    """Where the numbers of two rows stand between the lowest and the highest of their columns."""
+    numeric = [j for j, feature in enumerate(encoded.features) if feature.role != "category"]
+    names = [encoded.features[j].source for j in numeric]
+    low = encoded.X.min(axis=0)[numeric]
+    spread = np.ptp(encoded.X, axis=0)[numeric]
+    spread[spread == 0] = 1.0
+
+    def places(question: Question) -> dict[str, tuple[float, float]]:
+        pair = (encoded.X[[question.first, question.second]][:, numeric] - low) / spread
+        return {name: (a, b) for name, a, b in zip(names, *pair.tolist(), strict=True)}
+
+    return places
+
+
+def name_of(project: Project) -> Callable[[int], str]:
+    """How a row is called: its id, or its position."""
+    ids = project.table.ids
+    return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
+
+
+# ---------------------------------------------------------------- around the dialogue
+@contextmanager
+def reader() -> Iterator[Reader]:
+    """Single keys when a person sits at the terminal, lines otherwise."""
+    if on_terminal():
+        with Keys(sys.stdin.fileno()) as keys:
+            yield keys
+    else:
+        yield Lines(sys.stdin)
+
+
+def busy(what: str) -> AbstractContextManager[Any]:
+    """A spinner on stderr, when somebody watches it."""
+    console = Console(stderr=True)
+    return console.status(what) if console.is_terminal else nullcontext()
+
+
+def waiting(session: Session) -> Waiting:
+    """A spinner between an answer and the next question, for data large enough to need one."""
+    return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
+
+
+@contextmanager
+def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> Iterator[None]:
+    """Say on Ctrl-C what is saved and where."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        if path is None:
+            raise Interrupted("interrupted; a demo keeps nothing unless --session says where") from None
+        answers = screen.count(session.status.n_answers, "answer")
+        raise Interrupted(f"interrupted; {answers} saved in {path}; go on with: {go_on}") from None
+
+
+def next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
+    """What can be done after the dialogue, ready to type."""
+    path = project.data if _beside(project) else project.path
+    stem = project.data.stem
+    commands = [] if reason == "exhausted" else [("go on", _go_on(project))]
+    if status.n_answers:
+        commands.append(("undo the last answer", screen.quoted("linkwise", "undo", path)))
+    return [
+        *commands,
+        ("clusters as CSV", screen.quoted("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
+        ("answers as pairs", screen.quoted("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
+    ]
+
+
+def _go_on(project: Project) -> str:
+    session = () if _beside(project) else ("--session", project.path)
+    return screen.quoted("linkwise", "ask", project.data, *session)
+
+
+def _beside(project: Project) -> bool:
+    return project.path == project.data.with_name(project.data.name + SUFFIX)

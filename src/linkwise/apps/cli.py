@@ -1,0 +1,214 @@
+"""The commands. Nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from linkwise import __version__
+from linkwise.apps.exits import plainly
+
+
+class Commands(TyperGroup):
+    """All commands, with errors said plainly."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with plainly():
+            return super().invoke(ctx)
+
+
+class Scale(StrEnum):
+    """How numbers are brought to a common measure."""
+
+    unit = "unit"
+    standard = "standard"
+    none = "none"
+
+
+class Impute(StrEnum):
+    """What stands in for missing values."""
+
+    median = "median"
+
+
+class Method(StrEnum):
+    """What asks."""
+
+    cobras = "cobras"
+    cobra = "cobra"
+
+
+class Demo(StrEnum):
+    """Bundled data."""
+
+    digits = "digits"
+    wine = "wine"
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="The data file or its session file.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line.")]
+SessionFile = Annotated[Path | None, typer.Option("--session", metavar="PATH", dir_okay=False)]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of all randomness.  [default: 0]")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"linkwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def linkwise(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    r"""Cluster data the way you mean it, by a few answers about pairs.
+
+    Begin with:  linkwise demo   or   linkwise ask FILE
+
+    \b
+    Exit codes: 0 done, 2 wrong use, 3 unusable data, 4 answers that contradict each other,
+    5 session locked or damaged, 130 interrupted (everything said is saved).
+    """
+
+
+@app.command("ask")
+def ask_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz.")],
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns to compare rows by.  [default: all that can be]"),
+    ] = None,
+    drop: Annotated[str | None, typer.Option(metavar="C,D", help="Columns to leave out.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="What separates values.  [default: found out]")
+    ] = None,
+    scale: Annotated[
+        Scale | None,
+        typer.Option(help="Numbers to 0..1, to deviation 1, or as they are.  [default: unit]"),
+    ] = None,
+    impute: Annotated[Impute | None, typer.Option(help="Fill missing values.")] = None,
+    method: Annotated[Method | None, typer.Option(help="What asks.  [default: cobras]")] = None,
+    super_instances: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
+    ] = None,
+    seed: Seed = None,
+    budget: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Stop after N answers in all.  [default: no end]")
+    ] = None,
+    constraints: Annotated[
+        Path | None,
+        typer.Option(metavar="PAIRS.csv", help="Bring in pairs: id_a,id_b,kind (must-link or cannot-link)."),
+    ] = None,
+    old: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="OLD.linkwise", help="Take over the answers of another session, by id."
+        ),
+    ] = None,
+    session: SessionFile = None,
+    as_json: Json = False,
+) -> None:
+    """Ask about pairs of rows of FILE and cluster by the answers.
+
+    Every answer is saved at once in FILE.linkwise (or --session PATH); the same command goes on
+    where it stopped. Answers can be piped in as lines (y, n, s, u, q).
+    """
+    from linkwise.apps.ask import ask
+    from linkwise.apps.project import Asking, Reading
+
+    reading = Reading(
+        id_column, _names(columns), _names(drop), delimiter, scale and scale.value, impute and impute.value
+    )
+    asking = Asking(method and method.value, super_instances, seed)
+    ask(
+        file,
+        reading,
+        asking,
+        session=session,
+        constraints=constraints,
+        old=old,
+        budget=budget,
+        as_json=as_json,
+    )
+
+
+@app.command("status")
+def status_command(path: SessionPath, as_json: Json = False) -> None:
+    """Show where a session stands."""
+    from linkwise.apps.kept import status
+
+    status(path, as_json=as_json)
+
+
+@app.command("undo")
+def undo_command(path: SessionPath, as_json: Json = False) -> None:
+    """Take back the last answer of a session."""
+    from linkwise.apps.kept import undo
+
+    undo(path, as_json=as_json)
+
+
+@app.command("export")
+def export_command(
+    path: SessionPath,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="OUT.csv", dir_okay=False, help="Write id,cluster.")
+    ] = None,
+    constraints: Annotated[
+        Path | None, typer.Option(metavar="OUT.csv", dir_okay=False, help="Write id_a,id_b,kind.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write clusters and answers of a session; its data file is not needed.
+
+    Without --labels or --constraints the clusters go to stdout, as CSV.
+    """
+    from linkwise.apps.kept import export
+
+    export(path, labels=labels, constraints=constraints, force=force, as_json=as_json)
+
+
+@app.command("demo")
+def demo_command(
+    name: Annotated[Demo, typer.Argument(metavar="[digits|wine]")] = Demo.digits,
+    auto: Annotated[bool, typer.Option("--auto", help="Let the known classes answer.")] = False,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Number of questions.  [default: no end; with --auto 100]"),
+    ] = None,
+    seed: Seed = None,
+    session: SessionFile = None,
+) -> None:
+    """Try it on bundled data: pictures of digits, or wines.
+
+    Without --session nothing is kept.
+    """
+    from linkwise.apps.demo import demo
+
+    demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session)
+
+
+def _names(given: str | None) -> tuple[str, ...] | None:
+    """Column names from a list with commas; a name that has a comma itself stands in quotes."""
+    return None if given is None else tuple(name.strip() for name in next(csv.reader([given]), []))

@@ -1,0 +1,153 @@
+"""``linkwise demo``: the dialogue on bundled data, by hand or answered by the known classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from linkwise import datasets
+from linkwise.active.cobras import COBRAS
+from linkwise.apps import screen
+from linkwise.apps.ask import reader, told_when_interrupted
+from linkwise.apps.dialogue import hold
+from linkwise.apps.exits import WrongUse
+from linkwise.apps.keys import on_terminal
+from linkwise.apps.terminal import PairView, Terminal
+from linkwise.learner import Question, TruthOracle
+from linkwise.session.session import Session
+
+AUTO_BUDGET = 100
+AUTO_STEPS = 10  # lines that are printed on the way
+
+
+def demo(name: str, *, auto: bool, budget: int | None, seed: int, session: Path | None) -> None:
+    """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
+    data = datasets.load(name)
+    console = Console()
+    with opened(data, seed, session) as held:
+        again = screen.quoted("linkwise", "demo", name, *_options(seed, session))
+        with told_when_interrupted(held, session, again):
+            if auto or not on_terminal():
+                answered(console, held, data, AUTO_BUDGET if budget is None else budget)
+            else:
+                by_hand(console, held, data, budget, session, again)
+
+
+def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
+    """The session of a demo: in memory, or in a file if one is wanted."""
+    X, source = unit_scaled(data.X), {"demo": data.name}
+    if path is None:
+        return Session(X, COBRAS(random_state=seed), source=source)
+    if path.exists():
+        with Session.open(path) as kept:
+            made_for = kept.source.get("demo")
+        if made_for != data.name:
+            raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
+        return Session.open(path, X)
+    return Session.open(path, X, COBRAS(random_state=seed), source=source)
+
+
+def unit_scaled(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Every column from 0 to 1, constant ones 0; pixels share one scale already and keep it."""
+    spread = np.ptp(X, axis=0)
+    return np.asarray((X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def _options(seed: int, session: Path | None) -> tuple[object, ...]:
+    options: tuple[object, ...] = ("--seed", seed) if seed else ()
+    return options if session is None else (*options, "--session", session)
+
+
+# ---------------------------------------------------------------- by hand
+def by_hand(
+    console: Console,
+    session: Session,
+    data: datasets.Dataset,
+    budget: int | None,
+    path: Path | None,
+    again: str,
+) -> None:
+    """The dialogue; at the end, how well the clusters match the classes that nobody saw."""
+    told = ["Judge by what you see; the known classes are compared only at the end."]
+    if session.status.n_answers:
+        told.insert(0, f"resumed: {screen.counts(session.status)}")
+    console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)
+    keep = [] if path is None else [("go on", again), ("clusters as CSV", f"linkwise export {path}")]
+    terminal = Terminal(console, pair_of(data), "row {}".format, budget=budget, commands=lambda *_: keep)
+    with reader() as read:
+        hold(session, terminal, read, budget=budget)
+    console.print(Text(f"agreement with the known classes (ARI): {agreement(session, data):.2f}"))
+    console.print(Text("on your own data: linkwise ask FILE.csv"))
+
+
+def pair_of(data: datasets.Dataset) -> PairView:
+    """How two rows are drawn: as pictures where there are any, else as columns of values."""
+    if data.images is None:
+        return _table_of(data)
+    images, white = data.images, float(data.images.max())
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        rows = (question.first, question.second)
+        pictures = [screen.picture(images[row].tolist(), white) for row in rows]
+        return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
+
+    return draw
+
+
+def _table_of(data: datasets.Dataset) -> PairView:
+    scaled = unit_scaled(data.X)
+
+    def item(row: int) -> Mapping[str, str]:
+        return {name: f"{value:g}" for name, value in zip(data.names, data.X[row].tolist(), strict=True)}
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        first, second = question.first, question.second
+        gap = np.abs(scaled[first] - scaled[second]).tolist()
+        ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
+        rows = screen.rows_of(item(first), item(second), {name: (a, b) for name, a, b in ends})
+        names = (f"row {first}", f"row {second}")
+        return screen.pair_table(names, rows, width=width, most=lines, gap=gap)
+
+    return draw
+
+
+# ---------------------------------------------------------------- answered by the classes
+def answered(console: Console, session: Session, data: datasets.Dataset, budget: int) -> None:
+    """Let the classes answer, and print how the clusters come to match them."""
+    print_ = _printer(console)
+    classes = f"{len(data.X)} rows, {len(data.label_names)} classes"
+    print_(f"{data.name}: {classes}; the classes answer {screen.count(budget, 'question')}")
+    print_("questions  clusters   ARI")
+    oracle = TruthOracle(data.y)
+    step = max(1, budget // AUTO_STEPS)
+    while True:
+        asked = session.status.n_answers
+        question = session.question if asked < budget else None
+        if question is None or asked % step == 0:
+            print_(f"{asked:>9}  {_n_clusters(session.labels):>8}  {agreement(session, data):>4.2f}")
+        if question is None:
+            break
+        session.answer(oracle(question.first, question.second))
+    print_(f"{screen.counts(session.status)}.")
+    print_("ARI: 1 is the known classes exactly, 0 is chance. Judge yourself: linkwise demo " + data.name)
+
+
+def _printer(console: Console) -> Callable[[str], None]:
+    return lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _n_clusters(labels: ArrayLike) -> int:
+    return len(np.unique(labels))
+
+
+def agreement(session: Session, data: datasets.Dataset) -> float:
+    """Adjusted Rand index of the clusters and the known classes."""
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(data.y, session.labels))

@@ -1,0 +1,148 @@
+"""``status``, ``undo`` and ``export``: what can be done with a session file alone."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+
+from linkwise.apps import screen
+from linkwise.apps.exits import WrongUse, say
+from linkwise.apps.project import (
+    data_path,
+    existing_session,
+    learner_in_words,
+    with_current_labels,
+)
+from linkwise.apps.stream import emit, event_as_json, state
+from linkwise.apps.terminal import event_in_words
+from linkwise.session.events import Event
+from linkwise.session.session import Session
+
+REASONS = {
+    None: "questions are left",
+    "exhausted": "nothing is left to ask",
+    "budget": "the budget is used up",
+    "stopped": "questions are left",
+}
+STALE = "clusters are as of before the last change; linkwise ask and linkwise export bring them up to date"
+
+
+# ---------------------------------------------------------------- status
+def status(path: Path, *, as_json: bool = False) -> None:
+    """Print where a session stands."""
+    found = existing_session(path)
+    with Session.open(found) as session:
+        if as_json:
+            emit(type="status", **_as_json(session, found))
+            return
+        console = Console()
+        for what, words in _facts(session, found):
+            console.print(f"{what:<10}{words}", markup=False, highlight=False)
+        console.print(screen.cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False)
+        if not session.labels_are_current:
+            console.print(STALE, markup=False, highlight=False)
+
+
+def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
+    now, source, history = session.status, session.source, session.history
+    facts = [("session", str(path))]
+    if "file" in source:
+        data = data_path(path, source)
+        facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
+    facts += [("method", learner_in_words(session.learner)), ("answers", screen.counts(now))]
+    if history:
+        name = session.ids.__getitem__
+        facts.append(("last", f"{event_in_words(history[-1], name)}, {_when(history[-1])}"))
+    if session.labels_are_current:
+        facts.append(("state", REASONS[now.reason]))
+    return facts
+
+
+def _when(event: Event) -> str:
+    return f"{event.when[:10]} {event.when[11:16]} UTC"
+
+
+def _as_json(session: Session, path: Path) -> dict[str, Any]:
+    now = session.status
+    current = session.labels_are_current
+    return {
+        "session": str(path),
+        "data": session.source.get("file"),
+        "learner": session.learner,
+        **state(now),
+        "labels_are_current": current,
+        "left_to_ask": now.reason != "exhausted" if current else None,
+    }
+
+
+# ---------------------------------------------------------------- undo
+def undo(path: Path, *, as_json: bool = False) -> None:
+    """Take back the last thing that was said, and print what it was."""
+    found = existing_session(path)
+    with Session.open(found) as session:
+        event = session.undo()
+        name = session.ids.__getitem__
+        if as_json:
+            undone = None if event is None else event_as_json(event, name)
+            emit(type="state", done="undo", undone=undone, **_as_json(session, found))
+        elif event is None:
+            print("nothing to take back: there is no answer in this session")
+        else:
+            print(f"taken back: {event_in_words(event, name)}")
+            print(f"left: {screen.counts(session.status)}")
+
+
+# ---------------------------------------------------------------- export
+def export(
+    path: Path,
+    *,
+    labels: Path | None = None,
+    constraints: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
+    found = existing_session(path)
+    for target in (labels, constraints):
+        if target is not None and target.is_file() and not force:
+            raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
+    session, stale = with_current_labels(found)
+    with session:
+        if stale and (constraints is None or labels is not None):
+            say(stale)
+        if labels is not None:
+            with open(labels, "w", newline="", encoding="utf-8") as file:
+                write_labels(session, file)
+        if constraints is not None:
+            session.constraints.to_csv(constraints, ids=session.ids)
+        if as_json:
+            emit(type="export", current=stale is None, **_exported(session, labels, constraints))
+        elif labels is None and constraints is None:
+            write_labels(session, sys.stdout)
+        else:
+            for what, target in (("clusters", labels), ("pairs", constraints)):
+                if target is not None:
+                    say(f"{what} written to {target}")
+
+
+def write_labels(session: Session, file: TextIO) -> None:
+    """``id,cluster``, one line a row."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["id", "cluster"])
+    writer.writerows(zip(session.ids, session.labels.tolist(), strict=True))
+
+
+def _exported(session: Session, labels: Path | None, constraints: Path | None) -> dict[str, Any]:
+    """Paths of what was written; everything itself when nothing was."""
+    if labels is not None or constraints is not None:
+        return {name: str(p) for name, p in (("labels", labels), ("constraints", constraints)) if p}
+    ids, held = session.ids, session.constraints
+    pairs = [("must-link", held.must_link), ("cannot-link", held.cannot_link)]
+    return {
+        "labels": dict(zip(ids, session.labels.tolist(), strict=True)),
+        "constraints": [[ids[i], ids[j], kind] for kind, rows in pairs for i, j in rows.tolist()],
+    }

@@ -1,0 +1,93 @@
+"""What a person says: single keys on a terminal, lines from anywhere else."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import tty
+from types import TracebackType
+from typing import Literal, Protocol, Self, TextIO
+
+Said = Literal["yes", "no", "unsure", "undo", "quit", "help"]
+WORDS: dict[str, Said] = {
+    "y": "yes",
+    "n": "no",
+    "s": "unsure",
+    "u": "undo",
+    "q": "quit",
+    "?": "help",
+    "yes": "yes",
+    "no": "no",
+    "unsure": "unsure",
+    "undo": "undo",
+    "quit": "quit",
+    "help": "help",
+}
+END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
+
+
+def meant(text: str) -> Said | None:
+    """What a key or a line means; None if nothing."""
+    return WORDS.get(text.strip().lower())
+
+
+class Reader(Protocol):
+    """Where answers come from."""
+
+    def forget(self) -> None:
+        """Drop what was typed before the question was shown: it cannot be about it."""
+
+    def read(self) -> str | None:
+        """The next key or line; None at the end of input."""
+
+
+class Lines:
+    """Answers as lines of a stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def forget(self) -> None:
+        """Keep everything: a script may send its answers at once."""
+
+    def read(self) -> str | None:
+        """One line; None at the end."""
+        line = self.stream.readline()
+        return line.strip() if line else None
+
+
+class Keys:
+    """Answers as single keys of a terminal; restores the terminal on leaving."""
+
+    def __init__(self, terminal: int) -> None:
+        self.terminal = terminal
+
+    def __enter__(self) -> Self:
+        self._before = termios.tcgetattr(self.terminal)
+        tty.setcbreak(self.terminal, termios.TCSANOW)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        termios.tcsetattr(self.terminal, termios.TCSADRAIN, self._before)
+
+    def forget(self) -> None:
+        """Drop keys that were pressed early."""
+        termios.tcflush(self.terminal, termios.TCIFLUSH)
+
+    def read(self) -> str | None:
+        """One key; an arrow or a function key comes as the whole sequence it sends."""
+        sent = os.read(self.terminal, 1)
+        if sent[:1] == b"\x1b" or sent[:1] >= b"\x80":
+            while select.select([self.terminal], [], [], 0.01)[0]:
+                sent += os.read(self.terminal, 1)
+        key = sent.decode("utf-8", errors="replace")
+        return None if key in ("", END_OF_TEXT) else key
+
+
+def on_terminal() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,296 @@
+"""What the terminal shows: pure functions from values to what rich draws. No state, no input."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from linkwise.session.session import Status
+
+DIFFERS = "≠"
+BAR = "█"
+MOST_LINES = 4  # of one value
+MOST_CLUSTERS = 8
+NAME_WIDTH = 24
+TRACK_WIDTH = 20
+LEAST_WIDTH_FOR_TRACKS = 76
+JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One column of the table about a pair.
+
+    Attributes
+    ----------
+    name, first, second : str
+        The column and both values.
+    places : (float, float) or None
+        Where a number stands between the lowest (0) and the highest (1) of all rows.
+    """
+
+    name: str
+    first: str
+    second: str
+    places: tuple[float, float] | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether a person would see a difference."""
+        return self.first != self.second
+
+
+# ---------------------------------------------------------------- text from data
+def printable(text: str) -> str:
+    """One line without control characters: data must not steer the terminal."""
+    spaced = " ".join(text.split())
+    return "".join(c if c.isprintable() or c in JOINERS else "·" for c in spaced)
+
+
+def excerpts(first: str, second: str, cells: int) -> tuple[str, str]:
+    """Both values within so many cells; long ones begin shortly before they begin to differ."""
+    if max(cell_len(first), cell_len(second)) <= cells:
+        return first, second
+    same = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), 0)
+    start = same - cells // 4
+    if start > cells // 4:
+        first, second = f"…{first[start:]}", f"…{second[start:]}"
+    return shortened(first, cells), shortened(second, cells)
+
+
+def shortened(text: str, cells: int) -> str:
+    """Text within so many cells of the terminal, with an ellipsis where it was cut."""
+    cut = Text(text)
+    cut.truncate(cells, overflow="ellipsis")
+    return cut.plain
+
+
+def count(number: int, what: str) -> str:
+    """``1 answer``, ``2 answers``."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+# ---------------------------------------------------------------- the pair
+def rows_of(
+    first: Mapping[str, str],
+    second: Mapping[str, str],
+    places: Mapping[str, tuple[float, float]] | None = None,
+) -> list[Row]:
+    """Both items column by column, in the order of the table; `places` of numbers by column."""
+    known = places or {}
+    return [Row(printable(n), printable(first[n]), printable(second[n]), known.get(n)) for n in first]
+
+
+def chosen(rows: Sequence[Row], most: int, gap: Sequence[float] | None = None) -> list[Row]:
+    """All rows if they fit; else those that differ, the largest gaps first, then the others."""
+    if len(rows) <= most:
+        return list(rows)
+    far = gap if gap is not None else [0.0] * len(rows)
+    order = sorted(range(len(rows)), key=lambda at: (not rows[at].differs, -far[at]))
+    return [rows[at] for at in order[: most - 1]]  # one line is left to count the rest
+
+
+def pair_table(
+    names: tuple[str, str], rows: Sequence[Row], *, width: int, most: int, gap: Sequence[float] | None = None
+) -> RenderableType:
+    """Two items side by side; what differs is bold and marked.
+
+    Parameters
+    ----------
+    names : tuple of str
+        How the two items are called.
+    rows : sequence of Row
+    width : int
+        Cells of the terminal.
+    most : int
+        Lines to fill, about.
+    gap : sequence of float, optional
+        How far the items are apart in each row, to choose what to show first.
+    """
+    shown = chosen(rows, most, gap)
+    tracks = any(row.places for row in shown) and width >= LEAST_WIDTH_FOR_TRACKS
+    name_width = min(NAME_WIDTH, max((cell_len(r.name) for r in rows), default=1), width // 3)
+    value_width = max(8, (width - name_width - 8 - tracks * (TRACK_WIDTH + 4)) // 2)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
+    table.add_column("", width=1)
+    table.add_column("", width=name_width, no_wrap=True)
+    for number, name in enumerate(names, 1):
+        title = shortened(f"{number}: {printable(name)}", value_width)
+        table.add_column(Text(title), max_width=value_width, overflow="fold")
+    if tracks:
+        table.add_column(Text(f"lowest{'highest':>{TRACK_WIDTH - 6}}"), no_wrap=True)
+    for row in shown:
+        style = "bold" if row.differs else "dim"
+        mark = Text(DIFFERS, style="bold yellow") if row.differs else Text("")
+        values = excerpts(row.first, row.second, value_width * MOST_LINES)
+        track = [Text(_track(row.places), style="dim") if row.places else Text("")] if tracks else []
+        table.add_row(
+            mark, Text(shortened(row.name, name_width)), *(Text(v, style=style) for v in values), *track
+        )
+    rest = [row for row in rows if row not in shown]
+    return Group(table, Text(_rest_in_words(rest), style="dim")) if rest else table
+
+
+def _track(places: tuple[float, float]) -> str:
+    """Both numbers on a line from the lowest to the highest value of the column."""
+    first, second = (round(min(max(place, 0.0), 1.0) * (TRACK_WIDTH - 1)) for place in places)
+    cells = ["·"] * TRACK_WIDTH
+    cells[first], cells[second] = "1", "2"
+    if first == second:
+        cells[first] = "="
+    return "".join(cells)
+
+
+def _rest_in_words(rest: Sequence[Row]) -> str:
+    differ = sum(row.differs for row in rest)
+    more = f"… {len(rest)} more " + ("column" if len(rest) == 1 else "columns")
+    if differ == 0:
+        return f"{more}, the same in both"
+    if differ == len(rest):
+        return f"{more}, differing less"
+    return f"{more}: {differ} differ{'s' * (differ == 1)}, {len(rest) - differ} the same in both"
+
+
+SHADES = " ░▒▓█"
+
+
+def picture(pixels: Sequence[Sequence[float]], white: float) -> list[str]:
+    """A small grey picture as lines of text, two characters a pixel (0 is background)."""
+    top = len(SHADES) - 1
+    return ["".join(2 * SHADES[round(top * min(v / white, 1.0))] for v in line) for line in pixels]
+
+
+def picture_pair(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> RenderableType:
+    """Two pictures side by side, each in a frame under its name."""
+    table = Table(box=None, padding=(0, 4, 0, 0), pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(Text(name), no_wrap=True)
+    table.add_row(*(Text("\n".join(_framed(lines))) for lines in (first, second)))
+    return table
+
+
+def _framed(lines: Sequence[str]) -> list[str]:
+    width = len(lines[0])
+    return [f"┌{'─' * width}┐", *(f"│{line}│" for line in lines), f"└{'─' * width}┘"]
+
+
+# ---------------------------------------------------------------- around the pair
+def opening(title: str, notes: Sequence[str]) -> RenderableType:
+    """What is opened, and what was chosen on the way."""
+    return Group(Text(printable(title), style="bold"), listing([("·", printable(note)) for note in notes]))
+
+
+def listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
+    """Lines with something short before them, long ones wrapped beside it."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(width=2, justify="right", style="bold")
+    grid.add_column(overflow="fold")
+    for before, text in lines:
+        grid.add_row(Text(before), Text(text))
+    return grid
+
+
+def heading(status: Status, budget: int | None) -> RenderableType:
+    """Number of the question and what was answered so far."""
+    number = f"Question {status.n_answers + 1}" + (f" of {budget}" if budget is not None else "")
+    answered = f" · {counts(status)}" if status.n_answers else ""
+    return Rule(Text.assemble((number, "bold"), answered), align="left", style="dim")
+
+
+def counts(status: Status) -> str:
+    """``14 answers: 9 yes, 4 no, 1 unsure``, and pairs that were brought in."""
+    said = count(status.n_answers, "answer")
+    if status.n_answers:
+        said += f": {status.n_yes} yes, {status.n_no} no, {status.n_unsure} unsure"
+    brought = status.n_volunteered + status.n_imported
+    return said + (f"; {count(brought, 'pair')} brought in" if brought else "")
+
+
+def keys_line() -> Text:
+    """The keys and what they mean."""
+    keys = (("y", "yes"), ("n", "no"), ("s", "unsure"), ("u", "undo"), ("q", "quit"), ("?", "help, why this"))
+    return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
+
+
+def cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
+    """Clusters and their sizes, the largest first, one bar each."""
+    numbered = sorted(enumerate(sizes), key=lambda c: (-c[1], c[0]))
+    numbered = [(number, size) for number, size in numbered if size]
+    shown = numbered if len(numbered) <= MOST_CLUSTERS else numbered[: MOST_CLUSTERS - 1]
+    digits = max((len(str(size)) for _, size in shown), default=1)
+    room = max(4, min(40, width - 16 - digits))
+    largest = max((size for _, size in shown), default=1)
+    lines = [Text(f"{count(len(numbered), 'cluster')} of {count(sum(sizes), 'row')}")]
+    for number, size in shown:
+        bar = BAR * max(1, round(room * size / largest))
+        lines.append(Text.assemble(f"{number:>4}  ", (f"{size:>{digits}}", "bold"), "  ", (bar, "cyan")))
+    rest = numbered[len(shown) :]
+    if rest:
+        lines.append(Text(f"   …  {len(rest)} smaller clusters, {sum(s for _, s in rest)} rows", style="dim"))
+    return Group(*lines)
+
+
+def help_text(why: str) -> RenderableType:
+    """What is asked of the person, what the keys do, and why this question."""
+    keys = (
+        ("y", "they belong together"),
+        ("n", "they do not"),
+        ("s", "unsure: nothing is concluded, the pair is not asked again"),
+        ("u", "undo: take back the last answer, as often as you like"),
+        ("q", "quit; everything is saved after every answer, and you go on where you stopped"),
+    )
+    return Group(
+        Text("Judge as you mean it: only your answers say what a cluster is."),
+        listing(keys),
+        Text.assemble(("Why this question: ", "bold"), why),
+    )
+
+
+ENDS = {
+    "exhausted": "Nothing is left to ask: the answers settle how all parts of the data belong together.",
+    "budget": "The budget of questions is used up.",
+    "quit": "Stopped.",
+}
+
+
+def ending(reason: str, status: Status, commands: Sequence[tuple[str, str]], *, width: int) -> RenderableType:
+    """Why it ended, what there is, and what can be done next.
+
+    Parameters
+    ----------
+    reason : {"exhausted", "budget", "quit"}
+    status : Status
+    commands : sequence of (str, str)
+        What for, and the command.
+    width : int
+        Cells of the terminal.
+    """
+    lines: list[RenderableType] = [
+        Text(ENDS[reason], style="bold"),
+        Text(counts(status)),
+        cluster_bars(status.cluster_sizes, width=width),
+    ]
+    if commands:
+        pad = max(len(what) for what, _ in commands)
+        lines += [Text()]
+        lines += [_command(f"{what:<{pad}}  ", command) for what, command in commands]
+    return Group(*lines)
+
+
+def _command(what: str, command: str) -> Text:
+    """One line, however long: a command must survive copying."""
+    line = Text.assemble((what, "dim"), command)
+    line.no_wrap, line.overflow = True, "ignore"
+    return line
+
+
+def quoted(*words: object) -> str:
+    """A command as it can be typed into a shell."""
+    return shlex.join(str(word) for word in words)

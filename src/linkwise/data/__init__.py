@@ -1,0 +1,12 @@
+"""Tables: read, understood, shown to a person, and turned into numbers.
+
+A table goes one way: `read_table` or `from_frame` decide what each column is and say so in
+`Table.notes`; `encode` makes the matrix that a clusterer takes. Nothing is guessed in silence.
+"""
+
+from linkwise.data.encode import Encoded, Feature, encode
+from linkwise.data.readers import read_table
+from linkwise.data.roles import Column
+from linkwise.data.table import Table, from_frame
+
+__all__ = ["Column", "Encoded", "Feature", "Table", "encode", "from_frame", "read_table"]

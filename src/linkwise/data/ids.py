@@ -1,0 +1,88 @@
+"""Which column names the rows, and its values as text.
+
+An id is text whatever its type was: 7 is "7", also where missing values elsewhere made pandas
+store it as 7.0, and integers beyond 2**53 keep all their digits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.names import unknown_column
+from linkwise.data.words import is_missing, listed
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+# names that say "this names the row" beyond doubt, and names that say so only of unique values
+_SURE = re.compile(r"(.*[ _.-])?(id|ids|uuid|guid|identifier)|rowid|.*[a-z]I[Dd]")
+_LIKELY = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
+
+
+def named_like_an_id(name: str) -> bool:
+    """Whether a column with this name is an id, or refers to one, so that its values measure nothing."""
+    return bool(_SURE.fullmatch(name) or _SURE.fullmatch(name.lower()))
+
+
+def id_texts(series: nw.Series[Any]) -> list[str | None]:
+    """Values of a column as id texts, None where missing."""
+    return [None if is_missing(value) else _id_text(value) for value in series.to_list()]
+
+
+def _id_text(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**63
+    return str(int(value)) if whole else str(value)
+
+
+def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collection[str]) -> str | None:
+    """Name of the id column: the one asked for, or one whose name and values both say so.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+    id_column : str or None
+        The column asked for. It is only checked to be there.
+    not_these : collection of str
+        Columns that the user put to another use.
+    """
+    if id_column is not None:
+        if id_column not in frame.columns:
+            raise DataError(unknown_column(id_column, frame.columns))
+        return id_column
+    names = [name for name in frame.columns if name not in not_these]
+    sure = [name for name in names if named_like_an_id(name)]
+    likely = [name for name in names if name not in sure and _LIKELY.fullmatch(name)]
+    short_first = sorted(sure, key=lambda name: len(name) > 4)  # "id", "uuid" before "customer_id"
+    return next((name for name in short_first + likely if is_key(frame[name])), None)
+
+
+def is_key(series: nw.Series[Any]) -> bool:
+    """Whether every row has a value of its own."""
+    texts = id_texts(series)
+    return None not in texts and len(set(texts)) == len(texts)
+
+
+def checked_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
+    """Ids of all rows, refused unless every row has one of its own."""
+    texts = id_texts(series)
+    empty = [row for row, text in enumerate(texts) if text is None]
+    if empty:
+        raise DataError(
+            f"Column '{name}' cannot be the id: it is missing in {len(empty)} of {len(texts)} rows"
+            f" (rows {listed(empty, 5)}, counted from 0). Fill it in or choose another column."
+        )
+    first: dict[str, int] = {}
+    repeats = []
+    for row, text in enumerate(texts):
+        assert text is not None
+        if first.setdefault(text, row) != row:
+            repeats.append(f"'{text}' in rows {first[text]} and {row}")
+    if repeats:
+        raise DataError(
+            f"Column '{name}' cannot be the id: {listed(repeats, 3)} (counted from 0)."
+            " Make its values unique or choose another column."
+        )
+    return tuple(first)

@@ -1,0 +1,81 @@
+"""JSON lines as a table: one object a line, one column for each key that occurs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.delimited import decoded
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_json_lines(raw: bytes) -> pl.DataFrame:
+    """Parse the bytes of a file of JSON lines.
+
+    Integers keep all their digits. A column in which texts meet numbers or truth values is text;
+    lists and objects stay as they are.
+    """
+    import polars as pl
+
+    text = decoded(raw)
+    columns: dict[str, list[Any]] = {}
+    n_rows = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line or line.isspace():
+            continue
+        for name, value in _object(line, number).items():
+            values = columns.setdefault(name, [])
+            values += [None] * (n_rows - len(values))
+            values.append(value)
+        n_rows += 1
+    if not columns:
+        raise DataError("The file is empty: wanted is one JSON object a line.")
+    return pl.DataFrame([_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"Line {number} is no JSON: {error}. Wanted is one object a line.") from error
+    if "\\u" in line:
+        _refuse_half_characters(value, number)
+    if not isinstance(value, dict):
+        raise DataError(f"Line {number} is a JSON {type(value).__name__}; wanted is one object a line.")
+    return value
+
+
+def _refuse_half_characters(value: Any, number: int) -> None:
+    """JSON can escape one half of a character that UTF-16 writes as two; no text holds such a half."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"Line {number} has an escape that is no character: {error.reason}.") from error
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    import polars as pl
+
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds in ({float}, {int, float}):
+        numbers = [None if value is None else _float(value) for value in values]
+        return pl.Series(name, numbers, dtype=pl.Float64)
+    if kinds & {list, dict}:
+        return pl.Series(name, values, dtype=pl.Object)
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pl.Series(name, texts, dtype=pl.String)
+
+
+def _float(value: float) -> float:
+    """Integers too large for a float become infinite, as the same number written 1e999 is."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")

@@ -1,0 +1,47 @@
+"""Names of columns: there, each once, and each put to one use."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+
+from linkwise.data.words import listed
+from linkwise.errors import DataError
+
+
+def unknown_column(name: str, names: Sequence[str]) -> str:
+    """Sentence for a column that is not there, with the nearest one that is."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    hint = f"; did you mean '{folded[near[0]]}'?" if near else "."
+    return f"There is no column '{name}'{hint} The columns are: {listed(names, 30)}."
+
+
+def as_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Column names as a tuple; a single name stands for itself."""
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+def check_names(
+    there: list[str], id_column: str | None, columns: Sequence[str] | None, drop: Sequence[str]
+) -> None:
+    """Refuse names that are not there, and one column put to two uses."""
+    for name in (*([] if id_column is None else [id_column]), *(columns or ()), *drop):
+        if name not in there:
+            raise DataError(unknown_column(name, there))
+    uses: dict[str, set[str]] = {
+        "the id": set() if id_column is None else {id_column},
+        "a feature": set(columns or ()),
+        "dropped": set(drop),
+    }
+    for one, other in (("the id", "a feature"), ("the id", "dropped"), ("a feature", "dropped")):
+        for name in uses[one] & uses[other]:
+            raise DataError(f"Column '{name}' is to be {one} and {other}: name it once.")
+
+
+def check_unique(names: Sequence[str], where: str = "") -> None:
+    """Refuse a table in which two columns have one name."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise DataError(f"Column names must differ; these come twice: {listed(twice)}.{where}")

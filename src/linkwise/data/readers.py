@@ -1,0 +1,125 @@
+"""Files as tables: delimited text, Parquet, JSON lines, NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.arrays import read_array
+from linkwise.data.delimited import read_delimited
+from linkwise.data.ids import find_id
+from linkwise.data.json_lines import read_json_lines
+from linkwise.data.names import as_names, check_names
+from linkwise.data.parse import parse_columns
+from linkwise.data.table import Table, understand
+from linkwise.data.words import listed
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+_JSON = (".jsonl", ".ndjson", ".json")
+_ARRAYS = (".npy", ".npz")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Table:
+    """Read a file and understand its columns.
+
+    Parameters
+    ----------
+    path : path
+        .csv, .tsv, .tab or .txt (UTF-8, a line of column names first), .parquet, .jsonl, .ndjson or
+        .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
+        only 2-D one; ids from a 1-D array named ids or id).
+    id_column, columns, drop
+        As for `from_frame`.
+    delimiter : str, optional
+        What separates the columns of a text file. By default one of , ; tab | is found out.
+
+    Returns
+    -------
+    Table
+        ``read_table(path, **table.choices)`` gives the same table again.
+
+    Raises
+    ------
+    DataError
+        What cannot be read, with line or byte, and all that `from_frame` refuses.
+    FileNotFoundError
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in (*_DELIMITED, ".parquet", *_JSON, *_ARRAYS):
+        raise DataError(
+            f"'{path.name}' has no ending that is known; wanted is one of"
+            f" {listed((*_DELIMITED, '.parquet', *_JSON, *_ARRAYS), 20)}."
+        )
+    if delimiter is not None and ending not in _DELIMITED:
+        raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
+    raw = path.read_bytes()
+    if not raw:
+        raise DataError(f"'{path.name}' is an empty file.")
+    _need_polars()
+    columns, drop = as_names(columns), as_names(drop) or ()
+    try:
+        if ending in _DELIMITED:
+            written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
+            frame, said = _typed(written, True, id_column, columns, drop)
+            notes = notes + said
+        elif ending in _JSON:
+            frame, notes = _typed(read_json_lines(raw), False, id_column, columns, drop)
+        elif ending == ".parquet":
+            frame, notes = _parquet(raw), []
+        else:
+            frame, own_ids, notes = read_array(raw)
+            id_column = id_column or (None if own_ids in drop else own_ids)
+        return understand(
+            frame, id_column=id_column, columns=columns, drop=drop, delimiter=delimiter, notes=notes
+        )
+    except DataError as error:
+        raise DataError(f"{path.name}: {error}") from error
+
+
+def _need_polars() -> None:
+    try:
+        import polars  # noqa: F401
+    except ImportError as error:
+        raise ImportError('Reading tables from files needs polars: pip install "linkwise[app]"') from error
+
+
+def _typed(
+    written: pl.DataFrame,
+    numbers: bool,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Parse text columns, all but the id: it is found first, so that ids stay as they are written."""
+    import narwhals as nw
+
+    frame = nw.from_native(written, eager_only=True)
+    check_names(frame.columns, id_column, columns, drop)
+    id_column = find_id(frame, id_column, {*(columns or ()), *drop})
+    parsed, notes = parse_columns(written, {id_column, *drop}, numbers)
+    return nw.from_native(parsed, eager_only=True), notes
+
+
+def _parquet(raw: bytes) -> nw.DataFrame[Any]:
+    import narwhals as nw
+    import polars as pl
+
+    try:
+        return nw.from_native(pl.read_parquet(raw), eager_only=True)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"This cannot be read as Parquet: {error}") from error

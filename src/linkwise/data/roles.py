@@ -1,0 +1,208 @@
+"""What each column of a table is, and why: decided by its name, its type and its values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.data.ids import is_key, named_like_an_id
+from linkwise.data.words import counted, is_missing, shown
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Role = Literal["numeric", "category", "date", "text", "id", "label", "constant", "left out"]
+FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date")
+
+MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
+MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
+
+_DAY = 86_400e6  # microseconds
+_LABELS = re.compile(
+    r"((true_|class_|cluster_)?(class|cluster|label|target)(e?s)?|y(_true)?|outcome|(ground_?)?truth"
+    r"|(class|cluster|label)_id)"
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
+_WRITTEN_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table and what it is used as.
+
+    Attributes
+    ----------
+    name : str
+    role : str
+        numeric, category or date (these three are features); text, label, constant or left out
+        (not used for clustering); id.
+    reason : str
+        Why, in a few words.
+    """
+
+    name: str
+    role: Role
+    reason: str
+
+
+def kind(series: nw.Series[Any]) -> str:
+    """Kind of values: number, bool, date, duration, words, nothing, or the type's own name."""
+    name = type(series.dtype).__name__
+    if series.dtype.is_numeric():
+        return "number"
+    known = {
+        "Boolean": "bool", "Date": "date", "Datetime": "date", "Duration": "duration",
+        "String": "words", "Categorical": "words", "Enum": "words",
+    }  # fmt: skip
+    if name not in known and series.null_count() == len(series):
+        return "nothing"
+    return known.get(name, str(series.dtype))
+
+
+def as_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Numbers, truth values (0, 1) and dates (days) as float64, NaN where missing."""
+    import narwhals as nw
+
+    what = kind(series)
+    if what == "date":
+        series = series.dt.timestamp("us")
+    elif what == "duration":
+        series = series.dt.total_microseconds()
+    values = np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return values / _DAY if what in ("date", "duration") else values
+
+
+def as_words(series: nw.Series[Any]) -> list[str | None]:
+    """Categories as text, None where missing."""
+    return [None if is_missing(value) else shown(value) for value in series.to_list()]
+
+
+def is_label_like(name: str, names: list[str]) -> bool:
+    """Whether a column's name says that it holds known groups; y beside x is a coordinate."""
+    plain = re.sub(r"[ .-]+", "_", name.strip().casefold())
+    if plain == "y" and any(other.strip().casefold() == "x" for other in names):
+        return False
+    return _LABELS.fullmatch(plain) is not None
+
+
+def column_of(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
+    """Decide what one column is.
+
+    Parameters
+    ----------
+    series : narwhals.Series of shape (n_rows,)
+    name : str
+    names : list of str
+        All columns of the table.
+    named : bool or None
+        Whether the user named this column as a feature; None where the user named none at all.
+    """
+    if not named and is_label_like(name, names):
+        return Column(name, "label", "its name says that it holds known groups")
+    if named is False:
+        return Column(name, "left out", "not among the columns named")
+    what = kind(series)
+    if what == "nothing":
+        return Column(name, "constant", "no values")
+    if what == "words":
+        return _worded(series, name, bool(named))
+    if what not in ("number", "bool", "date", "duration"):
+        return _refused(name, what, series, bool(named))
+    known = as_numbers(series)
+    known = known[~np.isnan(known)]
+    if known.size == 0 or known.min() == known.max():
+        return _constant(series, name, known.size)
+    if not named and named_like_an_id(name):
+        return _unused_id(series, name)
+    if what == "bool":
+        return Column(name, "category", "true or false")
+    if what == "number":
+        return Column(name, "numeric", "numbers")
+    return Column(name, "date", "days since 1970-01-01" if what == "date" else "a duration in days")
+
+
+def _worded(series: nw.Series[Any], name: str, named: bool) -> Column:
+    n_rows = len(series)
+    known = [word for word in as_words(series) if word is not None]
+    words = set(known)
+    n_words = len(words)
+    if n_words <= 1:
+        return _constant(series, name, len(known))
+    if not named and named_like_an_id(name):
+        return _unused_id(series, name)
+    few = n_words <= MOST_CATEGORIES
+    at_most_half = 2 * n_words <= n_rows
+    if (few and (at_most_half or named)) or (named and at_most_half and n_words <= MOST_NAMED_CATEGORIES):
+        return Column(name, "category", f"{n_words} categories")
+    reason = f"{n_words} different texts in {counted(n_rows, 'row')}"
+    if all(_NUMBER.fullmatch(word.strip()) for word in words):
+        reason += "; they are numbers stored as text: turn them into numbers to use them"
+    if named:
+        raise DataError(
+            f"Column '{name}' cannot be a feature: {reason}."
+            " Leave it out of the columns named; it is shown all the same."
+        )
+    return Column(name, "text", reason)
+
+
+def _unused_id(series: nw.Series[Any], name: str) -> Column:
+    why = "a further id" if is_key(series) else "its name says id, but its values repeat or are missing"
+    return Column(name, "left out", why)
+
+
+def _constant(series: nw.Series[Any], name: str, n_known: int) -> Column:
+    if n_known == 0:
+        return Column(name, "constant", "no values")
+    values = (value for value in series.to_list() if not is_missing(value))
+    where = "" if n_known == len(series) else " where known"
+    return Column(name, "constant", f"always {shown(next(values))}{where}")
+
+
+def _refused(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:
+    example = next((value for value in series.to_list() if not is_missing(value)), None)
+    reason = f"values of type {what}, such as {example!r:.60}"
+    if named:
+        raise DataError(
+            f"Column '{name}' cannot be a feature: {reason}. Turn them into numbers, text or dates first."
+        )
+    return Column(name, "left out", reason)
+
+
+def hint(series: nw.Series[Any], name: str) -> str | None:
+    """Sentence on a column of words that look as if other things were meant; None where they do not.
+
+    The first thousand values are looked at.
+    """
+    if kind(series) != "words":
+        return None
+    words = [(row, word.strip()) for row, word in enumerate(as_words(series.head(1000))) if word]
+    comma = [word for _, word in words if _COMMA_NUMBER.fullmatch(word)]
+    number = [word for _, word in words if _NUMBER.fullmatch(word)]
+    others = [
+        (row, word)
+        for row, word in words
+        if not _NUMBER.fullmatch(word) and not _COMMA_NUMBER.fullmatch(word)
+    ]
+    if comma and not others:
+        return (
+            f"Column '{name}' is taken as text: its numbers have decimal commas, such as '{comma[0]}'."
+            " To use them as numbers, write them with a decimal point."
+        )
+    if words and all(_WRITTEN_DATE.fullmatch(word) for _, word in words):
+        return (
+            f"Column '{name}' is taken as text: day and month cannot be told apart in dates such as"
+            f" '{words[0][1]}'. To use them as dates, write them as 2024-01-31."
+        )
+    if others and len(number) >= 4 * len(others):
+        row, word = others[0]
+        return (
+            f"Column '{name}' is taken as text: most of it is numbers, but not '{word}' in row {row}"
+            " (counted from 0). To use it as numbers, leave such cells empty."
+        )
+    return None

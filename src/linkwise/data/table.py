@@ -1,0 +1,258 @@
+"""A table with every column understood, and one row of it as a person sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.data.arrays import array_frame
+from linkwise.data.ids import checked_ids, find_id
+from linkwise.data.names import as_names, check_names, check_unique
+from linkwise.data.roles import FEATURE_ROLES, Column, Role, column_of, hint
+from linkwise.data.words import listed, shown
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to be clustered, and what was decided about them.
+
+    Attributes
+    ----------
+    ids : tuple of str, or None
+        Name of each row; None where rows are known by their position, counted from 0.
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        All columns, in the order and the types they came in.
+    columns : tuple of Column
+        Name, role and reason for each column of `frame`.
+    notes : tuple of str
+        What was chosen without being asked for, in sentences.
+    choices : dict
+        The arguments (id_column, columns, drop, delimiter) that give this table again; JSON can hold them.
+    """
+
+    ids: tuple[str, ...] | None
+    frame: nw.DataFrame[Any]
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+    choices: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.frame)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Columns that the clustering is made from."""
+        return tuple(column.name for column in self.columns if column.role in FEATURE_ROLES)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Columns that a person sees and the clustering does not use."""
+        hidden = {*FEATURE_ROLES, "id"}
+        dropped = self.choices["drop"]
+        return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """Role of each column, by name."""
+        return {column.name: column.role for column in self.columns}
+
+    def item(self, row: int) -> dict[str, str]:
+        """One row as a person sees it: features first, then the other columns; not the id.
+
+        Parameters
+        ----------
+        row : int
+            Position from 0 to n_rows - 1.
+
+        Returns
+        -------
+        dict of str to str
+            Short numbers, ISO dates; "—" for what is missing.
+        """
+        if not 0 <= row < len(self):
+            raise IndexError(f"There is no row {row}; rows are 0 to {len(self) - 1}.")
+        # cell by cell, since pandas turns integers into floats where it makes one row of several columns
+        return {
+            name: shown(self.frame[name][row : row + 1].to_list()[0])
+            for name in (*self.features, *self.shown)
+        }
+
+
+def from_frame(
+    frame: Any,
+    *,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+) -> Table:
+    """Understand a DataFrame or a 2-D array.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas, polars or pyarrow, or ndarray of shape (n_rows, n_columns)
+        The columns of an array are called x0, x1, ...
+    id_column : str, optional
+        Column that names the rows. By default a column called id, key, uuid or so, where its values
+        are unique and complete.
+    columns : sequence of str, optional
+        Columns to use as features, and no others. By default all that can serve; columns called
+        class, label, target or so are then left out.
+    drop : sequence of str, default=()
+        Columns neither used nor shown.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        Unknown or repeated column names, ids that are not unique and complete, no rows, or no
+        column left to cluster by.
+    """
+    table = as_narwhals(frame)
+    return understand(table, id_column=id_column, columns=columns, drop=drop, notes=_index_note(frame))
+
+
+def _index_note(frame: Any) -> list[str]:
+    """Sentence on pandas' index, which nothing is read from; none where it only counts the rows."""
+    index = getattr(frame, "index", None)
+    if index is None or type(index).__name__ == "RangeIndex" or not hasattr(frame, "reset_index"):
+        return []
+    return ["The index of the frame is not used; frame.reset_index() makes a column of it."]
+
+
+def understand(
+    frame: nw.DataFrame[Any],
+    *,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    delimiter: str | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """`from_frame` for what a reader brought, with the reader's own notes first."""
+    columns, drop = as_names(columns), as_names(drop) or ()
+    check_names(frame.columns, id_column, columns, drop)
+    if len(frame) == 0:
+        raise DataError("The table has 0 sample(s): a minimum of 1 row is required.")
+    id_column = find_id(frame, id_column, {*(columns or ()), *drop})
+    ids = None if id_column is None else checked_ids(frame[id_column], id_column)
+    found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
+    hints = [hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")]
+    told = [note for note in hints if note is not None]
+    if not any(column.role in FEATURE_ROLES for column in found):
+        raise DataError(_nothing_left(found, told))
+    choices = {
+        "id_column": id_column,
+        "columns": None if columns is None else list(columns),
+        "drop": list(drop),
+        "delimiter": delimiter,
+    }
+    return Table(ids, frame, found, (*notes, *_notes(found, id_column, columns), *told), choices)
+
+
+def _column(
+    frame: nw.DataFrame[Any],
+    name: str,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+) -> Column:
+    if name == id_column:
+        return Column(name, "id", "unique and complete")
+    if name in drop:
+        return Column(name, "left out", "dropped")
+    named = None if columns is None else name in columns
+    return column_of(frame[name], name, list(frame.columns), named)
+
+
+def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
+    why = listed((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
+    if all(column.role == "constant" for column in found if column.role != "id"):
+        return f"All columns are constant, so there is nothing to cluster by: {why}."
+    return " ".join([f"No column is left to cluster by: {why}.", *told])
+
+
+def _notes(found: Sequence[Column], id_column: str | None, columns: Sequence[str] | None) -> list[str]:
+    """Sentences on what was chosen."""
+
+    def of(role: Role) -> list[Column]:
+        return [column for column in found if column.role == role]
+
+    notes = [
+        "Rows are known by their position, counted from 0: no column serves as id."
+        if id_column is None
+        else f"Rows are known by column '{id_column}', whose values are unique and complete."
+    ]
+    if columns is not None:
+        notes.append(f"Only the columns named are used: {listed(columns)}.")
+    notes += [
+        f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
+        for c in of("label")
+    ]
+    notes += [
+        f"Column '{c.name}' is left out as free text: {c.reason}. It is still shown." for c in of("text")
+    ]
+    unused = [c for c in of("left out") if c.reason not in ("dropped", "not among the columns named")]
+    notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
+    if constant := of("constant"):
+        names = listed(f"{c.name} ({c.reason})" for c in constant)
+        notes.append(f"Constant columns are left out: {names}.")
+    notes += [f"Column '{c.name}' is used as a number: {c.reason}." for c in of("date")]
+    if category := of("category"):
+        names = listed(f"{c.name} ({c.reason})" for c in category)
+        notes.append(f"Columns used as categories: {names}.")
+    return notes
+
+
+def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
+    """Any supported table behind one interface, with text for column names."""
+    import narwhals as nw
+
+    if isinstance(frame, np.ndarray):
+        return array_frame(frame)
+    if hasattr(frame, "toarray"):
+        raise TypeError("from_frame: dense data is required; call .toarray() first.")
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
+        raise TypeError("from_frame takes a DataFrame that is in memory; call .collect() first.")
+    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    check_unique(names)
+    if hasattr(frame, "set_axis"):  # pandas takes anything for a name
+        frame = frame.set_axis(names, axis=1)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TypeError(
+            f"from_frame takes a pandas or polars DataFrame or a 2-D array, not {type(frame).__name__}."
+        ) from error
+    return _settled(table)
+
+
+def _settled(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Give pandas' columns of Python objects the type that all of their values share, where there is one."""
+    import datetime
+
+    import narwhals as nw
+
+    for name in table.columns:
+        if table[name].dtype != nw.Object or not hasattr(table[name].to_native(), "convert_dtypes"):
+            continue
+        native = table[name].to_native()
+        if all(isinstance(value, datetime.date) for value in native.dropna()):
+            native = nw.get_native_namespace(table).to_datetime(native)
+        settled = nw.from_native(native.convert_dtypes(), series_only=True)
+        table = table.with_columns(settled.alias(name))
+    return table

@@ -1,0 +1,66 @@
+"""What linkwise raises and warns of: what was given, what is wanted, the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linkwise.learner import Question
+
+
+class ConstraintError(ValueError):
+    """A constraint that cannot be used as given."""
+
+
+class InfeasibleConstraintsError(ConstraintError):
+    """Constraints that no clustering can satisfy together.
+
+    Attributes
+    ----------
+    chain : tuple of int
+        Rows joined by must-links, in order; its first and last row are also required apart.
+        Empty when the reason is no such chain.
+    """
+
+    def __init__(self, message: str, chain: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.chain = tuple(chain)
+
+
+class ConstraintWarning(UserWarning):
+    """Constraints were accepted, but the user will want to know something about them."""
+
+
+class DataError(ValueError):
+    """A table or an array that cannot be clustered as given."""
+
+
+class SessionError(RuntimeError):
+    """A session cannot do what was asked of it."""
+
+
+class DataMismatchError(SessionError):
+    """The data are not those that the session was made for."""
+
+
+class SessionLockedError(SessionError):
+    """Another process holds the session file and did not let go in time."""
+
+
+class SessionDamagedError(SessionError):
+    """The file is no linkwise session, or part of it is broken."""
+
+
+class StaleAnswerError(SessionError):
+    """An answer to a question that is no longer the present one.
+
+    Attributes
+    ----------
+    question : Question or None
+        The question that the session asks now.
+    """
+
+    def __init__(self, message: str, question: Question | None = None) -> None:
+        super().__init__(message)
+        self.question = question

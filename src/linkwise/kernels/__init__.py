@@ -1,0 +1,219 @@
+"""Compiled kernels: contiguous arrays in, arrays out.
+
+No policy lives here. Every kernel takes float32 or float64 rows, computes in float64, releases the
+GIL, takes its number of threads from the caller and gives the same bits for any number of threads.
+The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.kernels import _kernels
+
+__all__ = ["LloydRuns", "TwoMeans", "kmeans_plusplus", "lloyd", "nearest_rows", "two_means"]
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+class LloydRuns(NamedTuple):
+    """What Lloyd's iteration reached from each of R starts."""
+
+    labels: NDArray[np.int32]
+    """(R, n) cluster of each row."""
+    centers: NDArray[np.float64]
+    """(R, k, d)."""
+    inertia: NDArray[np.float64]
+    """(R,) sum of squared distances of the rows to their centres."""
+    n_iter: NDArray[np.int32]
+    """(R,) iterations, counted as scikit-learn does."""
+
+
+class TwoMeans(NamedTuple):
+    """What Lloyd's iteration reached for two clusters."""
+
+    labels: NDArray[np.uint8]
+    """(n,) 0 or 1."""
+    centers: NDArray[np.float64]
+    """(2, d)."""
+    inertia: float
+    """Sum of squared distances of the rows to their centres."""
+    n_iter: int
+    """Iterations, counted as scikit-learn does."""
+
+
+def lloyd(
+    X: NDArray[Any], starts: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+) -> LloydRuns:
+    """Run Lloyd's iteration from each given start.
+
+    A run stops when no label changes, when the squared shift of all centres together is at most `tol`,
+    or after `max_iter` iterations; in the last two cases labels are assigned once more, so that they
+    are always those of the nearest centre (the lower index, where two are equally near). An empty
+    cluster is given the row farthest from its centre, out of a cluster that keeps another row; where
+    every row lies on its centre the cluster stays empty and its centre stays where it is.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    starts : (R, k, d) float64, C-contiguous
+    max_iter : int, at least 1
+    tol : float
+        Absolute, in squared units of `X`.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    LloydRuns
+
+    References
+    ----------
+    Lloyd (1982), Least squares quantization in PCM. Hamerly (2010), Making k-means even faster.
+    """
+    _check_rows(X)
+    _check_array("starts", starts, (None, None, X.shape[1]))
+    _check_stop(max_iter, n_threads)
+    return LloydRuns(*_kernels.lloyd(X, starts, max_iter, tol, n_threads))
+
+
+def two_means(
+    X: NDArray[Any], start: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+) -> TwoMeans:
+    """Run Lloyd's iteration for two clusters; as `lloyd` with one start, but with labels of one byte.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    start : (2, d) float64, C-contiguous
+    max_iter : int, at least 1
+    tol : float
+        Absolute, in squared units of `X`.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    TwoMeans
+    """
+    _check_rows(X)
+    _check_array("start", start, (2, X.shape[1]))
+    _check_stop(max_iter, n_threads)
+    return TwoMeans(*_kernels.two_means(X, start, max_iter, tol, n_threads))
+
+
+def kmeans_plusplus(
+    X: NDArray[Any], k: int, seeds: NDArray[np.uint64], n_candidates: int, n_threads: int
+) -> NDArray[np.int64]:
+    """Choose k rows to start from, once for each seed, by greedy k-means++.
+
+    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion
+    to their squared distance from the rows chosen so far, and the one that leaves the smallest sum of
+    squared distances is kept. Random numbers come from SplitMix64.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    k : int, at least 1
+    seeds : (R,) uint64
+    n_candidates : int, at least 1
+        Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (R, k) int64
+        Row indices, no two of them equal rows. Where `X` has fewer than k distinct rows, each is
+        there once and the places that are left at the end hold -1.
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    """
+    _check_rows(X)
+    _check_array("seeds", seeds, (None,), np.uint64)
+    _check_count("k", k)
+    _check_count("n_candidates", n_candidates)
+    _check_count("n_threads", n_threads)
+    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads)
+
+
+def nearest_rows(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    centers: NDArray[np.float64],
+    allowed: NDArray[np.bool_] | None,
+    n_threads: int,
+) -> NDArray[np.int64]:
+    """Find, for each centre, the nearest of the rows that bear its label.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    labels : (n,) int32
+        A label outside 0..k-1 (such as -1, noise) belongs to no centre.
+    centers : (k, d) float64, C-contiguous
+    allowed : (n,) bool or None
+        Rows that may be returned; None = all.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (k,) int64
+        Row index, the lowest where several are equally near; -1 where no row qualifies.
+    """
+    _check_rows(X)
+    _check_array("labels", labels, (X.shape[0],), np.int32)
+    _check_array("centers", centers, (None, X.shape[1]))
+    if allowed is not None:
+        _check_array("allowed", allowed, (X.shape[0],), np.bool_)
+    _check_count("n_threads", n_threads)
+    return _kernels.nearest_rows(X, labels, centers, allowed, n_threads)
+
+
+def _check_rows(X: NDArray[Any]) -> None:
+    if not isinstance(X, np.ndarray) or X.dtype not in _FLOATS:
+        raise TypeError(
+            f"X must be a NumPy array of float32 or float64, got {_describe(X)}; "
+            "convert it with np.ascontiguousarray(X, dtype=np.float64)"
+        )
+    _check_layout("X", X, (None, None))
+
+
+def _check_array(
+    name: str, array: NDArray[Any], shape: tuple[int | None, ...], dtype: type = np.float64
+) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        wanted = np.dtype(dtype).name
+        raise TypeError(
+            f"{name} must be a NumPy array of {wanted}, got {_describe(array)}; "
+            f"convert it with np.ascontiguousarray({name}, dtype=np.{wanted})"
+        )
+    _check_layout(name, array, shape)
+
+
+def _check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
+    """None in `shape` stands for any length but 0."""
+    fits = array.ndim == len(shape) and all(
+        have == want if want is not None else have > 0 for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
+        raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+
+
+def _check_stop(max_iter: int, n_threads: int) -> None:
+    _check_count("max_iter", max_iter)
+    _check_count("n_threads", n_threads)
+
+
+def _check_count(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def _describe(value: object) -> str:
+    return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__

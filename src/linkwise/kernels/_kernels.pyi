@@ -1,0 +1,21 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def lloyd(
+    X: NDArray[Any], starts: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
+def two_means(
+    X: NDArray[Any], start: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+) -> tuple[NDArray[np.uint8], NDArray[np.float64], float, int]: ...
+def kmeans_plusplus(
+    X: NDArray[Any], k: int, seeds: NDArray[np.uint64], n_candidates: int, n_threads: int
+) -> NDArray[np.int64]: ...
+def nearest_rows(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    centers: NDArray[np.float64],
+    allowed: NDArray[np.bool_] | None,
+    n_threads: int,
+) -> NDArray[np.int64]: ...

@@ -1,0 +1,66 @@
+// What the kernels share: array types, results, fixed chunks of rows, the SIMD macro.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+
+#include "crew.hpp"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+// One machine-code version per x86-64 level, chosen when the module is loaded. It goes on plain
+// functions; what they call must be a LINKWISE_INLINE template, so that it is compiled within each.
+#define LINKWISE_SIMD __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define LINKWISE_SIMD
+#endif
+#define LINKWISE_INLINE [[gnu::always_inline]] inline
+
+namespace linkwise {
+
+namespace nb = nanobind;
+
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Rows are always cut into these chunks, whatever the number of threads: a chunk's sum is made by
+// one thread and the sums are added in the order of the chunks, so that results never differ.
+inline constexpr int64_t kChunk = 2048;
+
+inline int64_t chunk_count(int64_t n) { return (n + kChunk - 1) / kChunk; }
+
+// Starting a thread costs about as much as this many distance terms (rows x features x centres).
+inline int useful_threads(int threads, int64_t terms) {
+    constexpr int64_t worth = 1'000'000;
+    return static_cast<int>(std::clamp<int64_t>(terms / worth, 1, threads));
+}
+
+// A new array that Python will own.
+template <typename T>
+struct Result {
+    std::unique_ptr<T[]> data;
+    explicit Result(int64_t size) : data(new T[static_cast<size_t>(std::max<int64_t>(size, 1))]) {}
+    T* get() { return data.get(); }
+    nb::ndarray<nb::numpy, T> release(std::initializer_list<size_t> shape) {
+        T* raw = data.get();
+        nb::capsule owner(raw, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        data.release();
+        return nb::ndarray<nb::numpy, T>(raw, shape, owner);
+    }
+};
+
+void register_lloyd(nb::module_& m);
+void register_two_means(nb::module_& m);
+void register_plusplus(nb::module_& m);
+void register_nearest(nb::module_& m);
+
+}  // namespace linkwise

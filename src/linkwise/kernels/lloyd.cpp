@@ -1,0 +1,46 @@
+// k-means from given starts.
+#include "lloyd.hpp"
+
+namespace linkwise {
+
+LINKWISE_SIMD void assign_chunk(Assignment<float, int32_t>& t) { assign(t); }
+LINKWISE_SIMD void assign_chunk(Assignment<double, int32_t>& t) { assign(t); }
+LINKWISE_SIMD double inertia_chunk(const Inertia<float, int32_t>& t) { return inertia(t); }
+LINKWISE_SIMD double inertia_chunk(const Inertia<double, int32_t>& t) { return inertia(t); }
+
+// Few chunks and many starts: a thread a start. Otherwise the threads share the chunks of each.
+template <typename T>
+nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1), runs = starts.shape(0), k = starts.shape(1);
+    Result<int32_t> labels(runs * n);
+    Result<double> centers(runs * k * d), inertia(runs);
+    Result<int32_t> n_iter(runs);
+    {
+        nb::gil_scoped_release release;
+        std::copy_n(starts.data(), runs * k * d, centers.get());
+        const bool by_start = runs >= threads && chunk_count(n) < 4 * threads;
+        Crew crew(useful_threads(threads, (by_start ? 4 * runs : 1) * n * d * k)), alone(1);
+        std::vector<std::unique_ptr<Lloyd<T, int32_t>>> memory(by_start ? crew.size() : 1);
+        for (auto& m : memory)
+            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), n, d, k, by_start ? alone : crew);
+        (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
+            auto& run = *memory[thread];
+            double* c = centers.get() + r * k * d;
+            int32_t* l = labels.get() + r * n;
+            n_iter.get()[r] = run.run(c, l, max_iter, tol);
+            inertia.get()[r] = run.inertia(c, l);
+        });
+    }
+    const size_t R = runs, N = n, K = k, D = d;
+    return nb::make_tuple(labels.release({R, N}), centers.release({R, K, D}), inertia.release({R}),
+                          n_iter.release({R}));
+}
+
+void register_lloyd(nb::module_& m) {
+    m.def("lloyd", &lloyd<float>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+    m.def("lloyd", &lloyd<double>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+}
+
+}  // namespace linkwise

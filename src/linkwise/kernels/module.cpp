@@ -1,0 +1,10 @@
+// The extension module: each kernel lives in a file of its own and registers itself here.
+#include "kernels.hpp"
+
+NB_MODULE(_kernels, m) {
+    m.doc() = "Compiled kernels of linkwise: arrays in, arrays out.";
+    linkwise::register_lloyd(m);
+    linkwise::register_two_means(m);
+    linkwise::register_plusplus(m);
+    linkwise::register_nearest(m);
+}

@@ -1,0 +1,162 @@
+// Greedy k-means++ (Arthur and Vassilvitskii 2007): rows drawn in proportion to their squared
+// distance from the rows chosen so far; of a few candidates the one that leaves least of it.
+#include <cmath>
+#include <vector>
+
+#include "kernels.hpp"
+#include "tile.hpp"
+
+namespace linkwise {
+
+// SplitMix64 (Steele, Lea and Flood 2014): one state word, the same numbers everywhere.
+struct SplitMix64 {
+    uint64_t state;
+    double uniform() {
+        uint64_t z = (state += 0x9E3779B97F4A7C15u);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    }
+};
+
+// One chunk: distances to the candidates, capped by those to what is chosen already.
+template <typename T>
+struct Potential {
+    const T* X;  // first row of the chunk
+    int64_t rows, d, k;
+    const double* candidates;  // k x d
+    const double* nearest;     // squared distance to the nearest chosen row; null: nothing chosen yet
+    double* after;             // k columns of `stride`: the same if the candidate is chosen
+    int64_t stride;
+    TileRow* squares;  // scratch, k
+    double* sums;      // out, k
+};
+
+template <typename T>
+LINKWISE_INLINE void potential(const Potential<T>& t) {
+    TileRow scratch[kFeatures];
+    int32_t rows[kTile];
+    for (int64_t c = 0; c < t.k; ++c) t.sums[c] = 0;
+    for (int64_t s = 0; s < t.rows; s += kTile) {
+        const int64_t m = std::min(kTile, t.rows - s);
+        for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
+        tile_distances(t.X, t.d, rows, t.candidates, t.k, scratch, t.squares);
+        for (int64_t c = 0; c < t.k; ++c) {
+            const double* square = t.squares[c].value;
+            double* after = t.after + c * t.stride + s;
+            for (int64_t j = 0; j < m; ++j)
+                after[j] = t.nearest ? std::min(t.nearest[s + j], square[j]) : square[j];
+            for (int64_t j = 0; j < m; ++j) t.sums[c] += after[j];
+        }
+    }
+}
+
+LINKWISE_SIMD void potential_chunk(const Potential<float>& t) { potential(t); }
+LINKWISE_SIMD void potential_chunk(const Potential<double>& t) { potential(t); }
+
+template <typename T>
+class PlusPlus {
+   public:
+    PlusPlus(const T* X, int64_t n, int64_t d, int64_t candidates, Crew& crew)
+        : X_(X), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
+          nearest_(n), after_(candidates * n), rows_(candidates), points_(candidates * d),
+          sums_(chunks_ * candidates), mass_(chunks_), squares_(crew.size() * candidates) {}
+
+    // k distinct rows; -1 in the last places when there are fewer.
+    void choose(uint64_t seed, int64_t k, int64_t* chosen) {
+        SplitMix64 random{seed};
+        std::fill_n(chosen, k, -1);
+        rows_[0] = std::min(n_ - 1, static_cast<int64_t>(random.uniform() * static_cast<double>(n_)));
+        double left = keep(try_candidates(1, true), 1, chosen);
+        for (int64_t c = 1; c < k && left > 0; ++c) {
+            for (int64_t j = 0; j < candidates_; ++j) rows_[j] = draw(random.uniform() * left);
+            left = keep(try_candidates(candidates_, false), candidates_, chosen + c);
+        }
+    }
+
+   private:
+    // Evaluates the first m of rows_; the index of the one that leaves least.
+    int64_t try_candidates(int64_t m, bool first) {
+        for (int64_t j = 0; j < m; ++j) std::copy_n(X_ + rows_[j] * d_, d_, &points_[j * d_]);
+        crew_.run(chunks_, [&](int64_t c, int thread) {
+            const int64_t start = c * kChunk;
+            potential_chunk(Potential<T>{X_ + start * d_, std::min(kChunk, n_ - start), d_, m,
+                                         points_.data(), first ? nullptr : &nearest_[start],
+                                         &after_[start], n_, &squares_[thread * candidates_],
+                                         &sums_[c * m]});
+        });
+        int64_t best = 0;
+        double least = left_by(0, m);
+        for (int64_t j = 1; j < m; ++j) {
+            const double left = left_by(j, m);
+            if (left < least) best = j, least = left;
+        }
+        return best;
+    }
+
+    double left_by(int64_t j, int64_t m) const {
+        double sum = 0;
+        for (int64_t c = 0; c < chunks_; ++c) sum += sums_[c * m + j];
+        return sum;
+    }
+
+    // Candidate `best` of m is chosen; returns what is left.
+    double keep(int64_t best, int64_t m, int64_t* chosen) {
+        *chosen = rows_[best];
+        std::copy_n(&after_[best * n_], n_, nearest_.data());
+        for (int64_t c = 0; c < chunks_; ++c) mass_[c] = sums_[c * m + best];
+        return left_by(best, m);
+    }
+
+    // The first row up to which the distances sum to more than r; only rows with mass qualify.
+    int64_t draw(double r) const {
+        int64_t c = 0, last = -1;
+        double sum = 0;
+        for (; c < chunks_ - 1 && sum + mass_[c] <= r; ++c) sum += mass_[c];
+        for (; c >= 0 && last < 0; --c) {  // rounding may have led past the last row with mass
+            for (int64_t i = c * kChunk; i < std::min(n_, (c + 1) * kChunk); ++i) {
+                if (!(nearest_[i] > 0)) continue;
+                last = i;
+                sum += nearest_[i];
+                if (sum > r) break;
+            }
+        }
+        return std::max<int64_t>(last, 0);
+    }
+
+    const T* X_;
+    int64_t n_, d_, candidates_, chunks_;
+    Crew& crew_;
+    std::vector<double> nearest_, after_;
+    std::vector<int64_t> rows_;
+    std::vector<double> points_, sums_, mass_;
+    std::vector<TileRow> squares_;
+};
+
+template <typename T>
+nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds,
+                                                int64_t n_candidates, int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1), runs = seeds.shape(0);
+    Result<int64_t> chosen(runs * k);
+    {
+        nb::gil_scoped_release release;
+        const bool by_start = runs >= threads && chunk_count(n) < 16 * threads;
+        Crew crew(useful_threads(threads, (by_start ? runs * k : 1) * n * d * n_candidates)), alone(1);
+        std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
+        for (auto& m : memory)
+            m = std::make_unique<PlusPlus<T>>(X.data(), n, d, n_candidates, by_start ? alone : crew);
+        (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
+            memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
+        });
+    }
+    return chosen.release({static_cast<size_t>(runs), static_cast<size_t>(k)});
+}
+
+void register_plusplus(nb::module_& m) {
+    m.def("kmeans_plusplus", &kmeans_plusplus<float>, nb::arg("X").noconvert(), nb::arg("k"),
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"));
+    m.def("kmeans_plusplus", &kmeans_plusplus<double>, nb::arg("X").noconvert(), nb::arg("k"),
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"));
+}
+
+}  // namespace linkwise

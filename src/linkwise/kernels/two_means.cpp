@@ -1,0 +1,37 @@
+// Exact 2-means from a given start: Lloyd's iteration with labels of one byte.
+#include "lloyd.hpp"
+
+namespace linkwise {
+
+LINKWISE_SIMD void assign_chunk(Assignment<float, uint8_t>& t) { assign(t); }
+LINKWISE_SIMD void assign_chunk(Assignment<double, uint8_t>& t) { assign(t); }
+LINKWISE_SIMD double inertia_chunk(const Inertia<float, uint8_t>& t) { return inertia(t); }
+LINKWISE_SIMD double inertia_chunk(const Inertia<double, uint8_t>& t) { return inertia(t); }
+
+template <typename T>
+nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol, int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1);
+    Result<uint8_t> labels(n);
+    Result<double> centers(2 * d);
+    int n_iter = 0;
+    double inertia = 0;
+    {
+        nb::gil_scoped_release release;
+        std::copy_n(start.data(), 2 * d, centers.get());
+        Crew crew(useful_threads(threads, n * d * 2));
+        Lloyd<T, uint8_t> run(X.data(), n, d, 2, crew);
+        n_iter = run.run(centers.get(), labels.get(), max_iter, tol);
+        inertia = run.inertia(centers.get(), labels.get());
+    }
+    const size_t N = n, D = d;
+    return nb::make_tuple(labels.release({N}), centers.release({2, D}), inertia, n_iter);
+}
+
+void register_two_means(nb::module_& m) {
+    m.def("two_means", &two_means<float>, nb::arg("X").noconvert(), nb::arg("start").noconvert(),
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+    m.def("two_means", &two_means<double>, nb::arg("X").noconvert(), nb::arg("start").noconvert(),
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+}
+
+}  // namespace linkwise

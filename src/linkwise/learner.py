@@ -1,0 +1,252 @@
+"""What asks and what answers: questions, oracles, and the one loop that drives every learner.
+
+A learner is a generator that reads like its paper: ``answer = yield Question(first, second, labels, why)``.
+It never sees a person, a file or a clock. `Run` drives it: answers go into Evidence before the
+learner hears them, and what Evidence knows is never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.evidence import ANSWERS, Answer, Evidence
+from linkwise.pairs import class_codes
+
+Labels = NDArray[np.int32]
+Reason = Literal["budget", "exhausted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A question: do these two rows belong together.
+
+    Attributes
+    ----------
+    first, second : int
+        Row positions.
+    labels : ndarray of shape (n_rows,)
+        The best clustering at this moment.
+    why : str
+        Why the answer is worth having, for the person who is asked.
+    expected : {"yes", "no"} or None
+        What the learner expects to hear, where it expects anything.
+    """
+
+    first: int
+    second: int
+    labels: Labels
+    why: str
+    expected: Answer | None = None
+
+
+Asking = Generator[Question, Answer, Labels]
+Oracle = Callable[[int, int], object]
+
+
+class Learner(Protocol):
+    """What `Run` needs of a learner."""
+
+    def prepare(self, X: NDArray[Any], seed: int) -> Any:
+        """All work that needs no answer; may remember more as the run goes on."""
+
+    def run(
+        self,
+        X: NDArray[Any],
+        prepared: Any,
+        evidence: Evidence,
+        seed: int,
+        *,
+        askable: NDArray[np.bool_] | None = None,
+        budget: int | None = None,
+    ) -> Asking:
+        """Ask until nothing is left to ask; return the final labels.
+
+        What is asked depends on X, the seed and the evidence alone: randomness comes from the seed
+        and a place in the search (see `rng_at`), never from the order of calls.
+        """
+
+
+def rng_at(seed: int, *place: int) -> np.random.Generator:
+    """Generator for one place in a search: the same place draws the same, whatever came before."""
+    return np.random.default_rng([seed, *place])
+
+
+def checked_answer(answer: object, first: int, second: int) -> Answer:
+    """``"yes"``, ``"no"`` or ``"unsure"``; True and False are taken as yes and no."""
+    if isinstance(answer, (bool, np.bool_)):
+        return "yes" if answer else "no"
+    for known in ANSWERS:
+        if isinstance(answer, str) and answer == known:
+            return known
+    raise TypeError(
+        f"the answer about rows {first} and {second} is {answer!r} ({type(answer).__name__}); "
+        "give 'yes', 'no', 'unsure', True or False"
+    )
+
+
+class Run:
+    """One learner asking about one data set.
+
+    Parameters
+    ----------
+    learner : Learner
+    X : ndarray of shape (n_rows, n_features)
+    evidence : Evidence
+        Facts known so far; grows with every answer.
+    seed : int
+    prepared : object, optional
+        What ``learner.prepare(X, seed)`` gave; made here otherwise.
+    askable : ndarray of bool, shape (n_rows,), optional
+        Rows that may be shown; all by default.
+    budget : int, optional
+        Largest number of questions; until nothing is left to ask by default.
+
+    Attributes
+    ----------
+    question : Question or None
+        What is asked now; None at the end.
+    labels : ndarray of shape (n_rows,)
+        The best clustering at this moment.
+    reason : {"budget", "exhausted"} or None
+        Why it ended.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        X: NDArray[Any],
+        evidence: Evidence,
+        seed: int,
+        *,
+        prepared: Any = None,
+        askable: NDArray[np.bool_] | None = None,
+        budget: int | None = None,
+    ) -> None:
+        self.evidence = evidence
+        self.budget = budget
+        prepared = learner.prepare(X, seed) if prepared is None else prepared
+        self._asking = learner.run(X, prepared, evidence, seed, askable=askable, budget=budget)
+        self.question: Question | None = None
+        self.labels: Labels = np.zeros(len(X), dtype=np.int32)
+        self.reason: Reason | None = None
+        self._advance(None)
+
+    def answer(self, answer: Answer) -> None:
+        """Take the answer to the present question and go on to the next."""
+        if self.question is None:
+            raise RuntimeError(f"nothing is asked any more ({self.reason}); volunteer a pair with tell()")
+        self.evidence.add(self.question.first, self.question.second, answer, asked=True)
+        self._advance(answer)
+
+    def tell(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
+        """Take a fact about any pair; if it settles the present question, go on to the next."""
+        if self.question is not None and {first, second} == {self.question.first, self.question.second}:
+            self.evidence.add(first, second, answer, asked=asked)
+            self._advance(answer)
+        else:
+            self.evidence.add(first, second, answer, asked=asked)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Go on if what is asked follows by now from facts that were added to the evidence."""
+        if self.question is not None:
+            known = self.evidence.verdict(self.question.first, self.question.second)
+            if known is not None:
+                self._advance(known)
+
+    def _advance(self, answer: Answer | None) -> None:
+        """Run the learner until it asks what Evidence does not know; keep within the budget."""
+        try:
+            question = self._asking.send(answer)  # type: ignore[arg-type]  # None starts a generator
+            while (known := self.evidence.verdict(question.first, question.second)) is not None:
+                question = self._asking.send(known)
+        except StopIteration as end:
+            self.question, self.labels, self.reason = None, end.value, "exhausted"
+            return
+        self.question, self.labels = question, question.labels
+        if self.budget is not None and self.evidence.n_questions >= self.budget:
+            self._asking.close()
+            self.question, self.reason = None, "budget"
+
+
+class TruthOracle:
+    """Answer from known classes, with errors and doubts if wanted.
+
+    An answer depends on the pair and the seed alone, so asking again gives the same answer.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of every row; pairs with an unknown row (-1) are answered ``"unsure"``.
+    noise : float
+        Probability that a yes becomes a no, or a no a yes.
+    unsure : float
+        Probability of ``"unsure"``.
+    random_state : int, optional
+        Seed of errors and doubts.
+
+    Examples
+    --------
+    >>> oracle = TruthOracle(["a", "a", "b"])
+    >>> oracle(0, 1), oracle(0, 2)
+    ('yes', 'no')
+    """
+
+    def __init__(
+        self, y: ArrayLike, *, noise: float = 0.0, unsure: float = 0.0, random_state: int | None = None
+    ) -> None:
+        for name, value in (("noise", noise), ("unsure", unsure)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}={value}; give a probability, 0 to 1")
+        self.codes = class_codes(y)
+        self.noise, self.unsure = noise, unsure
+        self.seed = int(np.random.default_rng(random_state).integers(2**31))
+
+    def __call__(self, first: int, second: int) -> Answer:
+        """Answer whether two rows have the same class."""
+        if min(self.codes[first], self.codes[second]) < 0:
+            return "unsure"
+        same = bool(self.codes[first] == self.codes[second])
+        if self.noise or self.unsure:
+            wrong, doubt = rng_at(self.seed, min(first, second), max(first, second)).random(2)
+            if doubt < self.unsure:
+                return "unsure"
+            same ^= bool(wrong < self.noise)
+        return "yes" if same else "no"
+
+
+class History:
+    """Labels after each question, built on demand from what changed.
+
+    ``history[q - 1]`` is the clustering after q questions. Kept as differences, so a hundred
+    clusterings of 10⁶ rows cost about as much as what changed between them.
+    """
+
+    def __init__(self, start: Labels) -> None:
+        self._start = start
+        self._last = start
+        self._changes: list[tuple[NDArray[np.int32] | None, Labels]] = []
+
+    def append(self, labels: Labels) -> None:
+        """Add the labels after one more question."""
+        rows = np.empty(0, np.int32) if labels is self._last else np.flatnonzero(labels != self._last)
+        if 2 * len(rows) > len(labels):
+            self._changes.append((None, labels))
+        else:
+            self._changes.append((rows.astype(np.int32), labels[rows]))
+        self._last = labels
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def __getitem__(self, at: int) -> Labels:
+        number = range(len(self))[at]
+        labels = self._start.copy()
+        for rows, values in self._changes[: number + 1]:
+            labels[slice(None) if rows is None else rows] = values
+        return labels

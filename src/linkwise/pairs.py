@@ -1,0 +1,205 @@
+"""Pairs of rows as people hand them over: checked, made distinct, read from files, drawn at random."""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.closure import Pairs
+from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError
+
+Kind = Literal["must-link", "cannot-link"]
+KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
+
+
+def row_count(n_rows: object) -> int:
+    """`n_rows` as an int, 0 or more."""
+    if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
+        raise TypeError(f"n_rows={n_rows!r} ({type(n_rows).__name__}); give the number of rows, an integer")
+    if n_rows < 0:
+        raise ConstraintError(f"n_rows={n_rows}; give the number of rows, 0 or more")
+    return int(n_rows)
+
+
+def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
+    """`given` as an (m, 2) array of rows in range, and m."""
+    pairs = _as_integers(given, kind)
+    outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
+    if len(outside):
+        at = int(outside[0])
+        row = next(int(v) for v in pairs[at] if not 0 <= v < n)
+        raise ConstraintError(
+            f"{kind} {at} names row {row}, but the rows are 0 to {n - 1} (n_rows={n}); positions count from 0"
+        )
+    return pairs, len(pairs)
+
+
+def _as_integers(given: Any, kind: Kind) -> Pairs:
+    """Pairs as int64; a list is looked at entry by entry, since NumPy turns True and 3.0 into numbers."""
+    if not hasattr(given, "__array__"):
+        given = list(given)
+        for at, pair in enumerate(given):
+            try:
+                first, second = pair
+            except (TypeError, ValueError):
+                raise ConstraintError(f"{kind} {at} is {pair!r}; give pairs of two row positions") from None
+            for value in (first, second):
+                if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
+                    raise TypeError(
+                        f"{kind} {at} holds {value!r} ({type(value).__name__}); row positions are integers"
+                    )
+    pairs = np.asarray(given)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ConstraintError(f"{kind}s have shape {pairs.shape}; give pairs, shape (n_pairs, 2)")
+    if pairs.dtype.kind not in "iu":
+        raise TypeError(f"{kind} 0 holds {pairs.dtype} values; row positions are integers")
+    return pairs.astype(np.int64)
+
+
+def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
+    """One positive, finite weight a pair; 1 where none is given."""
+    if given is None:
+        return np.ones(n_pairs)
+    weights = np.array(given, dtype=np.float64)
+    if weights.shape != (n_pairs,):
+        raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(wrong):
+        raise ConstraintError(f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are finite and above 0")
+    return weights
+
+
+Parts = tuple[Pairs, NDArray[np.float64], NDArray[np.int64]]
+
+
+def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -> Parts:
+    """Pairs of two different rows, with their weights and their positions in what was given."""
+    itself = pairs[:, 0] == pairs[:, 1]
+    positions = np.arange(len(pairs))
+    if not itself.any():
+        return pairs, weights, positions
+    at = int(np.flatnonzero(itself)[0])
+    row = int(pairs[at, 0])
+    if kind == "cannot-link":
+        raise InfeasibleConstraintsError(
+            f"cannot-link {at} requires row {row} apart from itself; remove it", (row, row)
+        )
+    warnings.warn(
+        f"must-link {at} joins row {row} to itself; {int(itself.sum())} such pair(s) dropped",
+        ConstraintWarning,
+        stacklevel=4,
+    )
+    return pairs[~itself], weights[~itself], positions[~itself]
+
+
+def distinct(
+    pairs: Pairs, weights: NDArray[np.float64], positions: NDArray[np.int64], n: int
+) -> tuple[Pairs, NDArray[np.float64], NDArray[np.int64], int]:
+    """Distinct pairs, lower row first, sorted; the largest weight and first position of each."""
+    ordered = np.sort(pairs, axis=1)
+    _, first, inverse = np.unique(ordered[:, 0] * n + ordered[:, 1], return_index=True, return_inverse=True)
+    strongest = np.zeros(len(first))
+    np.maximum.at(strongest, inverse.ravel(), weights)
+    return ordered[first], strongest, positions[first], len(pairs) - len(first)
+
+
+# ---------------------------------------------------------------- labels and files
+def class_codes(y: ArrayLike) -> NDArray[np.int64]:
+    """Classes as 0 .. k-1, unknown ones as -1."""
+    values = np.asarray(y)
+    if values.ndim != 1:
+        raise ValueError(f"labels have shape {values.shape}; give one label a row")
+    if values.dtype.kind == "O":
+        unknown = np.array([v is None or v != v or v == -1 for v in values], dtype=bool)
+        values = np.array([str(v) for v in values])
+    else:
+        unknown = (
+            (values != values) | (values == -1) if values.dtype.kind in "iuf" else np.zeros(len(values), bool)
+        )
+    codes = np.full(len(values), -1, dtype=np.int64)
+    codes[~unknown] = np.unique(values[~unknown], return_inverse=True)[1].ravel()
+    return codes
+
+
+def random_pairs(n: int, wanted: int, rng: np.random.Generator) -> Pairs:
+    """`wanted` distinct unordered pairs out of n rows, uniformly: a numbered pair is (i, j), i > j."""
+    total = n * (n - 1) // 2
+    number = rng.choice(total, size=wanted, replace=False, shuffle=True)
+    high = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) // 2).astype(np.int64)
+    high -= number < high * (high - 1) // 2  # the root may be off by one for large numbers
+    high += number >= high * (high + 1) // 2
+    return np.column_stack([number - high * (high - 1) // 2, high]).astype(np.int64)
+
+
+def positions_of(ids: Sequence[str]) -> dict[str, int]:
+    """Row position of every id; ids must be unique."""
+    position = {name: row for row, name in enumerate(ids)}
+    if len(position) < len(ids):
+        row = next(r for r, name in enumerate(ids) if position[name] != r)
+        raise ConstraintError(
+            f"the id {ids[row]!r} stands in rows {row} and {position[ids[row]]}; ids are unique"
+        )
+    return position
+
+
+def write_pairs(
+    path: str | os.PathLike[str], rows: Iterable[Sequence[str]], *, weighted: bool = False
+) -> None:
+    """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["id_a", "id_b", "kind", *(["weight"] if weighted else [])])
+        writer.writerows(rows)
+
+
+def read_pairs(
+    path: str | os.PathLike[str], position: dict[str, int]
+) -> Iterator[tuple[int, int, Kind, float]]:
+    """Row, row, kind and weight of every line of a CSV file of pairs."""
+    name = os.fspath(path)
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            lines = list(csv.reader(file))
+    except UnicodeDecodeError as error:
+        raise ConstraintError(f"{name} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    if not lines:
+        raise ConstraintError(f"{name} is empty; its first line must be id_a,id_b,kind")
+    header = [h.strip() for h in lines[0]]
+    missing = [h for h in ("id_a", "id_b", "kind") if h not in header]
+    if missing:
+        raise ConstraintError(
+            f"{name} line 1: no column {missing[0]!r} among {header}; wanted id_a,id_b,kind"
+        )
+    for number, line in enumerate(lines[1:], start=2):
+        if not line:
+            continue
+        if len(line) != len(header):
+            raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
+        cells = dict(zip(header, (c.strip() for c in line), strict=True))
+        yield _pair_of(name, number, cells, position)
+
+
+def _pair_of(
+    name: str, number: int, cells: dict[str, str], position: dict[str, int]
+) -> tuple[int, int, Kind, float]:
+    for column in ("id_a", "id_b"):
+        if cells[column] not in position:
+            raise ConstraintError(f"{name} line {number}: {column} {cells[column]!r} is not among the rows")
+    kind = next((k for k in KINDS if k == cells["kind"]), None)
+    if kind is None:
+        raise ConstraintError(
+            f"{name} line {number}: kind {cells['kind']!r}; allowed are {' and '.join(KINDS)}"
+        )
+    try:
+        weight = float(cells.get("weight") or 1)
+    except ValueError:
+        raise ConstraintError(f"{name} line {number}: weight {cells['weight']!r} is no number") from None
+    return position[cells["id_a"]], position[cells["id_b"]], kind, weight

@@ -1,0 +1,60 @@
+"""What happened in a session, and what of it still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from linkwise.evidence import Answer, Fact
+
+EventKind = Literal["answer", "add", "import", "change", "undo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that a person, or a program on their behalf, did.
+
+    Attributes
+    ----------
+    number : int
+        Position in the session, from 1.
+    kind : {"answer", "add", "import", "change", "undo"}
+        An answer to a question, a volunteered pair, a set of pairs brought in together, an earlier
+        answer changed, the last of these taken back.
+    when : str
+        UTC, ISO 8601.
+    first, second : int or None
+        Rows, for an answer or a volunteered pair.
+    answer : {"yes", "no", "unsure"} or None
+        For a change, the new answer.
+    target : int or None
+        Number of the event that is changed or undone.
+    facts : tuple of Fact
+        The pairs of an import.
+    source : str
+        Where an import came from.
+    """
+
+    number: int
+    kind: EventKind
+    when: str
+    first: int | None = None
+    second: int | None = None
+    answer: Answer | None = None
+    target: int | None = None
+    facts: tuple[Fact, ...] = ()
+    source: str = ""
+
+
+def holding(events: Sequence[Event]) -> list[Event]:
+    """Events that were not undone, in order; changes are still events of their own."""
+    undone = {e.target for e in events if e.kind == "undo"}
+    return [e for e in events if e.kind != "undo" and e.number not in undone]
+
+
+def settled(events: Sequence[Event]) -> list[Event]:
+    """Answers, volunteered pairs and imports that hold, each with its latest answer."""
+    left = holding(events)
+    latest = {e.target: e.answer for e in left if e.kind == "change"}
+    return [replace(e, answer=latest.get(e.number, e.answer)) for e in left if e.kind != "change"]

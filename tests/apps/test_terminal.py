@@ -1,0 +1,231 @@
+"""Single keys on a real pseudo-terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import sys
+import termios
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from linkwise.apps.keys import Keys
+from linkwise.session.session import Session
+
+PATIENCE_S = 60  # only reached when something is wrong
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Terminal:
+    """A process on a pseudo-terminal: wait for words, press keys."""
+
+    def __init__(self, pid, fd):
+        self.pid, self.fd, self.text = pid, fd, ""
+        self.seen = 0
+
+    def wait_for(self, words):
+        """What was written up to `words`, from where the last wait ended."""
+        end = time.monotonic() + PATIENCE_S
+        while words not in CONTROL.sub("", self.text)[self.seen :]:
+            assert time.monotonic() < end, f"no {words!r} in {self.text!r}"
+            self._take()
+        plain = CONTROL.sub("", self.text)
+        start, self.seen = self.seen, plain.index(words, self.seen) + len(words)
+        return plain[start : self.seen]
+
+    def press(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def ended(self):
+        """Exit code, after everything written was taken in."""
+        while self._take():
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def plain(self):
+        return CONTROL.sub("", self.text)
+
+    def _take(self):
+        try:
+            chunk = os.read(self.fd, 65536)
+        except OSError:  # the other end is closed
+            return False
+        self.text += chunk.decode(errors="replace")
+        return bool(chunk)
+
+
+@contextmanager
+def on_terminal(*arguments, columns=80, lines=24, **environment):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update({"TERM": "xterm-256color", **environment})
+        for name in ("COLUMNS", "LINES"):
+            os.environ.pop(name, None)
+        os.execv(sys.executable, [sys.executable, "-m", "linkwise", *map(str, arguments)])
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    try:
+        yield Terminal(pid, fd)
+    finally:
+        os.close(fd)
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+
+PROMPT = "why this\r\n> "
+
+
+def answers_in(path):
+    with Session.open(path) as session:
+        return [event.answer for event in session.history]
+
+
+def test_single_keys_answer_undo_and_quit(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press("y")
+        screen.wait_for("yes  saved")
+        screen.wait_for(PROMPT)
+        screen.press("N")
+        screen.wait_for("no  saved")
+        screen.wait_for(PROMPT)
+        screen.press("u")
+        screen.wait_for("undo  taken back: no for f")
+        screen.wait_for(PROMPT)
+        screen.press("s")
+        screen.wait_for("unsure  saved")
+        screen.wait_for(PROMPT)
+        screen.press("q")
+        screen.wait_for("Stopped.")
+        assert screen.ended() == 0
+    assert answers_in(fruit.session) == ["yes", "unsure"]
+
+
+@pytest.mark.parametrize("key", ["x", "\r", " ", "é", "\x1b[A", "\x1bOP", "7"])
+def test_no_other_key_answers(fruit, key):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press(key)
+        told = screen.wait_for("is no answer")
+        assert told.count("not saved") == 1
+        screen.wait_for("> ")
+        screen.press("q")
+        assert screen.ended() == 0
+    assert answers_in(fruit.session) == []
+
+
+def test_help_says_why(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press("?")
+        screen.wait_for("Why this question: ")
+        screen.wait_for("> ")
+        screen.press("n")
+        screen.wait_for("no  saved")
+        screen.press("q")
+        assert screen.ended() == 0
+    assert answers_in(fruit.session) == ["no"]
+
+
+def test_control_d_is_a_clean_end(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press("y")
+        screen.wait_for(PROMPT)
+        screen.press("\x04")
+        screen.wait_for("Stopped.")
+        assert screen.ended() == 0
+    assert answers_in(fruit.session) == ["yes"]
+
+
+def test_control_c_says_what_is_saved_and_where(fruit):
+    with on_terminal("ask", fruit.path) as screen:
+        screen.wait_for(PROMPT)
+        screen.press("y")
+        screen.wait_for(PROMPT)
+        screen.press("\x03")
+        assert screen.ended() == 130
+        told = screen.plain().replace("\r\n", "")
+    assert f"interrupted; 1 answer saved in {fruit.session}; go on with: linkwise ask {fruit.path}" in told
+    assert "Traceback" not in told
+    assert answers_in(fruit.session) == ["yes"]
+    assert not fruit.session.with_name(fruit.session.name + "-wal").exists()
+
+
+def test_colour_and_none(fruit):
+    for environment, coloured in ({}, True), ({"NO_COLOR": "1"}, False):
+        with on_terminal("ask", fruit.path, **environment) as screen:
+            screen.wait_for(PROMPT)
+            screen.press("q")
+            assert screen.ended() == 0
+            assert ("\x1b[1;33m≠" in screen.text) is coloured
+            assert "≠" in screen.text
+
+
+def test_narrow_terminals_are_kept_within(fruit):
+    with on_terminal("ask", fruit.path, columns=44) as screen:
+        screen.wait_for("> ")
+        screen.press("n")
+        screen.wait_for("no  saved")
+        screen.wait_for("> ")
+        shown = screen.plain().replace("\r\n", "\n")
+        screen.press("q")
+        assert screen.ended() == 0
+    assert max(len(line) for line in shown.split("\n")) <= 44
+
+
+def test_two_windows_on_one_session(fruit):
+    with on_terminal("ask", fruit.path) as one:
+        one.wait_for(PROMPT)
+        with on_terminal("ask", fruit.path) as other:
+            other.wait_for(PROMPT)
+            other.press("n")
+            other.wait_for("no  saved")
+            shown = other.wait_for(PROMPT)
+            other.press("q")
+            assert other.ended() == 0
+        one.press("y")
+        one.wait_for("not saved: the session moved on in another window")
+        assert _pair(one.wait_for(PROMPT)) == _pair(shown)
+        one.press("y")
+        one.wait_for("yes  saved")
+        one.press("q")
+        assert one.ended() == 0
+    assert answers_in(fruit.session) == ["no", "yes"]
+
+
+def _pair(shown):
+    return re.search(r"1: (f\d+) +2: (f\d+)", shown).groups()
+
+
+# ---------------------------------------------------------------- the keys alone
+@pytest.fixture
+def terminal():
+    master, slave = pty.openpty()
+    yield master, slave
+    os.close(master)
+    os.close(slave)
+
+
+def test_keys_pressed_before_the_question_are_dropped(terminal):
+    master, slave = terminal
+    with Keys(slave) as keys:
+        os.write(master, b"yy")
+        keys.forget()
+        os.write(master, b"n")
+        assert keys.read() == "n"
+
+
+def test_the_terminal_is_given_back_as_it_was(terminal):
+    _, slave = terminal
+    before = termios.tcgetattr(slave)
+    with pytest.raises(KeyboardInterrupt), Keys(slave):
+        assert termios.tcgetattr(slave)[3] & termios.ICANON == 0
+        raise KeyboardInterrupt
+    assert termios.tcgetattr(slave) == before

@@ -1,0 +1,135 @@
+"""JSON lines, Parquet and NumPy files: what they hold, and what is wrong with them."""
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkwise.data import encode, read_table
+from linkwise.errors import DataError
+
+
+def written(tmp_path, content, name="rows.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refusal(path, **how):
+    with pytest.raises(DataError) as caught:
+        read_table(path, **how)
+    return str(caught.value)
+
+
+def test_json_faults_name_the_line(tmp_path):
+    assert "Line 3 is no JSON" in refusal(written(tmp_path, '{"a": 1}\n\n{"a": }\n', "rows.jsonl"))
+    assert "Line 2 is a JSON list" in refusal(written(tmp_path, '{"a": 1}\n[1]\n', "rows.ndjson"))
+    assert "Line 1 is a JSON list" in refusal(written(tmp_path, '[{"a": 1}, {"a": 2}]', "rows.json"))
+
+
+@pytest.mark.parametrize("content", [r'{"a": "\ud800"}', r'{"\ud800": 1}', r'{"a": ["\udc00"]}'])
+def test_json_escapes_of_no_character(tmp_path, content):
+    message = refusal(written(tmp_path, '{"a": "\\u00e9"}\n' + content, "rows.jsonl"))
+    assert "Line 2 has an escape that is no character" in message
+
+
+def test_json_of_mixed_kinds(tmp_path):
+    lines = '{"a": 1, "b": 1, "d": 1}\n{"a": 2.5, "b": "x", "c": true}\n{"c": false, "a": null, "d": "1"}\n'
+    table = read_table(written(tmp_path, lines, "rows.jsonl"), columns=["a", "b", "c"])
+    assert table.roles == {"a": "numeric", "b": "category", "d": "left out", "c": "category"}
+    assert [list(table.item(row).values()) for row in range(3)] == [
+        ["1", "1", "—", "1"], ["2.5", "x", "true", "—"], ["—", "—", "false", "1"],
+    ]  # fmt: skip
+
+
+def test_json_numbers_out_of_range_are_infinite(tmp_path):
+    content = '{"a": 1.5}\n{"a": -1' + "0" * 400 + '}\n{"a": 1e999}\n'
+    assert read_table(written(tmp_path, content, "rows.jsonl")).frame["a"].to_list() == [1.5, -np.inf, np.inf]
+
+
+def test_json_texts_stay_texts_but_dates_are_dates(tmp_path):
+    lines = [{"code": "12", "day": "2024-01-31"}, {"code": "13", "day": "2024-02-01"}] * 2
+    table = read_table(written(tmp_path, "\n".join(map(json.dumps, lines)), "rows.jsonl"))
+    assert table.roles == {"code": "category", "day": "date"}
+
+
+def test_lists_are_left_out(tmp_path):
+    table = read_table(written(tmp_path, '{"a": 1, "b": [1]}\n{"a": 2, "b": [2, 3]}\n', "rows.jsonl"))
+    assert table.roles["b"] == "left out"
+    assert table.item(1) == {"a": "2", "b": "[2, 3]"}
+    assert any("'b' is left out: values of type Object, such as [1]" in note for note in table.notes)
+
+
+def test_not_parquet(tmp_path):
+    assert "read as Parquet" in refusal(written(tmp_path, "a,b\n1,2\n", "rows.parquet"))
+
+
+def test_arrays(tmp_path):
+    X = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+    np.save(tmp_path / "rows.npy", X)
+    np.savez(tmp_path / "named.npz", X=X, other=np.ones((2, 2)), ids=np.array(["a", "b", "c"]))
+    np.savez(tmp_path / "only.npz", points=X, y=np.zeros(3), id=np.array([3, 2, 1]))
+    plain = read_table(tmp_path / "rows.npy")
+    assert plain.features == ("x0", "x1")
+    assert plain.ids is None
+    np.testing.assert_array_equal(encode(plain, scale="none").X, X)
+    named = read_table(tmp_path / "named.npz")
+    assert named.ids == ("a", "b", "c")
+    assert "Arrays in the file that are not used: other." in named.notes
+    np.testing.assert_array_equal(encode(named, scale="none").X, X)
+    only = read_table(tmp_path / "only.npz")
+    assert only.ids == ("3", "2", "1")
+    assert "Rows are those of the array 'points'." in only.notes
+    assert read_table(tmp_path / "only.npz", **only.choices).ids == only.ids
+    assert read_table(tmp_path / "only.npz", drop=["id"]).ids is None
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, "2 2-D arrays"),
+        ({"a": np.ones(3)}, "0 2-D arrays"),
+        ({"X": np.ones((2, 2, 2))}, "shape (2, 2, 2)"),
+        ({"X": np.array([["a", "b"]])}, "wanted are numbers"),
+        ({"X": np.ones((2, 2), dtype=complex)}, "wanted are numbers"),
+        ({"X": np.eye(3), "ids": np.arange(2)}, "2 ids for 3 rows"),
+        ({"X": np.ones((3, 0))}, "0 feature(s)"),
+        ({"X": np.ones((0, 3))}, "0 sample(s)"),
+        ({"X": np.eye(2), "ids": np.array(["a", "a"])}, "cannot be the id: 'a' in rows 0 and 1"),
+    ],
+)
+def test_archives_that_hold_no_table(tmp_path, arrays, message):
+    np.savez(tmp_path / "rows.npz", **arrays)
+    assert message in refusal(tmp_path / "rows.npz")
+
+
+def test_arrays_that_cannot_be_read(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "flat.npy", np.arange(3))
+    assert "NumPy array" in refusal(tmp_path / "objects.npy")
+    assert "shape (3,)" in refusal(tmp_path / "flat.npy")
+    assert "NumPy array" in refusal(written(tmp_path, "a,b\n", "text.npy"))
+    assert "NumPy array" in refusal(written(tmp_path, "PK\x03\x04 broken", "broken.npz"))
+    np.savez(tmp_path / "some.npz", X=np.eye(2), names=np.array([None, "a"], dtype=object))
+    assert any("not used: names" in note for note in read_table(tmp_path / "some.npz").notes)
+
+
+PIECES = b', ; \n \r\n " a id 1 2.5 NA 2024-01-31 {"a": } [ \xff'.split(b" ")
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    raw=st.one_of(
+        st.binary(min_size=1, max_size=40),
+        st.lists(st.sampled_from(PIECES), min_size=1, max_size=25).map(b"".join),
+    ),
+    ending=st.sampled_from(["csv", "tsv", "jsonl", "npy", "npz", "parquet"]),
+)
+def test_any_bytes_are_a_table_or_refused_with_a_data_error(tmp_path_factory, raw, ending):
+    path = written(tmp_path_factory.getbasetemp(), raw, f"any.{ending}")
+    with contextlib.suppress(DataError):
+        table = read_table(path)
+        assert len(table.item(0)) >= len(table.features) > 0

@@ -1,0 +1,81 @@
+"""Text becomes numbers, truth values or dates only where all of it is such."""
+
+import datetime
+
+import polars as pl
+import pytest
+
+from linkwise.data.parse import parse_columns
+
+
+def parsed(values, **how):
+    frame, notes = parse_columns(pl.DataFrame({"a": pl.Series(values, dtype=pl.String)}), **how)
+    return frame["a"], notes
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1", " 2 ", "-3", "+4"], [1, 2, -3, 4]),
+        (["1", "2.5", "1e3", ".5"], [1.0, 2.5, 1000.0, 0.5]),
+        (["0", "0.5", "-0.25"], [0.0, 0.5, -0.25]),
+        (["1", "", "  ", "3"], [1, None, None, 3]),
+        (["99999999999999999999", "1"], [1e20, 1.0]),
+        (["True", "false", "TRUE", None], [True, False, True, None]),
+        (["a", "1", " b "], ["a", "1", " b "]),
+        (["a", "NA", "?"], ["a", "NA", "?"]),
+        (["007", "08", "9"], ["007", "08", "9"]),
+        (["1_000", "2"], ["1_000", "2"]),
+        (["1,5", "2,5"], ["1,5", "2,5"]),
+        (["01/02/2024", "02/02/2024"], ["01/02/2024", "02/02/2024"]),
+        (["2024-02-30", "2024-02-01"], ["2024-02-30", "2024-02-01"]),
+        ([None, ""], [None, None]),
+        (["NA", "NA"], ["NA", "NA"]),
+    ],
+)
+def test_values(texts, values):
+    assert parsed(texts)[0].to_list() == values
+
+
+def test_infinity_is_a_number():
+    assert parsed(["1", "inf", "-inf"])[0].to_list() == [1.0, float("inf"), float("-inf")]
+
+
+def test_dates():
+    assert parsed(["2024-01-31", "", "2024-02-01"])[0].to_list() == [
+        datetime.date(2024, 1, 31), None, datetime.date(2024, 2, 1),
+    ]  # fmt: skip
+    assert parsed(["2024/01/31", "2024/02/01"])[0].dtype == pl.Date
+
+
+def test_moments_of_many_forms():
+    texts = [
+        "2024-01-31", "2024-01-31 10:20", "2024-01-31T10:20:30", "2024-01-31T10:20:30.5Z",
+        "2024-01-31 10:20:30+02:00", "2024-01-31 10:20-0130",
+    ]  # fmt: skip
+    at = datetime.datetime
+    assert parsed(texts)[0].to_list() == [
+        at(2024, 1, 31), at(2024, 1, 31, 10, 20), at(2024, 1, 31, 10, 20, 30),
+        at(2024, 1, 31, 10, 20, 30, 500_000), at(2024, 1, 31, 8, 20, 30), at(2024, 1, 31, 11, 50),
+    ]  # fmt: skip
+
+
+def test_markers_among_numbers_are_missing_and_told():
+    series, notes = parsed(["1", "?", "NA", "2", "NA", "nan"])
+    assert series.to_list() == [1, None, None, 2, None, None]
+    assert notes == ["Column 'a': 4 values written '?', 'NA', 'nan' read as missing."]
+    series, notes = parsed(["2024-01-31", "n/a", "2024-02-01"])
+    assert series.null_count() == 1
+    assert len(notes) == 1
+
+
+def test_leading_zeros_are_told():
+    assert "begin with zeros" in parsed(["007", "08", "9"])[1][0]
+    assert parsed(["a", "b"])[1] == []
+
+
+def test_what_is_to_be_kept_is_kept():
+    assert parsed(["1", " 2"], keep={"a"})[0].to_list() == ["1", " 2"]
+    assert parsed(["1", "2"], numbers=False)[0].to_list() == ["1", "2"]
+    assert parsed(["true"], numbers=False)[0].to_list() == ["true"]
+    assert parsed(["2024-01-31"], numbers=False)[0].dtype == pl.Date

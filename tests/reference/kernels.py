@@ -1,0 +1,111 @@
+"""Plain NumPy twins of the kernels: one row after the other, nothing skipped.
+
+Squares are summed in the order of the features, as the kernels do. Where all sums are exact in
+float64 (multiples of a power of two, not too large), twin and kernel agree to the last bit, ties too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def squared_distances(X, centers):
+    """(n, k) squared distances."""
+    X, centers = np.asarray(X, np.float64), np.asarray(centers, np.float64)
+    squares = np.zeros((len(X), len(centers)))
+    for a in range(X.shape[1]):
+        difference = X[:, a, None] - centers[None, :, a]
+        squares += difference * difference
+    return squares
+
+
+def lloyd(X, start, max_iter, tol):
+    """(labels, centers, inertia, n_iter) of one run."""
+    X, centers = np.asarray(X, np.float64), np.array(start, np.float64)
+    k = len(centers)
+    labels = np.full(len(X), -1)
+    n_iter = 0
+    while True:
+        n_iter += 1
+        before, labels = labels, squared_distances(X, centers).argmin(axis=1)
+        repeated = bool((labels == before).all())
+        sums = np.array([X[labels == c].sum(axis=0) for c in range(k)])
+        counts = np.bincount(labels, minlength=k)
+        if not repeated:
+            fill_empty(X, labels, centers, sums, counts)
+        shift = move(centers, sums, counts)
+        if repeated:
+            break
+        if shift <= tol or n_iter == max_iter:
+            labels = squared_distances(X, centers).argmin(axis=1)
+            break
+    inertia = squared_distances(X, centers)[np.arange(len(X)), labels].sum()
+    return labels, centers, inertia, n_iter
+
+
+def fill_empty(X, labels, centers, sums, counts):
+    """Give each empty cluster the farthest row of a cluster that keeps another one."""
+    square = squared_distances(X, centers)[np.arange(len(X)), labels]
+    for c in np.flatnonzero(counts == 0):
+        able = np.where(counts[labels] > 1, square, 0.0)
+        far = able.argmax()
+        if able[far] == 0:
+            return
+        sums[labels[far]] -= X[far]
+        counts[labels[far]] -= 1
+        sums[c], counts[c], square[far] = X[far], 1, 0.0
+
+
+def move(centers, sums, counts):
+    """Move the centres of clusters with rows to their means; the squared shift of all."""
+    shift = 0.0
+    for c in np.flatnonzero(counts):
+        mean = sums[c] / counts[c]
+        own = 0.0
+        for a in range(len(mean)):
+            own += (mean[a] - centers[c, a]) ** 2
+        shift += own
+        centers[c] = mean
+    return shift
+
+
+def splitmix64(seed):
+    """Endless uniform numbers in [0, 1)."""
+    mask = 2**64 - 1
+    state = seed
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        yield ((z ^ (z >> 31)) >> 11) * 2.0**-53
+
+
+def kmeans_plusplus(X, k, seed, n_candidates):
+    """(k,) rows, -1 at the end where there are not as many distinct ones."""
+    X = np.asarray(X, np.float64)
+    random = splitmix64(seed)
+    chosen = [int(next(random) * len(X))]
+    nearest = squared_distances(X, X[chosen])[:, 0]
+    while len(chosen) < k and nearest.sum() > 0:
+        mass = np.cumsum(nearest)
+        drawn = [next(random) * mass[-1] for _ in range(n_candidates)]
+        candidates = [int(np.argmax(mass > r)) for r in drawn]
+        after = np.minimum(nearest[:, None], squared_distances(X, X[candidates]))
+        best = after.sum(axis=0).argmin()
+        chosen.append(candidates[best])
+        nearest = after[:, best]
+    return np.array(chosen + [-1] * (k - len(chosen)))
+
+
+def nearest_rows(X, labels, centers, allowed=None):
+    """(k,) nearest row of each label, -1 where there is none."""
+    squares = squared_distances(X, centers)
+    nearest = np.full(len(centers), -1)
+    for c in range(len(centers)):
+        may = np.asarray(labels) == c
+        if allowed is not None:
+            may &= allowed
+        if may.any():
+            nearest[c] = np.where(may, squares[:, c], np.inf).argmin()
+    return nearest
