@@ -19,7 +19,7 @@ def test_answers_are_saved_and_the_dialogue_goes_on(fruit, linkwise):
     assert "Rows are known by column 'id'" in first.stdout
     assert "yes  saved" in first.stdout
     assert "2 answers: 1 yes, 1 no, 0 unsure" in first.stdout
-    assert f"linkwise export {fruit.path}" in first.stdout.replace("\n", "")
+    assert f"linkwise export {fruit.path}" in first.stdout
 
     second = linkwise("ask", fruit.path, said="s\nq\n")
     assert second.exit_code == 0

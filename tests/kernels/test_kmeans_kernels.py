@@ -1,5 +1,7 @@
 """k-means kernels against their NumPy twins, for any thread count, and against scikit-learn."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -114,24 +116,32 @@ def test_of_equally_near_rows_in_several_chunks_the_first_is_returned():
     assert kernels.nearest_rows(X, labels, np.array([[4.0]]), np.arange(len(X)) > 4100, 2).tolist() == [4108]
 
 
+def everything(X, threads):
+    """All arrays that the kernels make of `X`; small and large enough to be shared among threads."""
+    rows = kernels.kmeans_plusplus(X, 6, np.arange(8, dtype=np.uint64), 3, threads)
+    starts = X[rows].astype(np.float64)
+    runs = kernels.lloyd(X, starts, 20, 0.0, threads)
+    two = kernels.two_means(X, starts[0, :2].copy(), 20, 0.0, threads)
+    return rows, *runs, *two, kernels.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [3000, 40_000])
+@pytest.mark.parametrize("n", [300, 5000, 300_000])  # no threads, a thread a start, threads share the rows
 def test_any_number_of_threads_gives_the_same_bits(n, dtype):
     X = normal(n, 7, dtype=dtype)
-    seeds = np.arange(3, dtype=np.uint64)
-    rows = [kernels.kmeans_plusplus(X, 6, seeds, 3, threads) for threads in (1, 2, 5)]
-    starts = X[rows[0]].astype(np.float64)
-    for threads, chosen in zip((2, 5), rows[1:], strict=True):
-        assert (chosen == rows[0]).all()
-        for one, many in [
-            (kernels.lloyd(X, starts, 50, 0.0, 1), kernels.lloyd(X, starts, 50, 0.0, threads)),
-            (
-                kernels.two_means(X, starts[0, :2].copy(), 50, 0.0, 1),
-                kernels.two_means(X, starts[0, :2].copy(), 50, 0.0, threads),
-            ),
-        ]:
-            for a, b in zip(one, many, strict=True):
-                np.testing.assert_array_equal(a, b)
+    one = everything(X, 1)
+    for threads in (2, 5):
+        for a, b in zip(one, everything(X, threads), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_calls_from_several_threads_do_not_disturb_each_other():
+    X = normal(200_000, 7)
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda threads: everything(X, threads), (1, 2, 3)))
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])

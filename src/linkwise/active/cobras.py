@@ -10,9 +10,14 @@ Kept: the two steps, the split level, what is published when. Changed, and why:
 - An answer counts for ever and for all that follows from it (the authors' program forgets answers
   about earlier representatives), so no question is asked whose answer is known.
 - The pair that is shown is the closest pair of representatives of two clusters: easier to judge.
-- The search for the split level goes down into the half with fewer rows, as the authors' program
-  does, not a random one; ``COBRAS.paper()`` keeps the letter.
+- A super-instance that holds rows known to be apart is split before larger ones.
+- The search for the split level goes down into the larger half in the first iteration, where the
+  question is how many clusters there are, and into the smaller half later, where strays are looked
+  for (as printed: a random half; in the authors' program: always the smaller one).
+- A row that is no representative holds its super-instance apart, but joins it to nothing.
 - A split never has more than `max_split` parts, or more than the remaining questions can merge.
+
+``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first two points.
 
 Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
 """
@@ -30,7 +35,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import MOST_UNSURE, Partition, Splitter, SuperInstance, merge
+from linkwise.active.super_instances import MOST_UNSURE, WHOLE, Partition, Splitter, SuperInstance, merge
 from linkwise.evidence import Answer, Evidence
 from linkwise.learner import Asking, Labels, Question, rng_at
 
@@ -44,8 +49,11 @@ class COBRAS(ActiveLearner):
         Starts of every k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
     max_split : int or None
         Most parts of one split; None: no bound.
-    descend : {"smallest", "random"}
-        Half in which the search for the split level goes on: the one with fewer rows, or a random one.
+    descend : {"adaptive", "smallest", "largest", "random"}
+        Half in which the search for the split level goes on, by its number of rows; "adaptive": the
+        largest in the first iteration, the smallest later.
+    impure_first : bool
+        Whether super-instances that hold rows known to be apart are split before larger ones.
     split_within_budget : bool
         Whether a split is kept so small that the remaining questions can merge its parts.
     random_state : int, RandomState or None
@@ -77,7 +85,8 @@ class COBRAS(ActiveLearner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_split": [Interval(Integral, 2, None, closed="left"), None],
-        "descend": [StrOptions({"smallest", "largest", "random"})],
+        "descend": [StrOptions({"adaptive", "smallest", "largest", "random"})],
+        "impure_first": ["boolean"],
         "split_within_budget": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -87,13 +96,15 @@ class COBRAS(ActiveLearner):
         *,
         n_init: int | Literal["auto"] = "auto",
         max_split: int | None = 16,
-        descend: Literal["smallest", "largest", "random"] = "smallest",
+        descend: Literal["adaptive", "smallest", "largest", "random"] = "adaptive",
+        impure_first: bool = True,
         split_within_budget: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_init = n_init
         self.max_split = max_split
         self.descend = descend
+        self.impure_first = impure_first
         self.split_within_budget = split_within_budget
         self.random_state = random_state
 
@@ -104,6 +115,7 @@ class COBRAS(ActiveLearner):
             n_init=10,
             max_split=None,
             descend="random",
+            impure_first=False,
             split_within_budget=False,
             random_state=random_state,
         )
@@ -128,7 +140,7 @@ class COBRAS(ActiveLearner):
         labels: Labels = np.zeros(len(X), dtype=np.int32)
         published = False  # in the first iteration there is nothing better to show than what is merged so far
         solid: set[tuple[int, ...]] = set()  # places that cannot be split
-        while (number := _largest(partition, solid)) is not None:
+        while (number := self._next(partition, solid, evidence)) is not None:
             chosen = partition.instances[number]
             k = yield from self._split_level(splitter, chosen, evidence, labels)
             parts = splitter.split(chosen, self._bounded(k, partition, labels, evidence, budget))
@@ -154,12 +166,28 @@ class COBRAS(ActiveLearner):
             halves = [h for h in halves if h.n_askable >= 2]
             if not halves:
                 break
-            if self.descend == "random":
-                inside = halves[rng_at(splitter.seed, *inside.place).integers(len(halves))]
-            else:
-                best = min if self.descend == "smallest" else max
-                inside = best(halves, key=lambda h: len(h.rows))
+            inside = self._half(halves, chosen, rng_at(splitter.seed, *inside.place))
         return int(2 ** max(d, 1))
+
+    def _half(
+        self, halves: list[SuperInstance], chosen: SuperInstance, rng: np.random.Generator
+    ) -> SuperInstance:
+        """The half in which the search for the split level goes on."""
+        if self.descend == "random":
+            return halves[rng.integers(len(halves))]
+        first_iteration = chosen.place == WHOLE
+        largest = self.descend == "largest" or (self.descend == "adaptive" and first_iteration)
+        return (max if largest else min)(halves, key=lambda half: len(half.rows))
+
+    def _next(self, partition: Partition, solid: set[tuple[int, ...]], evidence: Evidence) -> int | None:
+        """The super-instance to split: impure ones first, then by number of rows; None: all are solid."""
+        impure = partition.impure(evidence) if self.impure_first else set()
+        open_ones = [
+            (number in impure, len(s.rows), -number)
+            for number, s in enumerate(partition.instances)
+            if len(s.rows) > 1 and s.n_askable >= 2 and s.place not in solid
+        ]
+        return -max(open_ones)[2] if open_ones else None
 
     def _bounded(
         self, k: int, partition: Partition, labels: Labels, evidence: Evidence, budget: int | None
@@ -172,13 +200,6 @@ class COBRAS(ActiveLearner):
         while k > 2 and k * clusters + k * (k - 1) // 2 > left:
             k -= 1
         return k
-
-
-def _largest(partition: Partition, solid: set[tuple[int, ...]]) -> int | None:
-    """The super-instance with most rows that can still be split, the first among equals."""
-    sizes = [len(s.rows) if s.n_askable >= 2 and s.place not in solid else 0 for s in partition.instances]
-    largest = int(np.argmax(sizes))
-    return largest if sizes[largest] > 1 else None
 
 
 def _same(

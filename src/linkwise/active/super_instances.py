@@ -6,7 +6,8 @@ Shared by COBRA and COBRAS (Van Craenendonck et al., 2017 and 2018).
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from linkwise.kernels import nearest_rows
 from linkwise.learner import Labels, Question
 from linkwise.parallel import n_threads
 
+WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows
 MOST_UNSURE = 3  # so many pairs are tried before the relation of two parts is left open
 
 
@@ -60,7 +62,8 @@ class Splitter:
 
     def whole(self) -> SuperInstance:
         """All rows as one super-instance."""
-        return self._parts((), np.arange(len(self.X)), np.zeros(len(self.X), np.uint16), 0)[0]
+        rows = np.arange(len(self.X))
+        return replace(self._parts(WHOLE, rows, np.zeros(len(rows), np.uint16), 0)[0], place=WHOLE)
 
     def split(self, whole: SuperInstance, k: int) -> list[SuperInstance]:
         """At most `k` parts of a super-instance; a single one when it cannot be split."""
@@ -161,6 +164,17 @@ class Partition:
             self.at[part.rows] = len(self.instances)
             self.instances.append(part)
         self.distance = _between(self.instances)
+
+    def impure(self, evidence: Evidence) -> set[int]:
+        """Positions of the super-instances that hold rows known to be apart."""
+        said = evidence.groups()
+        held: dict[int, list[int]] = {}
+        for group, rows in enumerate(said.rows):
+            for number in np.unique(self.at[rows]).tolist():
+                held.setdefault(number, []).append(group)
+        return {
+            n for n, groups in held.items() if any(pair in said.apart for pair in combinations(groups, 2))
+        }
 
     def representatives(self) -> NDArray[np.int64]:
         """Representative row of every super-instance."""

@@ -10,6 +10,8 @@ import tty
 from types import TracebackType
 from typing import Literal, Protocol, Self, TextIO
 
+from linkwise.evidence import ANSWERS
+
 Said = Literal["yes", "no", "unsure", "undo", "quit", "help"]
 WORDS: dict[str, Said] = {
     "y": "yes",
@@ -25,6 +27,7 @@ WORDS: dict[str, Said] = {
     "quit": "quit",
     "help": "help",
 }
+LOOK_UP_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reached a thread of some library
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
 
@@ -37,7 +40,7 @@ class Reader(Protocol):
     """Where answers come from."""
 
     def forget(self) -> None:
-        """Drop what was typed before the question was shown: it cannot be about it."""
+        """Drop answers that were typed before the question was shown: they cannot be about it."""
 
     def read(self) -> str | None:
         """The next key or line; None at the end of input."""
@@ -63,6 +66,7 @@ class Keys:
 
     def __init__(self, terminal: int) -> None:
         self.terminal = terminal
+        self._early: list[str] = []
 
     def __enter__(self) -> Self:
         self._before = termios.tcgetattr(self.terminal)
@@ -75,17 +79,28 @@ class Keys:
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self._before)
 
     def forget(self) -> None:
-        """Drop keys that were pressed early."""
-        termios.tcflush(self.terminal, termios.TCIFLUSH)
+        """Drop answers that were pressed early; undo and quit mean what they mean."""
+        early = list(self._early)
+        while self._waits(0):
+            early.append(self._key())
+        self._early = [key for key in early if meant(key) not in ANSWERS]
 
     def read(self) -> str | None:
         """One key; an arrow or a function key comes as the whole sequence it sends."""
-        sent = os.read(self.terminal, 1)
-        if sent[:1] == b"\x1b" or sent[:1] >= b"\x80":
-            while select.select([self.terminal], [], [], 0.01)[0]:
-                sent += os.read(self.terminal, 1)
-        key = sent.decode("utf-8", errors="replace")
+        key = self._early.pop(0) if self._early else self._key()
         return None if key in ("", END_OF_TEXT) else key
+
+    def _key(self) -> str:
+        while not self._waits(LOOK_UP_S):
+            pass
+        sent = os.read(self.terminal, 1)
+        if sent == b"\x1b" or sent >= b"\x80":
+            while self._waits(0.01):
+                sent += os.read(self.terminal, 1)
+        return sent.decode("utf-8", errors="replace")
+
+    def _waits(self, seconds: float) -> bool:
+        return bool(select.select([self.terminal], [], [], seconds)[0])
 
 
 def on_terminal() -> bool:

@@ -260,35 +260,19 @@ ENDS = {
 }
 
 
-def ending(reason: str, status: Status, commands: Sequence[tuple[str, str]], *, width: int) -> RenderableType:
-    """Why it ended, what there is, and what can be done next.
-
-    Parameters
-    ----------
-    reason : {"exhausted", "budget", "quit"}
-    status : Status
-    commands : sequence of (str, str)
-        What for, and the command.
-    width : int
-        Cells of the terminal.
-    """
-    lines: list[RenderableType] = [
+def ending(reason: str, status: Status, *, width: int) -> RenderableType:
+    """Why it ended ("exhausted", "budget" or "quit"), and what there is."""
+    return Group(
         Text(ENDS[reason], style="bold"),
         Text(counts(status)),
         cluster_bars(status.cluster_sizes, width=width),
-    ]
-    if commands:
-        pad = max(len(what) for what, _ in commands)
-        lines += [Text()]
-        lines += [_command(f"{what:<{pad}}  ", command) for what, command in commands]
-    return Group(*lines)
+    )
 
 
-def _command(what: str, command: str) -> Text:
-    """One line, however long: a command must survive copying."""
-    line = Text.assemble((what, "dim"), command)
-    line.no_wrap, line.overflow = True, "ignore"
-    return line
+def next_steps(commands: Sequence[tuple[str, str]]) -> list[Text]:
+    """What can be done next, a line each: what for, and the command."""
+    pad = max((len(what) for what, _ in commands), default=0)
+    return [Text.assemble((f"{what:<{pad}}  ", "dim"), command) for what, command in commands]
 
 
 def quoted(*words: object) -> str:

@@ -95,10 +95,13 @@ class Terminal:
         self._show(Text("quit" if reason == "quit" else ""))
         commands = self.commands(reason, status) if self.commands else ()
         self._show(Text())
-        self._show(screen.ending(reason, status, commands, width=self.console.width))
+        self._show(screen.ending(reason, status, width=self.console.width))
+        self._show(Text())
+        for line in screen.next_steps(commands):
+            self.console.print(line, soft_wrap=True, highlight=False)  # a command must survive copying
 
     def _show(self, what: RenderableType) -> None:
-        self.console.print(what, soft_wrap=False, highlight=False)
+        self.console.print(what, highlight=False)
 
 
 def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:

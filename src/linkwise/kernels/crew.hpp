@@ -18,7 +18,7 @@ namespace linkwise {
 
 class Crew {
    public:
-    explicit Crew(int threads) : size_(std::max(threads, 1)) {
+    explicit Crew(int64_t threads) : size_(static_cast<int>(std::max<int64_t>(threads, 1))) {
         try {
             for (int id = 1; id < size_; ++id) others_.emplace_back([this, id] { follow(id); });
         } catch (const std::system_error&) {  // the system gives no more threads: fewer will do

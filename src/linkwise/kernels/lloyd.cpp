@@ -18,8 +18,11 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
     {
         nb::gil_scoped_release release;
         std::copy_n(starts.data(), runs * k * d, centers.get());
-        const bool by_start = runs >= threads && chunk_count(n) < 4 * threads;
-        Crew crew(useful_threads(threads, (by_start ? 4 * runs : 1) * n * d * k)), alone(1);
+        const bool by_start = runs > 1 && chunk_count(n) < 4 * threads;
+        const int64_t terms = n * d * k;
+        Crew crew(by_start ? std::min<int64_t>(runs, useful_threads(threads, 4 * runs * terms))
+                           : useful_threads(threads, terms));
+        Crew alone(1);
         std::vector<std::unique_ptr<Lloyd<T, int32_t>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
             m = std::make_unique<Lloyd<T, int32_t>>(X.data(), n, d, k, by_start ? alone : crew);

@@ -140,8 +140,11 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
     Result<int64_t> chosen(runs * k);
     {
         nb::gil_scoped_release release;
-        const bool by_start = runs >= threads && chunk_count(n) < 16 * threads;
-        Crew crew(useful_threads(threads, (by_start ? runs * k : 1) * n * d * n_candidates)), alone(1);
+        const bool by_start = runs > 1 && chunk_count(n) < 16 * threads;
+        const int64_t terms = n * d * n_candidates;
+        Crew crew(by_start ? std::min<int64_t>(runs, useful_threads(threads, runs * k * terms))
+                           : useful_threads(threads, terms));
+        Crew alone(1);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
             m = std::make_unique<PlusPlus<T>>(X.data(), n, d, n_candidates, by_start ? alone : crew);

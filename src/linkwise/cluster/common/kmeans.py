@@ -127,7 +127,9 @@ def _best_run(
 
 
 def _run(runs: kernels.LloydRuns, i: int) -> KMeansResult:
-    return KMeansResult(runs.labels[i], runs.centers[i], float(runs.inertia[i]), int(runs.n_iter[i]))
+    # copies, so that the runs that lost are freed
+    labels, centers = runs.labels[i].copy(), runs.centers[i].copy()
+    return KMeansResult(labels, centers, float(runs.inertia[i]), int(runs.n_iter[i]))
 
 
 def _refined_run(
