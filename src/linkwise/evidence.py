@@ -271,7 +271,8 @@ class Evidence:
     # ------------------------------------------------------------ reasons
     def _linked(self, answer: Answer) -> Pairs:
         pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
-        return pairs[np.frombuffer(bytes(self._answers), dtype=np.uint8) == ANSWERS.index(answer)]
+        chosen: Pairs = pairs[np.frombuffer(bytes(self._answers), dtype=np.uint8) == ANSWERS.index(answer)]
+        return chosen
 
     def _together(self, chain: tuple[int, ...]) -> tuple[Fact, ...]:
         return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))

@@ -62,12 +62,11 @@ class Terminal:
 
 @contextmanager
 def on_terminal(*arguments, columns=80, lines=24, **environment):
+    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "linkwise", *map(str, arguments)]
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update({"TERM": "xterm-256color", **environment})
-        for name in ("COLUMNS", "LINES"):
-            os.environ.pop(name, None)
-        os.execv(sys.executable, [sys.executable, "-m", "linkwise", *map(str, arguments)])
+        os.execve(sys.executable, command, {**known, "TERM": "xterm-256color", **environment})
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     try:
         yield Terminal(pid, fd)
@@ -177,9 +176,9 @@ def test_narrow_terminals_are_kept_within(fruit):
         screen.wait_for("no  saved")
         screen.wait_for("> ")
         shown = re.split(r"[\r\n]+", screen.plain())  # a spinner goes back to the start of its line
+        shown = [line for line in shown if str(fruit.path) not in line]  # a path is never cut
         screen.press("q")
         assert screen.ended() == 0
-    print(*shown, sep="\n")
     assert [line for line in shown if len(line) > 44] == []
 
 

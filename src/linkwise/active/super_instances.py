@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
 from linkwise.cluster.common.kmeans import k_means
@@ -59,6 +60,7 @@ class Splitter:
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
     memo: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
+    _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
 
     def whole(self) -> SuperInstance:
         """All rows as one super-instance."""
@@ -86,7 +88,12 @@ class Splitter:
         return found.labels.astype(np.uint16)
 
     def _take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        return self.X if len(rows) == len(self.X) else self.X[rows]
+        """The rows of X; kept, since a super-instance is split into 2 and then into k."""
+        if len(rows) == len(self.X):
+            return self.X
+        if self._taken is None or self._taken[0] is not rows:
+            self._taken = (rows, self.X.take(rows, axis=0))
+        return self._taken[1]
 
     def _parts(
         self, place: tuple[int, ...], rows: NDArray[np.int64], labels: NDArray[np.uint16], k: int
@@ -116,8 +123,8 @@ class Splitter:
 
 def _means(X: NDArray[Any], labels: NDArray[np.uint16]) -> NDArray[np.float64]:
     counts = np.bincount(labels)
-    sums = np.column_stack([np.bincount(labels, weights=column) for column in X.T])
-    return np.asarray(sums / counts[:, None])
+    member = csc_array((np.ones(len(X)), labels, np.arange(len(X) + 1)), shape=(len(counts), len(X)))
+    return np.asarray(member @ X) / counts[:, None]
 
 
 def _give_away(
@@ -204,7 +211,7 @@ class Grouping:
 
     def labels(self, partition: Partition) -> Labels:
         """Cluster of every row."""
-        return self.cluster[partition.at]
+        return self.cluster.take(partition.at)
 
 
 def group(X: NDArray[Any], partition: Partition, evidence: Evidence) -> Grouping:
@@ -287,14 +294,18 @@ def merge(
     labels : ndarray or None
         What stands as the best clustering until all relations are known; None: what is merged so far.
     """
+    merged = np.empty(0, dtype=np.int32)  # cluster of each super-instance when `shown` was made
+    shown = merged if labels is None else labels
     while True:
         grouping = group(X, partition, evidence)
         pair = _closest_unknown(X, partition, grouping, evidence)
         if pair is None:
             return grouping
+        if labels is None and not np.array_equal(merged, grouping.cluster):
+            shown, merged = grouping.labels(partition), grouping.cluster
         yield Question(
             *pair,
-            grouping.labels(partition) if labels is None else labels,
+            shown,
             "They represent the two closest parts of the data whose relation is not known yet.",
         )
 
