@@ -1,0 +1,63 @@
+# Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on).
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp src/linkwise/kernels/*.hpp)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format types bench docs check clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+
+demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
+	@$(BIN)/linkwise demo $(ARGS)
+
+test: .venv/dev  ## all tests; ARGS goes to pytest
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/dev  ## ruff, and the layers of imports
+	$(BIN)/ruff check src tests bench docs
+	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/lint-imports --no-cache
+
+format: .venv/dev  ## mend what ruff can mend
+	$(BIN)/ruff check --fix src tests bench docs
+	$(BIN)/ruff format src tests bench docs
+
+types: .venv/dev  ## mypy, strict on the core
+	$(BIN)/mypy
+
+bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)
+	$(BIN)/python bench/speed/kmeans.py --quick
+	$(BIN)/python bench/speed/cobras.py --quick
+	$(BIN)/python bench/papers/cobras.py quality
+
+docs: .venv/docs  ## docs/_build/html/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+check: lint types test docs  ## what CI runs
+
+clean:  ## remove everything that was built
+	rm -rf .venv build docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "linkwise needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null \
+	  || { echo "linkwise needs a C++20 compiler: install g++ (Debian, Ubuntu: apt install g++), or clang"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/app: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[app]"
+	@touch $@
+
+.venv/dev: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dev]"
+	@touch $@ .venv/app
+
+.venv/docs: .venv/dev
+	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dev,docs]"
+	@touch $@
