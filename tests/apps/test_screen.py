@@ -56,23 +56,22 @@ def test_a_narrow_terminal_has_no_room_for_the_scale():
 
 def test_of_many_columns_those_that_differ_most_come_first_and_the_rest_is_counted():
     first = {f"column {j}": "0" for j in range(50)}
-    second = {**first, "column 9": "1", "column 30": "2", "column 31": "1"}
-    gap = [0.0] * 50
-    gap[9], gap[30], gap[31] = 0.2, 0.9, 0.5
-    table = screen.pair_table(("a", "b"), screen.rows_of(first, second), width=80, most=6, gap=gap)
-    assert drawn(table) == (
+    second = {**first, "column 9": "1", "column 30": "2", "column 31": "1", "column 40": "two"}
+    places = {"column 9": (0.1, 0.3), "column 30": (0.0, 0.9), "column 31": (0.9, 0.4)}
+    rows = screen.rows_of(first, second, places)
+    assert drawn(screen.pair_table(("a", "b"), rows, width=70, most=7)) == (
         "              1: a  2: b\n"
+        "≠  column 40  0     two\n"
         "≠  column 30  0     2\n"
         "≠  column 31  0     1\n"
         "≠  column 9   0     1\n"
         "   column 0   0     0\n"
         "   column 1   0     0\n"
-        "… 45 more columns, the same in both\n"
+        "… 44 more columns, the same in both\n"
     )
-    few = screen.pair_table(("a", "b"), screen.rows_of(first, second), width=80, most=3, gap=gap)
-    assert drawn(few).splitlines()[-1] == "… 48 more columns: 1 differs, 47 the same in both"
-    rows = [row for row in screen.rows_of(first, second) if row.differs]
-    few = screen.pair_table(("a", "b"), rows, width=80, most=2)
+    few = screen.pair_table(("a", "b"), rows, width=80, most=4)
+    assert drawn(few).splitlines()[-1] == "… 47 more columns: 1 differs, 46 the same in both"
+    few = screen.pair_table(("a", "b"), [row for row in rows if row.differs], width=80, most=3)
     assert drawn(few).splitlines()[-1] == "… 2 more columns, differing less"
 
 
@@ -80,8 +79,8 @@ def test_long_texts_are_wrapped_and_cut_where_they_begin_to_differ():
     same = "the quick brown fox jumps over the lazy dog " * 12
     rows = screen.rows_of({"text": f"{same}and sleeps"}, {"text": f"{same}and barks {same}"})
     shown = drawn(screen.pair_table(("a", "b"), rows, width=80, most=15))
-    assert "and sleeps" in shown
-    assert "and barks" in shown
+    assert "sleeps" in shown
+    assert "barks" in shown
     assert "…" in shown
     assert len(shown.splitlines()) <= screen.MOST_LINES + 3
     assert max(map(cell_len, shown.splitlines())) <= 80
@@ -166,7 +165,7 @@ def test_any_data_fit_the_screen(columns, width, most):
     table = screen.pair_table(("a", "b" * 99), screen.rows_of(first, second), width=width, most=most)
     lines = drawn(table, width).splitlines()
     assert all(cell_len(line) <= width for line in lines)
-    assert len(lines) <= 1 + most * (screen.MOST_LINES + 2)
+    assert len(lines) <= 2 + max(most, screen.MOST_LINES) * 2  # words wrapped early may take more
 
 
 @given(st.text())

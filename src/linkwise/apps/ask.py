@@ -99,20 +99,10 @@ def pair_of(project: Project) -> PairView:
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = project.table.item(question.first), project.table.item(question.second)
         rows = screen.rows_of(first, second, places(question))
-        gap = column_gaps(project.encoded, question, list(first))
         names = (named(question.first), named(question.second))
-        return screen.pair_table(names, rows, width=width, most=lines, gap=gap)
+        return screen.pair_table(names, rows, width=width, most=lines)
 
     return draw
-
-
-def column_gaps(encoded: Encoded, question: Question, names: list[str]) -> list[float]:
-    """How far two rows are apart in each column, as the method sees it; 0 in columns it does not use."""
-    apart = np.abs(encoded.X[question.first] - encoded.X[question.second])
-    total = dict.fromkeys(names, 0.0)
-    for feature, value in zip(encoded.features, apart.tolist(), strict=True):
-        total[feature.source] = total.get(feature.source, 0.0) + value
-    return [total[name] for name in names]
 
 
 def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:

@@ -108,11 +108,10 @@ def _table_of(data: datasets.Dataset) -> PairView:
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = question.first, question.second
-        gap = np.abs(scaled[first] - scaled[second]).tolist()
         ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
         rows = screen.rows_of(item(first), item(second), {name: (a, b) for name, a, b in ends})
         names = (f"row {first}", f"row {second}")
-        return screen.pair_table(names, rows, width=width, most=lines, gap=gap)
+        return screen.pair_table(names, rows, width=width, most=lines)
 
     return draw
 

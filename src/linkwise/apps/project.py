@@ -208,7 +208,10 @@ def _source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
 
 def _read(data: Path, source: dict[str, Any]) -> tuple[Table, Encoded]:
     table = read_table(data, **source["choices"])
-    return table, encode(table, scale=source["scale"], impute=source["impute"])
+    try:
+        return table, encode(table, scale=source["scale"], impute=source["impute"])
+    except DataError as error:
+        raise DataError(f"{data.name}: {error}") from error
 
 
 def _ids(table: Table) -> list[str] | None:

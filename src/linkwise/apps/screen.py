@@ -21,6 +21,7 @@ MOST_CLUSTERS = 8
 NAME_WIDTH = 24
 TRACK_WIDTH = 20
 LEAST_WIDTH_FOR_TRACKS = 76
+LONG_TEXT = 60  # cells of one value from which on the text needs the room more than the scale does
 JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
 
 
@@ -45,6 +46,13 @@ class Row:
     def differs(self) -> bool:
         """Whether a person would see a difference."""
         return self.first != self.second
+
+    @property
+    def gap(self) -> float:
+        """How far the values are apart, 0 to 1; different words are as far as can be."""
+        if not self.differs:
+            return -1.0
+        return abs(self.places[0] - self.places[1]) if self.places else 1.0
 
 
 # ---------------------------------------------------------------- text from data
@@ -88,18 +96,29 @@ def rows_of(
     return [Row(printable(n), printable(first[n]), printable(second[n]), known.get(n)) for n in first]
 
 
-def chosen(rows: Sequence[Row], most: int, gap: Sequence[float] | None = None) -> list[Row]:
-    """All rows if they fit; else those that differ, the largest gaps first, then the others."""
-    if len(rows) <= most:
-        return list(rows)
-    far = gap if gap is not None else [0.0] * len(rows)
-    order = sorted(range(len(rows)), key=lambda at: (not rows[at].differs, -far[at]))
-    return [rows[at] for at in order[: most - 1]]  # one line is left to count the rest
+def chosen(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
+    """Rows to show within so many lines, and the rest.
+
+    All in their order if they fit; else those that differ most first: words before numbers.
+    """
+    lines = [_lines_of(row, value_width) for row in rows]
+    if sum(lines) <= most:
+        return list(rows), []
+    room = most - 1  # one line is left to count the rest
+    shown: list[int] = []
+    for at in sorted(range(len(rows)), key=lambda at: -rows[at].gap):
+        if lines[at] <= room or not shown:
+            shown.append(at)
+            room -= lines[at]
+    return [rows[at] for at in shown], [row for at, row in enumerate(rows) if at not in shown]
 
 
-def pair_table(
-    names: tuple[str, str], rows: Sequence[Row], *, width: int, most: int, gap: Sequence[float] | None = None
-) -> RenderableType:
+def _lines_of(row: Row, value_width: int) -> int:
+    longest = max(cell_len(row.first), cell_len(row.second))
+    return min(MOST_LINES, 1 + longest // (value_width + 1))
+
+
+def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most: int) -> RenderableType:
     """Two items side by side; what differs is bold and marked.
 
     Parameters
@@ -111,21 +130,13 @@ def pair_table(
         Cells of the terminal.
     most : int
         Lines to fill, about.
-    gap : sequence of float, optional
-        How far the items are apart in each row, to choose what to show first.
     """
-    shown = chosen(rows, most, gap)
-    tracks = any(row.places for row in shown) and width >= LEAST_WIDTH_FOR_TRACKS
+    longest = max((cell_len(text) for row in rows for text in (row.first, row.second)), default=0)
+    tracks = any(row.places for row in rows) and width >= LEAST_WIDTH_FOR_TRACKS and longest <= LONG_TEXT
     name_width = min(NAME_WIDTH, max((cell_len(r.name) for r in rows), default=1), width // 3)
     value_width = max(8, (width - name_width - 8 - tracks * (TRACK_WIDTH + 4)) // 2)
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
-    table.add_column("", width=1)
-    table.add_column("", width=name_width, no_wrap=True)
-    for number, name in enumerate(names, 1):
-        title = shortened(f"{number}: {printable(name)}", value_width)
-        table.add_column(Text(title), max_width=value_width, overflow="fold")
-    if tracks:
-        table.add_column(Text(f"lowest{'highest':>{TRACK_WIDTH - 6}}"), no_wrap=True)
+    shown, rest = chosen(rows, most, value_width)
+    table = _empty_table(names, name_width, value_width, tracks)
     for row in shown:
         style = "bold" if row.differs else "dim"
         mark = Text(DIFFERS, style="bold yellow") if row.differs else Text("")
@@ -134,8 +145,19 @@ def pair_table(
         table.add_row(
             mark, Text(shortened(row.name, name_width)), *(Text(v, style=style) for v in values), *track
         )
-    rest = [row for row in rows if row not in shown]
     return Group(table, Text(_rest_in_words(rest), style="dim")) if rest else table
+
+
+def _empty_table(names: tuple[str, str], name_width: int, value_width: int, tracks: bool) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold underline")
+    table.add_column("", width=1)
+    table.add_column("", width=name_width, no_wrap=True)
+    for number, name in enumerate(names, 1):
+        title = shortened(f"{number}: {printable(name)}", value_width)
+        table.add_column(Text(title), max_width=value_width, overflow="fold")
+    if tracks:
+        table.add_column(Text(f"lowest{'highest':>{TRACK_WIDTH - 6}}"), no_wrap=True)
+    return table
 
 
 def _track(places: tuple[float, float]) -> str:

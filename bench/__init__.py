@@ -1,0 +1,1 @@
+"""Benchmarks: each paper's figures beside ours, peers, speed. See README.md."""

@@ -1,0 +1,40 @@
+"""Draw the README's picture: the command line at work on scikit-learn's digits.
+
+    python docs/picture.py > docs/picture.svg
+"""
+
+import io
+import re
+import sys
+
+from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
+
+from linkwise import TruthOracle, datasets
+from linkwise.apps.demo import opened, pair_of
+from linkwise.apps.terminal import Terminal
+
+ANSWERED = 11
+
+
+def main() -> None:
+    """Answer some questions from the known digits and draw the next one."""
+    data = datasets.load("digits")
+    oracle = TruthOracle(data.y)
+    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    with opened(data, 0, None) as session:
+        face = Terminal(console, pair_of(data), "row {}".format, budget=None, commands=lambda *_: [])
+        for _ in range(ANSWERED):
+            q = session.question
+            said = oracle(q.first, q.second)
+            session.answer(said)
+        console.export_text(clear=True)
+        face.saved(said, session.status)
+        face.ask(session.question, session.question_id, session.status)
+        face.prompt()
+    svg = console.export_svg(title="linkwise demo digits", theme=DIMMED_MONOKAI)
+    sys.stdout.write(re.sub(r"@font-face \{.*?\}\n", "", svg, flags=re.S))  # nothing is fetched to show it
+
+
+if __name__ == "__main__":
+    main()
