@@ -1,6 +1,6 @@
 """Draw the README's picture: the command line at work on scikit-learn's digits.
 
-    python docs/picture.py > docs/picture.svg
+Use: ``python docs/picture.py > docs/picture.svg``
 """
 
 import io
@@ -21,7 +21,9 @@ def main() -> None:
     """Answer some questions from the known digits and draw the next one."""
     data = datasets.load("digits")
     oracle = TruthOracle(data.y)
-    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console = Console(
+        record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor"
+    )
     with opened(data, 0, None) as session:
         face = Terminal(console, pair_of(data), "row {}".format, budget=None, commands=lambda *_: [])
         for _ in range(ANSWERED):

@@ -378,7 +378,7 @@ def _report_conflict(
     warnings.warn(
         f"{words}; {int(inside.sum())} contradictory cannot-link(s) kept, see .conflicts",
         ConstraintWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
 
 

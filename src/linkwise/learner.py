@@ -111,7 +111,8 @@ class Run:
     question : Question or None
         What is asked now; None at the end.
     labels : ndarray of shape (n_rows,)
-        The best clustering at this moment.
+        The best clustering at this moment: the learner's, with the rows that were answered about put
+        where the answers say (see `respecting`).
     reason : {"budget", "exhausted"} or None
         Why it ended.
     """
@@ -166,12 +167,53 @@ class Run:
             while (known := self.evidence.verdict(question.first, question.second)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
-            self.question, self.labels, self.reason = None, end.value, "exhausted"
+            self.question, self.labels, self.reason = None, respecting(end.value, self.evidence), "exhausted"
             return
-        self.question, self.labels = question, question.labels
+        self.question, self.labels = question, respecting(question.labels, self.evidence)
         if self.budget is not None and self.evidence.n_questions >= self.budget:
             self._asking.close()
             self.question, self.reason = None, "budget"
+
+
+def respecting(labels: Labels, evidence: Evidence) -> Labels:
+    """Labels that contradict no answer, with as few changes as it takes.
+
+    A learner may treat many rows as one, or show a clustering that is older than the last answer. Here
+    each group of rows that belong together gets the label that most of them bear; of two groups that
+    are apart and bear the same label, the smaller one gets the first label that is free of its foes,
+    a new one if need be. Rows without an answer keep theirs.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Clusters 0, 1, ...
+    evidence : Evidence
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        `labels` itself when nothing has to change.
+    """
+    said = evidence.groups()
+    own = [np.bincount(labels[rows]) for rows in said.rows]
+    home = np.array([int(votes.argmax()) for votes in own], dtype=np.int32)
+    apart = np.array(sorted(said.apart), dtype=np.int64).reshape(-1, 2)
+    divided = np.array([np.count_nonzero(votes) > 1 for votes in own], dtype=bool)
+    if not divided.any() and not (home[apart[:, 0]] == home[apart[:, 1]]).any():
+        return labels
+    foes: dict[int, list[int]] = {}
+    for a, b in apart.tolist():
+        foes.setdefault(a, []).append(b)
+        foes.setdefault(b, []).append(a)
+    fresh = int(labels.max()) + 1
+    settled: dict[int, int] = {}
+    changed = labels.copy()
+    for group in sorted(range(len(own)), key=lambda g: (-int(own[g].max()), g)):
+        taken = {settled[foe] for foe in foes.get(group, ()) if foe in settled}
+        settled[group] = next(c for c in (home[group], *range(fresh, fresh + len(own))) if c not in taken)
+        changed[said.rows[group]] = settled[group]
+    used = np.bincount(changed) > 0
+    return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
 
 
 class TruthOracle:

@@ -95,7 +95,7 @@ def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -
     warnings.warn(
         f"must-link {at} joins row {row} to itself; {int(itself.sum())} such pair(s) dropped",
         ConstraintWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return pairs[~itself], weights[~itself], positions[~itself]
 
@@ -115,11 +115,14 @@ def distinct(
 def class_codes(y: ArrayLike) -> NDArray[np.int64]:
     """Classes as 0 .. k-1, unknown ones as -1."""
     values = np.asarray(y)
+    if values.dtype.kind == "U" and not hasattr(y, "__array__"):
+        values = np.asarray(y, dtype=object)  # NumPy makes texts of the -1 and the NaN in a list of texts
     if values.ndim != 1:
         raise ValueError(f"labels have shape {values.shape}; give one label a row")
     if values.dtype.kind == "O":
         unknown = np.array([v is None or v != v or v == -1 for v in values], dtype=bool)
-        values = np.array([str(v) for v in values])
+        number: dict[object, int] = {}
+        values = np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
     else:
         unknown = (
             (values != values) | (values == -1) if values.dtype.kind in "iuf" else np.zeros(len(values), bool)
@@ -154,8 +157,11 @@ def write_pairs(
     path: str | os.PathLike[str], rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
     """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
+    rows = list(rows)
+    # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
+    quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, lineterminator="\n", quoting=quoting)
         writer.writerow(["id_a", "id_b", "kind", *(["weight"] if weighted else [])])
         writer.writerows(rows)
 
@@ -183,23 +189,26 @@ def read_pairs(
             continue
         if len(line) != len(header):
             raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
-        cells = dict(zip(header, (c.strip() for c in line), strict=True))
+        cells = dict(zip(header, line, strict=True))
         yield _pair_of(name, number, cells, position)
 
 
 def _pair_of(
     name: str, number: int, cells: dict[str, str], position: dict[str, int]
 ) -> tuple[int, int, Kind, float]:
+    rows = []
     for column in ("id_a", "id_b"):
-        if cells[column] not in position:
+        row = position.get(cells[column], position.get(cells[column].strip()))
+        if row is None:
             raise ConstraintError(f"{name} line {number}: {column} {cells[column]!r} is not among the rows")
-    kind = next((k for k in KINDS if k == cells["kind"]), None)
+        rows.append(row)
+    kind = next((k for k in KINDS if k == cells["kind"].strip()), None)
     if kind is None:
         raise ConstraintError(
             f"{name} line {number}: kind {cells['kind']!r}; allowed are {' and '.join(KINDS)}"
         )
     try:
-        weight = float(cells.get("weight") or 1)
+        weight = float(cells.get("weight", "").strip() or 1)
     except ValueError:
         raise ConstraintError(f"{name} line {number}: weight {cells['weight']!r} is no number") from None
-    return position[cells["id_a"]], position[cells["id_b"]], kind, weight
+    return rows[0], rows[1], kind, weight

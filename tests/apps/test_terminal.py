@@ -224,6 +224,17 @@ def test_answers_given_before_the_question_are_dropped(terminal):
         assert [keys.read() for _ in range(3)] == ["u", "n", None]
 
 
+def test_keys_come_one_by_one_again_after_a_stop(terminal):
+    master, slave = terminal
+    with Keys(slave) as keys:
+        other = termios.tcgetattr(slave)
+        other[3] |= termios.ICANON | termios.ECHO  # as a shell leaves the terminal
+        termios.tcsetattr(slave, termios.TCSANOW, other)
+        os.kill(os.getpid(), signal.SIGCONT)
+        os.write(master, b"y")
+        assert keys.read() == "y"
+
+
 def test_the_terminal_is_given_back_as_it_was(terminal):
     _, slave = terminal
     before = termios.tcgetattr(slave)

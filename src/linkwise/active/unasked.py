@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from linkwise.active.super_instances import Partition, SuperInstance, group
 from linkwise.cluster.common.kmeans import k_means
 from linkwise.evidence import Evidence
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, respecting, rng_at
 
 MOST_CLUSTERS = 10
 SILHOUETTE_ROWS = 2000
@@ -38,7 +38,7 @@ def unasked(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
     parts = [p for j in range(int(base.max()) + 1) for p in _divided(X, np.flatnonzero(base == j), evidence)]
     instances = [_instance(X, rows, at) for at, rows in enumerate(parts)]
     partition = Partition.of(instances, len(X))
-    return group(X, partition, evidence).labels(partition)
+    return respecting(group(X, partition, evidence).labels(partition), evidence)
 
 
 def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:

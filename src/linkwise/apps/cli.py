@@ -13,6 +13,19 @@ from typer.core import TyperGroup
 from linkwise import __version__
 from linkwise.apps.exits import plainly
 
+# \b keeps the lines of a paragraph as they are
+ABOUT = """Cluster data the way you mean it, by a few answers about pairs.
+
+\b
+  linkwise demo        try it
+  linkwise ask FILE    on your own data
+
+\b
+Exit codes: 0 done, 2 wrong use, 3 unusable data,
+4 answers or pairs that contradict each other, 5 session locked or damaged,
+130 interrupted (everything said is saved).
+"""
+
 
 class Commands(TyperGroup):
     """All commands, with errors said plainly."""
@@ -62,8 +75,9 @@ app = typer.Typer(
 
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="The data file or its session file.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line.")]
-SessionFile = Annotated[Path | None, typer.Option("--session", metavar="PATH", dir_okay=False)]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of all randomness.  [default: 0]")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of all randomness.  [default: 0]")
+]
 
 
 def _version(wanted: bool) -> None:
@@ -72,20 +86,13 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=ABOUT)
 def linkwise(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    r"""Cluster data the way you mean it, by a few answers about pairs.
-
-    Begin with:  linkwise demo   or   linkwise ask FILE
-
-    \b
-    Exit codes: 0 done, 2 wrong use, 3 unusable data, 4 answers that contradict each other,
-    5 session locked or damaged, 130 interrupted (everything said is saved).
-    """
+    """What all commands share: nothing but the version."""
 
 
 @app.command("ask")
@@ -125,7 +132,10 @@ def ask_command(
             "--from", metavar="OLD.linkwise", help="Take over the answers of another session, by id."
         ),
     ] = None,
-    session: SessionFile = None,
+    session: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", dir_okay=False, help="Session file.  [default: FILE.linkwise]"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
@@ -180,9 +190,10 @@ def export_command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write clusters and answers of a session; its data file is not needed.
+    """Write clusters and answers as CSV.
 
-    Without --labels or --constraints the clusters go to stdout, as CSV.
+    The session file is enough, the data are not needed. Without --labels or --constraints the
+    clusters go to stdout.
     """
     from linkwise.apps.kept import export
 
@@ -198,12 +209,12 @@ def demo_command(
         typer.Option(min=0, metavar="N", help="Number of questions.  [default: no end; with --auto 100]"),
     ] = None,
     seed: Seed = None,
-    session: SessionFile = None,
+    session: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", dir_okay=False, help="Keep the answers.  [default: nothing is kept]"),
+    ] = None,
 ) -> None:
-    """Try it on bundled data: pictures of digits, or wines.
-
-    Without --session nothing is kept.
-    """
+    """Try it on bundled data: pictures of digits, or wines."""
     from linkwise.apps.demo import demo
 
     demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import termios
 import tty
@@ -70,13 +71,18 @@ class Keys:
 
     def __enter__(self) -> Self:
         self._before = termios.tcgetattr(self.terminal)
-        tty.setcbreak(self.terminal, termios.TCSANOW)
+        self._on_resuming = signal.signal(signal.SIGCONT, lambda *_: self._by_key())  # after Ctrl-Z and fg
+        self._by_key()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        signal.signal(signal.SIGCONT, self._on_resuming)
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self._before)
+
+    def _by_key(self) -> None:
+        tty.setcbreak(self.terminal, termios.TCSANOW)
 
     def forget(self) -> None:
         """Drop answers that were pressed early; undo and quit mean what they mean."""

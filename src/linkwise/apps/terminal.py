@@ -92,7 +92,8 @@ class Terminal:
 
     def end(self, reason: Ending, status: Status) -> None:
         """What was reached and what to do next."""
-        self._show(Text("quit" if reason == "quit" else ""))
+        if reason == "quit":
+            self._show(Text("quit"))
         commands = self.commands(reason, status) if self.commands else ()
         self._show(Text())
         self._show(screen.ending(reason, status, width=self.console.width))
