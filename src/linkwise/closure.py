@@ -38,13 +38,21 @@ def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tu
     """Rows from `first` to `second`, each must-linked to the next; empty when no chain joins them."""
     if first == second:
         return (first,)
-    previous = breadth_first_order(_graph(n_rows, must_link), first, directed=False)[1]
-    if previous[second] < 0:
-        return ()
-    chain = [second]
-    while chain[-1] != first:
-        chain.append(int(previous[chain[-1]]))
-    return tuple(reversed(chain))
+    return _path(_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
+
+
+def shortest_chain_apart(
+    n_rows: int, must_link: Pairs, cannot_link: Pairs, first: int, second: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shortest `first` = ... = a and b = ... = `second` such that a ≠ b is given; two empty ones if none.
+
+    One search through two copies of the rows: must-links lead through each, cannot-links from the first
+    copy into the second and never back.
+    """
+    both = np.vstack([must_link, must_link[:, ::-1]])
+    across = np.vstack([cannot_link, cannot_link[:, ::-1]]) + np.array([0, n_rows])
+    path = _path(_graph(2 * n_rows, np.vstack([both, both + n_rows, across])), first, second + n_rows)
+    return tuple(row for row in path if row < n_rows), tuple(row - n_rows for row in path if row >= n_rows)
 
 
 def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> tuple[int, ...]:
@@ -63,6 +71,16 @@ def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> st
     if len(shown) > 12:
         shown = [*shown[:5], f"({len(shown) - 10} more rows)", *shown[-5:]]
     return f"{' = '.join(shown)}, but {ends}"
+
+
+def _path(graph: Any, first: int, second: int) -> tuple[int, ...]:
+    previous = breadth_first_order(graph, first)[1]
+    if previous[second] < 0:
+        return ()
+    path = [second]
+    while path[-1] != first:
+        path.append(int(previous[path[-1]]))
+    return tuple(reversed(path))
 
 
 def _graph(n_rows: int, pairs: Pairs) -> Any:

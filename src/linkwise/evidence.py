@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.closure import Pairs, chain_in_words, components, shortest_chain
+from linkwise.closure import Pairs, chain_in_words, shortest_chain, shortest_chain_apart
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError
 from linkwise.pairs import row_count
@@ -279,15 +279,7 @@ class Evidence:
 
     def _chain_apart(self, i: int, j: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shortest i = ... = a and b = ... = j such that an answer says a ≠ b."""
-        must, cannot = self._linked("yes"), self._linked("no")
-        component = components(self.n_rows, must)
-        cannot = np.vstack([cannot, cannot[:, ::-1]])
-        cannot = cannot[(component[cannot] == component[[i, j]]).all(axis=1)]
-        chains = (
-            (shortest_chain(self.n_rows, must, i, int(a)), shortest_chain(self.n_rows, must, int(b), j))
-            for a, b in cannot[:100]
-        )
-        return min(chains, key=lambda c: len(c[0]) + len(c[1]))
+        return shortest_chain_apart(self.n_rows, self._linked("yes"), self._linked("no"), i, j)
 
     def _contradiction(self, i: int, j: int, answer: Answer) -> InfeasibleConstraintsError:
         if answer == "no":

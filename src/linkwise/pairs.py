@@ -159,9 +159,9 @@ def write_pairs(
     """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
     rows = list(rows)
     # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
-    quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
+    bare = any("\r" in cell for row in rows for cell in row)
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=quoting)
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL)
         writer.writerow(["id_a", "id_b", "kind", *(["weight"] if weighted else [])])
         writer.writerows(rows)
 

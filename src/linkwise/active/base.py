@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -80,15 +81,15 @@ class ActiveLearner(ClusterMixin, BaseEstimator):
             If the oracle raises, what was found until then is kept and the exception passes.
         """
         self._validate_params()
-        rows: NDArray[Any] = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        budget = checked_budget(budget)
+        rows = checked_rows(self, X)
+        budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
         evidence = Evidence(len(rows), checked_constraints(constraints, rows))
         seed = seed_of(self.random_state)
         if oracle is None:
             labels = unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
             return self
-        run = Run(self, rows, evidence, seed, askable=checked_askable(askable, len(rows)), budget=budget)
+        run = Run(self, rows, evidence, seed, askable=shown, budget=budget)
         history = History(run.labels)
         try:
             while (q := run.question) is not None:
@@ -113,6 +114,42 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def checked_rows(estimator: BaseEstimator, X: ArrayLike) -> NDArray[Any]:
+    """X as floats, C-contiguous; what cannot be clustered is named by its place."""
+    name = type(estimator).__name__
+    if issparse(X):
+        raise TypeError(f"X is sparse, but dense data is required by {name}; pass X.toarray()")
+    try:
+        rows: NDArray[Any] = validate_data(
+            estimator, X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
+        )
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        raise ValueError(f"{_first_text(X)}; encode it as numbers") from None
+    wrong = np.argwhere(~np.isfinite(rows))
+    if len(wrong):
+        row, column = wrong[0]
+        raise ValueError(
+            f"X holds NaN/infinity: {len(wrong)} value(s), the first in row {row}, column {column}; "
+            "impute or drop them"
+        )
+    return rows
+
+
+def _first_text(X: Any) -> str:
+    """Where the first value stands that is no number."""
+    values = np.asarray(X, dtype=object)
+    names = getattr(X, "columns", range(values.shape[1]))
+    for name, column in zip(names, values.T, strict=True):
+        for value in column:
+            try:
+                float(value)
+            except ValueError:
+                return f"column {name!r} of X holds {value!r}"
+    return "X holds values that are no numbers"
 
 
 def checked_budget(budget: object) -> int | None:
@@ -155,6 +192,8 @@ def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_]
     if askable is None:
         return None
     given = np.asarray(askable)
+    if given.shape == (0,):
+        given = given.astype(np.int64)
     if given.dtype == bool and given.shape == (n_rows,):
         return given
     if given.dtype.kind not in "iu" or given.ndim != 1:

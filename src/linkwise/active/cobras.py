@@ -25,7 +25,6 @@ Cost: one k-means on ever smaller parts a split; between splits O(s²) for s sup
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from itertools import islice
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -221,9 +220,12 @@ def _same(
 
 
 def _central(splitter: Splitter, half: SuperInstance) -> Iterator[int]:
-    """The representative, then the next askable rows by distance to the mean."""
+    """The representative, then the next askable rows by distance to the mean, no two of them identical."""
     yield half.representative
     rows = half.rows if splitter.askable is None else half.rows[splitter.askable[half.rows]]
     distance = cdist(splitter.X[rows], half.mean[None]).ravel()
-    others = (int(row) for row in rows[np.argsort(distance, kind="stable")])
-    yield from islice((row for row in others if row != half.representative), MOST_UNSURE - 1)
+    shown = splitter.X[[half.representative]]
+    for row in rows[np.argsort(distance, kind="stable")]:
+        if len(shown) < MOST_UNSURE and (shown != splitter.X[row]).any(axis=1).all():
+            shown = np.vstack([shown, splitter.X[row]])
+            yield int(row)

@@ -81,7 +81,7 @@ class Splitter:
         return parts if len(parts) > 1 else [whole]
 
     def _labels(self, whole: SuperInstance, k: int) -> NDArray[np.uint16]:
-        if len(whole.rows) == 2:
+        if k == len(whole.rows) == 2:
             first, second = self.X[whole.rows]
             return np.array([0, (first != second).any()], dtype=np.uint16)
         found = k_means(self._take(whole.rows), k, (self.seed, *whole.place, k), n_init=self.n_init)
@@ -214,70 +214,44 @@ class Grouping:
         return self.cluster.take(partition.at)
 
 
-def group(X: NDArray[Any], partition: Partition, evidence: Evidence) -> Grouping:
+def group(partition: Partition, evidence: Evidence) -> Grouping:
     """Group super-instances by all answers ever given, and by all that follows from them.
 
     Representatives join super-instances and hold them apart. Any other row only holds its
-    super-instance apart, from what the row is known to differ from, the rows nearest to the mean
-    first, unless that contradicts what is settled already. It joins nothing: a part that is joined
-    by an outlier is lost until it is split again, one that is held apart wrongly is mended then.
+    super-instance apart, from what the row is known to differ from. It joins nothing: a part that is
+    joined by an outlier is lost until it is split again, one that is held apart wrongly is mended then.
     """
     said = evidence.groups()
-    n = len(partition.instances)
-    parts = Evidence(n + len(said.rows))  # nodes: the super-instances, then the groups of rows
+    rows = np.concatenate([np.empty(0, np.int64), *said.rows])
+    of = np.repeat(np.arange(len(said.rows)), [len(g) for g in said.rows])
+    at = partition.at[rows]
+    represents = partition.representatives()[at] == rows
+    key = len(said.rows) + np.arange(len(partition.instances))  # super-instances that no answer names
+    key[at[represents]] = of[represents]
+    cluster = _numbered(partition, key)
+
+    holds = dict(zip(key.tolist(), cluster.tolist(), strict=True))  # group -> cluster, where there is one
     foes: dict[int, list[int]] = {}
-    for a, b in sorted(said.apart):
-        parts.add(n + a, n + b, "no")
+    for a, b in said.apart:
         foes.setdefault(a, []).append(b)
         foes.setdefault(b, []).append(a)
-    spoken = _spoken_for(X, partition, said.rows)
-    for instance, of, represents in spoken:
-        if represents:
-            parts.add(instance, n + of, "yes")
-    for instance, of, represents in spoken:
-        if not represents and parts.verdict(instance, n + of) != "no":
-            for foe in foes.get(of, ()):
-                if parts.verdict(instance, n + foe) is None:
-                    parts.add(instance, n + foe, "no")
-    return _clusters(partition, parts)
-
-
-def _spoken_for(
-    X: NDArray[Any], partition: Partition, groups: tuple[NDArray[np.int64], ...]
-) -> list[tuple[int, int, bool]]:
-    """(super-instance, group, whether by its representative) for answered rows, nearest to a mean first."""
-    if not groups:
-        return []
-    rows = np.concatenate(groups)
-    of = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
-    at = partition.at[rows]
-    means = np.array([s.mean for s in partition.instances])
-    far = ((X[rows] - means[at]) ** 2).sum(axis=1)
-    represents = partition.representatives()[at] == rows
-    order = np.lexsort((rows, far))
-    triples = zip(at[order].tolist(), of[order].tolist(), represents[order].tolist(), strict=True)
-    return list(dict.fromkeys(triples))
-
-
-def _clusters(partition: Partition, parts: Evidence) -> Grouping:
-    n = len(partition.instances)
-    said = parts.groups()
-    joined = np.arange(n)  # lowest super-instance of each one's cluster
-    holder = []
-    for nodes in said.rows:
-        inside = nodes[nodes < n]
-        joined[inside] = inside[0] if len(inside) else 0
-        holder.append(int(inside[0]) if len(inside) else -1)
-    first_row = np.array([s.rows[0] for s in partition.instances])
-    lowest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(lowest, joined, first_row)
-    cluster = np.unique(lowest[joined], return_inverse=True)[1].ravel().astype(np.int32)
+    speaks = {*zip(key[at].tolist(), of.tolist(), strict=True)}
     apart = np.eye(int(cluster.max()) + 1, dtype=bool)
-    for a, b in said.apart:
-        if holder[a] >= 0 and holder[b] >= 0:
-            i, j = cluster[holder[a]], cluster[holder[b]]
-            apart[i, j] = apart[j, i] = True
+    for own, spoken_for in speaks:
+        if own in foes.get(spoken_for, ()):  # a stray in its super-instance speaks for itself only
+            continue
+        for foe in foes.get(spoken_for, ()):
+            if foe in holds:
+                apart[holds[own], holds[foe]] = apart[holds[foe], holds[own]] = True
     return Grouping(cluster, apart)
+
+
+def _numbered(partition: Partition, key: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Clusters of equal keys, numbered in order of their first rows."""
+    first_row = np.array([s.rows[0] for s in partition.instances])
+    lowest = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, key, first_row)
+    return np.unique(lowest[key], return_inverse=True)[1].ravel().astype(np.int32)
 
 
 # ---------------------------------------------------------------- merging by questions
@@ -297,7 +271,7 @@ def merge(
     merged = np.empty(0, dtype=np.int32)  # cluster of each super-instance when `shown` was made
     shown = merged if labels is None else labels
     while True:
-        grouping = group(X, partition, evidence)
+        grouping = group(partition, evidence)
         pair = _closest_unknown(X, partition, grouping, evidence)
         if pair is None:
             return grouping

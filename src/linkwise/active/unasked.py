@@ -1,7 +1,8 @@
 """The clustering that constraints alone give, when nobody can be asked.
 
 Plain k-means with the number of clusters of the best silhouette; then each cluster that holds rows
-known to be apart is divided among them, and clusters that must-links join become one.
+known to be apart is divided among them, and clusters whose largest groups of must-linked rows are
+the same become one.
 """
 
 from __future__ import annotations
@@ -34,11 +35,16 @@ def unasked(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
     -------
     ndarray of shape (n_rows,)
     """
+    said = evidence.groups()
+    group_of = np.full(len(X), -1)
+    for number, rows in enumerate(said.rows):
+        group_of[rows] = number
     base = _by_silhouette(X, seed)
-    parts = [p for j in range(int(base.max()) + 1) for p in _divided(X, np.flatnonzero(base == j), evidence)]
-    instances = [_instance(X, rows, at) for at, rows in enumerate(parts)]
+    clusters = (np.flatnonzero(base == j) for j in range(int(base.max()) + 1))
+    parts = [part for rows in clusters for part in _divided(X, rows, group_of, said.apart)]
+    instances = [_instance(X, rows, group_of, at) for at, rows in enumerate(parts)]
     partition = Partition.of(instances, len(X))
-    return respecting(group(X, partition, evidence).labels(partition), evidence)
+    return respecting(group(partition, evidence).labels(partition), evidence)
 
 
 def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:
@@ -59,19 +65,54 @@ def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:
     return best
 
 
-def _divided(X: NDArray[Any], rows: NDArray[np.int64], evidence: Evidence) -> list[NDArray[np.int64]]:
-    """The rows of one cluster, divided by the nearest group when some of its groups are apart."""
-    said = evidence.groups()
-    here = [(g, np.intersect1d(rows, of, assume_unique=True)) for g, of in enumerate(said.rows)]
-    here = [(g, of) for g, of in here if len(of)]
-    numbers = [g for g, _ in here]
-    if not any((a, b) in said.apart for a in numbers for b in numbers):
+def _divided(
+    X: NDArray[Any], rows: NDArray[np.int64], group_of: NDArray[np.int64], apart: frozenset[tuple[int, int]]
+) -> list[NDArray[np.int64]]:
+    """The rows of one cluster, divided into as few parts as keep its groups apart; rows go to the nearest."""
+    known = rows[group_of[rows] >= 0]
+    groups, place = np.unique(group_of[known], return_inverse=True)
+    position = {g: at for at, g in enumerate(groups.tolist())}
+    foes = [(position[a], position[b]) for a, b in apart if a in position and b in position]
+    if not foes:
         return [rows]
-    nearest = cdist(X[rows], np.array([X[of].mean(axis=0) for _, of in here])).argmin(axis=1)
-    for j, (_, of) in enumerate(here):
-        nearest[np.searchsorted(rows, of)] = j
-    return [rows[nearest == j] for j in range(len(here))]
+    counts = np.bincount(place)
+    means = np.column_stack([np.bincount(place, weights=column) / counts for column in X[known].T])
+    part = _parts_of_groups(means, counts, foes)
+    nearest = part[cdist(X[rows], means).argmin(axis=1)]
+    nearest[np.searchsorted(rows, known)] = part[place]
+    return [rows[nearest == j] for j in range(int(part.max()) + 1)]
 
 
-def _instance(X: NDArray[Any], rows: NDArray[np.int64], at: int) -> SuperInstance:
-    return SuperInstance((at,), rows, X[rows].mean(axis=0), int(rows[0]), len(rows))
+def _parts_of_groups(
+    means: NDArray[np.float64], counts: NDArray[np.int64], foes: list[tuple[int, int]]
+) -> NDArray[np.int64]:
+    """Part of every group: large groups first, each to the nearest part without a foe, else to a new one."""
+    hostile: dict[int, set[int]] = {}
+    for a, b in foes:
+        hostile.setdefault(a, set()).add(b)
+        hostile.setdefault(b, set()).add(a)
+    members: list[list[int]] = []
+    for group in np.argsort(-counts, kind="stable").tolist():
+        free = [p for p in members if hostile.get(group, set()).isdisjoint(p)]
+        if free:
+            far = [
+                ((np.average(means[p], axis=0, weights=counts[p]) - means[group]) ** 2).sum() for p in free
+            ]
+            free[int(np.argmin(far))].append(group)
+        else:
+            members.append([group])
+    part = np.empty(len(means), dtype=np.int64)
+    for number, of in enumerate(members):
+        part[of] = number
+    return part
+
+
+def _instance(
+    X: NDArray[Any], rows: NDArray[np.int64], group_of: NDArray[np.int64], at: int
+) -> SuperInstance:
+    """The rows as a super-instance; the group with most rows among them speaks for it."""
+    known = rows[group_of[rows] >= 0]
+    speaks = (
+        rows[0] if len(known) == 0 else known[group_of[known] == np.bincount(group_of[known]).argmax()][0]
+    )
+    return SuperInstance((at,), rows, X[rows].mean(axis=0), int(speaks), len(rows))
