@@ -35,6 +35,8 @@ SPARSE = 0.05  # share of entries below which a graph is kept as a sparse one
 SMALL = 200  # rows of a component that is solved by a dense method
 BEYOND = 1e-4  # how far from 1, the largest eigenvalue there can be, the shift lies
 LEAST_WEIGHT = 1e-6  # weight of a component, of the heaviest one, below which its scale is kept
+STEPS = 3  # by which rows of tiny degree follow the others
+LEAST_STEP = 0.01  # eigenvalue below which such a step says nothing
 TOLERANCE = 1e-9
 LANCZOS_VECTORS = 25
 RESTARTS = 20  # of the Lanczos method on a dense graph, before it is factorised
@@ -181,9 +183,13 @@ def _inner(
     root = np.sqrt(degree[rows])
     values, vectors = _largest(_normalised(part, root), wanted + 1)
     placed = vectors / root[:, None]
-    if root.min() ** 2 < LEAST_WEIGHT * root.max() ** 2:
-        # one step of the walk: rows of tiny degree, lost in the rounding of the others, follow these
-        placed = (part @ placed) / root[:, None] ** 2 / values
+    tiny = np.flatnonzero(root**2 < LEAST_WEIGHT * root.max() ** 2)
+    if len(tiny):
+        # such rows are lost in the rounding of the others: they follow these by a few steps of the walk
+        placed[tiny] = 0
+        steps, stretch = part[tiny], root[tiny, None] ** 2 * np.where(values > LEAST_STEP, values, 1)
+        for _ in range(STEPS):
+            placed[tiny] = (steps @ placed) / stretch
     placed *= np.where(placed[np.abs(placed).argmax(axis=0), np.arange(wanted + 1)] < 0, -1, 1)
     return [(float(values[j]), rows, placed[:, j]) for j in range(1, wanted + 1)]
 
