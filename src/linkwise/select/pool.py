@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 
-import linkwise
 from linkwise import parallel
 from linkwise.errors import DataError
 from linkwise.learner import Labels, rng_at
@@ -245,7 +245,7 @@ def _preset(preset: str | Preset) -> Preset:
 
 def _key(X: NDArray[Any], *settings: object) -> str:
     """Name of a pool in the cache; estimators are told apart by what they print."""
-    versions = (FORMAT, linkwise.__version__, np.__version__, scipy.__version__, sklearn.__version__)
+    versions = (FORMAT, version("linkwise"), np.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.sha256(repr((X.shape, settings, versions)).encode())
     digest.update(X.data)
     return digest.hexdigest()[:32]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linkwise.errors import SessionError
 from linkwise.learner import Learner
 
-LEARNERS = ("COBRA", "COBRAS")
+LEARNERS = ("COBRA", "COBRAS", "ActiveCOBS")
 
 
 def described(learner: Learner) -> dict[str, Any]:
