@@ -10,14 +10,15 @@ Kept: the two steps, the split level, what is published when. Changed, and why:
 - An answer counts for ever and for all that follows from it (the authors' program forgets answers
   about earlier representatives), so no question is asked whose answer is known.
 - The pair that is shown is the closest pair of representatives of two clusters: easier to judge.
+- A row that is no representative holds its super-instance apart from what it differs from, but joins
+  it to nothing.
 - A super-instance that holds rows known to be apart is split before larger ones.
 - The search for the split level goes down into the larger half in the first iteration, where the
   question is how many clusters there are, and into the smaller half later, where strays are looked
   for (as printed: a random half; in the authors' program: always the smaller one).
-- A row that is no representative holds its super-instance apart, but joins it to nothing.
 - A split never has more than `max_split` parts, or more than the remaining questions can merge.
 
-``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first two points.
+``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first three points.
 
 Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
 """
