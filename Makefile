@@ -30,9 +30,9 @@ types: .venv/dev  ## mypy, strict on the core
 	$(BIN)/mypy
 
 bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)
-	$(BIN)/python bench/speed/kmeans.py --quick
-	$(BIN)/python bench/speed/cobras.py --quick
-	$(BIN)/python bench/papers/cobras.py quality
+	$(BIN)/python -m bench.speed.kmeans --quick
+	$(BIN)/python -m bench.speed.cobras --quick
+	$(BIN)/python -m bench.papers.cobras quality
 
 docs: .venv/docs  ## docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

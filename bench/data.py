@@ -84,8 +84,8 @@ UCI = {
 def names(source: Source) -> list[str]:
     """Tasks that this source can give."""
     if source.folder is not None:
-        wanted = {**{n: f"{r.file}.csv" for n, r in UCI.items()}, **dict.fromkeys(FACES, "cmu_faces_half.npz")}
-        wanted |= {n: f"{n}.jsonl.gz" for n in NEWS}
+        wanted = {name: f"{recipe.file}.csv" for name, recipe in UCI.items()}
+        wanted |= dict.fromkeys(FACES, "cmu_faces_half.npz") | {name: f"{name}.jsonl.gz" for name in NEWS}
         return [name for name, file in wanted.items() if (source.folder / file).exists()]
     if source.openml:
         return [name for name, recipe in UCI.items() if recipe.openml]
@@ -93,7 +93,7 @@ def names(source: Source) -> list[str]:
 
 
 @cache
-def load(name: str, source: Source = Source()) -> Task:
+def load(name: str, source: Source) -> Task:
     """Prepare a task; kept for the rest of the process.
 
     Raises

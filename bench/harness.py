@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from bench.data import Source
@@ -96,10 +98,25 @@ def _measured(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iter
         return
     os.environ.update(dict.fromkeys(THREADS, "1"))  # read by the new processes
     # spawn: a forked child may hang in OpenMP once the parent has used it
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
         waiting = {pool.submit(work, cell): cell for cell in cells}
-        for future in as_completed(waiting):
-            yield waiting[future], future.result()
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _die_with_parent() -> None:
+    """End this process when its parent is killed, which the pool itself would not notice."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def fingerprint(package: str) -> str:
@@ -121,7 +138,7 @@ def read_csv(path: Path) -> list[Row]:
     whole = text[: text.rfind("\n") + 1]
     if whole != text:  # the process died while it wrote this line
         path.write_text(whole)
-    return list(csv.DictReader(whole.splitlines()))
+    return list(csv.DictReader(io.StringIO(whole)))
 
 
 def append_csv(path: Path, row: Row) -> None:
@@ -147,10 +164,13 @@ def read_target(name: str) -> list[Row]:
 
 # ---------------------------------------------------------------- printed tables
 def table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Columns as wide as their widest text, the first to the left, the others to the right."""
-    lines = [tuple(map(str, fields)), *(tuple(map(str, row)) for row in rows)]
-    wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(text.rjust(w) if at else text.ljust(w) for at, (text, w) in enumerate(zip(line, wide, strict=True)))
-        for line in lines
-    )
+    """Columns as wide as their widest text: numbers to the right, words to the left."""
+    body = [[str(value) for value in row] for row in rows]
+    columns = [_column(field, [line[at] for line in body]) for at, field in enumerate(fields)]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def _column(head: str, texts: list[str]) -> list[str]:
+    numbers = all(text == "" or text.lstrip("+-")[:1].isdigit() for text in texts)
+    wide = max(map(len, [head, *texts]))
+    return [text.rjust(wide) if numbers else text.ljust(wide) for text in [head, *texts]]

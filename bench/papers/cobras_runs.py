@@ -100,4 +100,5 @@ def curves(rows: Iterable[Row]) -> dict[tuple[str, ...], np.ndarray]:
 
 def seconds(rows: Iterable[Row], field: str = "seconds") -> dict[tuple[str, ...], float]:
     """Mean of a time for each (task, learner)."""
-    return {k: float(v) for k, v in mean_by([((r["task"], r["learner"]), np.array(float(r[field]))) for r in rows]).items()}
+    times = mean_by([((r["task"], r["learner"]), np.array(float(r[field]))) for r in rows])
+    return {key: float(mean) for key, mean in times.items()}

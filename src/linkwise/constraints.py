@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self
+from itertools import pairwise
+from typing import Any, Literal, Self, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,6 +139,9 @@ class Constraints:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
+
     # ------------------------------------------------------------ aligned with the rows
     @property
     def shape(self) -> tuple[int]:
@@ -267,8 +271,10 @@ class Constraints:
         position = positions_of(names)
         must: list[tuple[int, int, float]] = []
         cannot: list[tuple[int, int, float]] = []
-        for first, second, kind, weight in read_pairs(path, position):
+        line_of: dict[tuple[int, int, Kind], int] = {}
+        for line, first, second, kind, weight in read_pairs(path, position):
             (must if kind == "must-link" else cannot).append((first, second, weight))
+            line_of.setdefault((min(first, second), max(first, second), kind), line)
         try:
             return cls(
                 len(names),
@@ -279,17 +285,22 @@ class Constraints:
                 on_conflict=on_conflict,
             )
         except InfeasibleConstraintsError as error:
-            if not error.chain:
-                raise
+            ends = tuple(sorted((error.chain[0], error.chain[-1])))
+            steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
+            lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]
             words = chain_in_words(error.chain, names.__getitem__)
-            raise InfeasibleConstraintsError(f"{os.fspath(path)}: {words}", error.chain) from None
+            where = ", ".join(map(str, sorted(lines)))
+            raise InfeasibleConstraintsError(
+                f"{os.fspath(path)}: {words} (lines {where}); remove one of them",
+                error.chain,
+            ) from None
 
-    def to_csv(self, path: str | os.PathLike[str], *, ids: Sequence[object] | None = None) -> None:
+    def to_csv(self, target: str | os.PathLike[str] | TextIO, *, ids: Sequence[object] | None = None) -> None:
         """Write the pairs as ``id_a,id_b,kind``, and ``weight`` when one is not 1.
 
         Parameters
         ----------
-        path : path
+        target : path, or an open text file
         ids : sequence of length n_rows, optional
             The id of every row; positions are written without it.
         """
@@ -303,7 +314,7 @@ class Constraints:
             for kind, pairs in (("must-link", self.must_link), ("cannot-link", self.cannot_link))
             for (i, j), weight in zip(pairs.tolist(), weights[kind].tolist(), strict=True)
         ]
-        write_pairs(path, rows, weighted=not plain)
+        write_pairs(target, rows, weighted=not plain)
 
     # ------------------------------------------------------------ as a value
     def _key(self) -> tuple[Any, ...]:

@@ -135,6 +135,7 @@ class Run:
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None
+        self._counted = (self.labels, np.array([len(X)]))  # labels of the learner, rows of each
         self._advance(None)
 
     def answer(self, answer: Answer) -> None:
@@ -167,15 +168,20 @@ class Run:
             while (known := self.evidence.verdict(question.first, question.second)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
-            self.question, self.labels, self.reason = None, respecting(end.value, self.evidence), "exhausted"
+            self.question, self.labels, self.reason = None, self._shown(end.value), "exhausted"
             return
-        self.question, self.labels = question, respecting(question.labels, self.evidence)
+        self.question, self.labels = question, self._shown(question.labels)
         if self.budget is not None and self.evidence.n_questions >= self.budget:
             self._asking.close()
             self.question, self.reason = None, "budget"
 
+    def _shown(self, labels: Labels) -> Labels:
+        if labels is not self._counted[0]:
+            self._counted = (labels, np.bincount(labels))
+        return respecting(labels, self.evidence, self._counted[1])
 
-def respecting(labels: Labels, evidence: Evidence) -> Labels:
+
+def respecting(labels: Labels, evidence: Evidence, sizes: NDArray[np.int64] | None = None) -> Labels:
     """Labels that contradict no answer, with as few changes as it takes.
 
     A learner may treat many rows as one, or show a clustering that is older than the last answer. Here
@@ -188,6 +194,8 @@ def respecting(labels: Labels, evidence: Evidence) -> Labels:
     labels : ndarray of shape (n_rows,)
         Clusters 0, 1, ...
     evidence : Evidence
+    sizes : ndarray of shape (n_clusters,), optional
+        Rows of each cluster, where they are known already.
 
     Returns
     -------
@@ -205,14 +213,19 @@ def respecting(labels: Labels, evidence: Evidence) -> Labels:
     for a, b in apart.tolist():
         foes.setdefault(a, []).append(b)
         foes.setdefault(b, []).append(a)
-    fresh = int(labels.max()) + 1
+    left = (np.bincount(labels) if sizes is None else sizes).tolist()  # rows of each label
+    fresh = len(left)
     settled: dict[int, int] = {}
     changed = labels.copy()
     for group in sorted(range(len(own)), key=lambda g: (-int(own[g].max()), g)):
         taken = {settled[foe] for foe in foes.get(group, ()) if foe in settled}
         settled[group] = next(c for c in (home[group], *range(fresh, fresh + len(own))) if c not in taken)
         changed[said.rows[group]] = settled[group]
-    used = np.bincount(changed) > 0
+        left += [0] * (settled[group] + 1 - len(left))
+        left[settled[group]] += len(said.rows[group])
+        for label, votes in enumerate(own[group].tolist()):
+            left[label] -= votes
+    used = np.array(left) > 0
     return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
 
 

@@ -6,7 +6,8 @@ import csv
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, SupportsIndex
+from contextlib import ExitStack
+from typing import Any, Literal, SupportsIndex, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,22 +155,24 @@ def positions_of(ids: Sequence[str]) -> dict[str, int]:
 
 
 def write_pairs(
-    path: str | os.PathLike[str], rows: Iterable[Sequence[str]], *, weighted: bool = False
+    target: str | os.PathLike[str] | TextIO, rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
     """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
     rows = list(rows)
     # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
     bare = any("\r" in cell for row in rows for cell in row)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL)
+    with ExitStack() as stack:
+        if isinstance(target, (str, os.PathLike)):
+            target = stack.enter_context(open(target, "w", newline="", encoding="utf-8"))
+        writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL)
         writer.writerow(["id_a", "id_b", "kind", *(["weight"] if weighted else [])])
         writer.writerows(rows)
 
 
 def read_pairs(
     path: str | os.PathLike[str], position: dict[str, int]
-) -> Iterator[tuple[int, int, Kind, float]]:
-    """Row, row, kind and weight of every line of a CSV file of pairs."""
+) -> Iterator[tuple[int, int, int, Kind, float]]:
+    """Line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
@@ -190,7 +193,7 @@ def read_pairs(
         if len(line) != len(header):
             raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
         cells = dict(zip(header, line, strict=True))
-        yield _pair_of(name, number, cells, position)
+        yield number, *_pair_of(name, number, cells, position)
 
 
 def _pair_of(

@@ -12,10 +12,10 @@ def test_labels_of_an_interrupted_answer_are_not_taken_for_new(tmp_path, monkeyp
     X = np.random.default_rng(0).random((25, 3))
     session = Session.open(path, X, lw.COBRAS(random_state=0))
 
-    def interrupted(*given):
+    def interrupted(*given, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session._run, "answer", interrupted)
+    monkeypatch.setattr(session._replay._run, "tell", interrupted)
     with pytest.raises(KeyboardInterrupt), session:
         session.answer("no")
     with Session.open(path) as kept:

@@ -10,14 +10,16 @@ Kept: the two steps, the split level, what is published when. Changed, and why:
 - An answer counts for ever and for all that follows from it (the authors' program forgets answers
   about earlier representatives), so no question is asked whose answer is known.
 - The pair that is shown is the closest pair of representatives of two clusters: easier to judge.
+- A row that is no representative holds its super-instance apart from what it differs from, but joins
+  it to nothing.
 - A super-instance that holds rows known to be apart is split before larger ones.
 - The search for the split level goes down into the larger half in the first iteration, where the
   question is how many clusters there are, and into the smaller half later, where strays are looked
   for (as printed: a random half; in the authors' program: always the smaller one).
-- A row that is no representative holds its super-instance apart, but joins it to nothing.
-- A split never has more than `max_split` parts, or more than the remaining questions can merge.
+- A split never has more than `max_split` parts; but for the first one, whose merging is shown while it
+  goes on, it never has more parts than questions are left.
 
-``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first two points.
+``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first three points.
 
 Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
 """
@@ -54,7 +56,8 @@ class COBRAS(ActiveLearner):
     impure_first : bool
         Whether super-instances that hold rows known to be apart are split before larger ones.
     split_within_budget : bool
-        Whether a split is kept so small that the remaining questions can merge its parts.
+        Whether a split has at most as many parts as there are questions left: merging its parts takes at
+        least so many, and an unfinished merging is not shown. The first split is, so it has no bound.
     random_state : int, RandomState or None
 
     Attributes
@@ -142,7 +145,9 @@ class COBRAS(ActiveLearner):
         while (number := self._next(partition, solid, evidence)) is not None:
             chosen = partition.instances[number]
             k = yield from self._split_level(splitter, chosen, evidence, labels)
-            parts = splitter.split(chosen, self._bounded(k, partition, labels, evidence, budget))
+            if published and budget is not None and self.split_within_budget:
+                k = min(k, max(2, budget - evidence.n_questions))
+            parts = splitter.split(chosen, min(k, self.max_split or k))
             if len(parts) == 1:
                 solid.add(chosen.place)
                 continue
@@ -187,18 +192,6 @@ class COBRAS(ActiveLearner):
             if len(s.rows) > 1 and s.n_askable >= 2 and s.place not in solid
         ]
         return -max(open_ones)[2] if open_ones else None
-
-    def _bounded(
-        self, k: int, partition: Partition, labels: Labels, evidence: Evidence, budget: int | None
-    ) -> int:
-        """At most `max_split` parts, and no more than the questions left can merge."""
-        k = min(k, self.max_split or k)
-        if budget is None or not self.split_within_budget:
-            return k
-        left, clusters = budget - evidence.n_questions, int(labels.max()) + 1
-        while k > 2 and k * clusters + k * (k - 1) // 2 > left:
-            k -= 1
-        return k
 
 
 def _same(

@@ -22,6 +22,7 @@ from linkwise.learner import Labels, Question
 from linkwise.parallel import n_threads
 
 WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows
+RECENT = 4  # splits whose parts are kept: one into 2 is often wanted again, to search in and to stay
 MOST_UNSURE = 3  # so many pairs are tried before the relation of two parts is left open
 
 
@@ -60,6 +61,7 @@ class Splitter:
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
     memo: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
+    _recent: dict[tuple[tuple[int, ...], int], list[SuperInstance]] = field(default_factory=dict)
     _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
 
     def whole(self) -> SuperInstance:
@@ -71,6 +73,13 @@ class Splitter:
         """At most `k` parts of a super-instance; a single one when it cannot be split."""
         if whole.n_askable < 2:
             return [whole]
+        if (whole.place, k) not in self._recent:
+            if len(self._recent) == RECENT:
+                self._recent.pop(next(iter(self._recent)))
+            self._recent[whole.place, k] = self._split(whole, k)
+        return self._recent[whole.place, k]
+
+    def _split(self, whole: SuperInstance, k: int) -> list[SuperInstance]:
         labels = self.memo.get((whole.place, k))
         if labels is None:
             labels = self._labels(whole, min(k, len(whole.rows)))

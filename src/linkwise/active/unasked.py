@@ -92,15 +92,13 @@ def _parts_of_groups(
         hostile.setdefault(a, set()).add(b)
         hostile.setdefault(b, set()).add(a)
     members: list[list[int]] = []
-    for group in np.argsort(-counts, kind="stable").tolist():
-        free = [p for p in members if hostile.get(group, set()).isdisjoint(p)]
+    for g in np.argsort(-counts, kind="stable").tolist():
+        free = [p for p in members if hostile.get(g, set()).isdisjoint(p)]
         if free:
-            far = [
-                ((np.average(means[p], axis=0, weights=counts[p]) - means[group]) ** 2).sum() for p in free
-            ]
-            free[int(np.argmin(far))].append(group)
+            centres = np.array([np.average(means[p], axis=0, weights=counts[p]) for p in free])
+            free[int(cdist(means[[g]], centres).argmin())].append(g)
         else:
-            members.append([group])
+            members.append([g])
     part = np.empty(len(means), dtype=np.int64)
     for number, of in enumerate(members):
         part[of] = number

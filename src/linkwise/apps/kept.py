@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,6 +29,7 @@ REASONS = {
     "budget": "the budget is used up",
     "stopped": "questions are left",
 }
+STDOUT = Path("-")
 STALE = "clusters are as of before the last change; linkwise ask and linkwise export bring them up to date"
 
 
@@ -108,25 +110,31 @@ def export(
     """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
     found = existing_session(path)
     for target in (labels, constraints):
-        if target is not None and target.is_file() and not force:
+        if target not in (None, STDOUT) and target.is_file() and not force:
             raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
     session, stale = with_current_labels(found)
     with session:
         if stale and (constraints is None or labels is not None):
             say(stale)
         if labels is not None:
-            with open(labels, "w", newline="", encoding="utf-8") as file:
+            with written(labels) as file:
                 write_labels(session, file)
         if constraints is not None:
-            session.constraints.to_csv(constraints, ids=session.ids)
+            with written(constraints) as file:
+                session.constraints.to_csv(file, ids=session.ids)
         if as_json:
             emit(type="export", current=stale is None, **_exported(session, labels, constraints))
         elif labels is None and constraints is None:
             write_labels(session, sys.stdout)
         else:
             for what, target in (("clusters", labels), ("pairs", constraints)):
-                if target is not None:
+                if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
+
+
+def written(target: Path) -> AbstractContextManager[TextIO]:
+    """The file to write, or stdout for ``-``."""
+    return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
 
 
 def write_labels(session: Session, file: TextIO) -> None:

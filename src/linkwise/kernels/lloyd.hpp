@@ -18,6 +18,12 @@ namespace linkwise {
 // Relative margin of the bounds: far above rounding in float32 (6e-8), in which gaps are kept.
 inline constexpr double kMargin = 1e-6;
 
+// A gap as it is kept; 0, which is never trusted, where float32 cannot hold it to within the margin.
+LINKWISE_INLINE float as_float(double gap) {
+    using Float = std::numeric_limits<float>;
+    return gap >= Float::min() && gap <= Float::max() ? static_cast<float>(gap) : 0.0f;
+}
+
 // One chunk of rows in one assignment; sums and counts belong to the chunk and follow the labels.
 template <typename T, typename L>
 struct Assignment {
@@ -90,7 +96,7 @@ LINKWISE_INLINE void assign(Assignment<T, L>& t) {
         tile_nearest(t.squares, t.k, label, gap);
         for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
             const int64_t i = rows[s + j], now = label[j];
-            t.gap[i] = static_cast<float>(gap[j] + t.drift[now]);
+            t.gap[i] = as_float(gap[j] + t.drift[now]);
             if (!t.first) {
                 const int64_t before = t.labels[i];
                 if (before == now) continue;

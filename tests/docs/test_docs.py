@@ -1,0 +1,145 @@
+"""The documentation is true: names and flags are all there, and what pages show is what is printed."""
+
+import doctest
+import importlib.util
+import pkgutil
+import re
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from sklearn import config_context
+
+import linkwise
+import linkwise.data
+from linkwise.apps import exits
+from linkwise.apps.cli import app
+from linkwise.session import store
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
+MODULES = sorted(m.name for m in pkgutil.walk_packages(linkwise.__path__, "linkwise."))
+
+
+def _replay():
+    spec = importlib.util.spec_from_file_location("docs_replay", DOCS / "replay.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["docs_replay"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+replay = _replay()
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """Nothing may reach for the network, and scikit-learn's settings are as before afterwards."""
+
+    def refused(*_):
+        raise AssertionError("a page reaches for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    with config_context():
+        yield
+
+
+def text_of(page):
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def section(page, heading):
+    """The part of a page under one heading of the second level."""
+    text = text_of(page)
+    start = re.search(rf"^{heading}.*\n-{{3,}}\n", text, re.MULTILINE).end()
+    end = re.search(r"^.+\n-{3,}\n", text[start:], re.MULTILINE)
+    return text[start : start + end.start()] if end else text[start:]
+
+
+# ---------------------------------------------------------------- names
+@pytest.mark.parametrize("module", [linkwise, linkwise.data])
+def test_every_public_name_is_in_the_reference(module):
+    listed = re.findall(r"^   (\w+)$", text_of("reference.rst"), re.MULTILINE)
+    assert set(module.__all__) - set(listed) == set()
+
+
+def test_all_that_the_reference_lists_is_there():
+    here = "linkwise"
+    for line in text_of("reference.rst").splitlines():
+        if found := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            here = found[1]
+        elif found := re.fullmatch(r"   ([\w.]+)", line):
+            thing = importlib.import_module(here)
+            *modules, name = found[1].split(".")
+            if modules:
+                thing = importlib.import_module(".".join([here, *modules]))
+            assert getattr(thing, name).__doc__, line
+
+
+# ---------------------------------------------------------------- the command line
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_flag_of_a_command_is_described_and_no_other(name):
+    described = section("command-line.rst", f"linkwise {name}")
+    flags = {flag for p in COMMANDS[name].params for flag in p.opts if flag.startswith("-")} - {
+        "-h",
+        "--help",
+    }
+    assert {flag for flag in flags if not re.search(rf"{flag}\b", described)} == set()
+    assert set(re.findall(r"^``(--[\w-]+)", described, re.MULTILINE)) <= flags
+
+
+def test_the_flags_of_all_commands_are_described():
+    top = text_of("command-line.rst").partition("linkwise ask FILE\n")[0]
+    for flag in ("--version", "--help", "-h"):
+        assert f"{flag}``" in top
+
+
+def test_every_exit_code_is_described():
+    codes = {exits.USAGE, exits.BAD_DATA, exits.CONTRADICTION, exits.SESSION, exits.INTERRUPTED}
+    described = re.findall(r"^   \* - (\d+)$", section("command-line.rst", "Exit codes"), re.MULTILINE)
+    assert {int(code) for code in described} == {0, *codes}
+
+
+# ---------------------------------------------------------------- the session file
+def test_every_table_and_column_of_a_session_file_is_described():
+    described = section("sessions.rst", "What a file holds")
+    for table, columns in re.findall(
+        r"CREATE TABLE (\w+) \((.+?)\)(?: WITHOUT ROWID)?;", store.SCHEMA, re.DOTALL
+    ):
+        row = described.partition(f"* - ``{table}``")[2].partition("* - ")[0]
+        wanted = re.findall(r"(?:^|,)\s*(\w+) (?:TEXT|INTEGER|BLOB)", columns)
+        assert wanted
+        assert [name for name in wanted if name != "one" and f"``{name}``" not in row] == []
+    assert f"0x{store.APPLICATION_ID:X}" in described
+    assert f"``user_version`` {store.SCHEMA_VERSION} " in described
+
+
+# ---------------------------------------------------------------- what is shown is what is printed
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_print_what_the_page_shows(page):
+    differences = [str(d) for d in replay.replayed_commands(DOCS / page)]
+    assert not differences, "\n".join([*differences, "mend it, or: python docs/replay.py --write " + page])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_prints_what_the_page_shows(page):
+    differences = [str(d) for d in replay.replayed_python(DOCS / page)]
+    assert not differences, "\n".join([*differences, "mend it, or: python docs/replay.py --write " + page])
+
+
+def test_pages_without_anything_to_run_are_few():
+    """The parser of blocks finds the blocks: otherwise nothing above could fail."""
+    ran = {page for page in PAGES if list(replay.commands(DOCS / page)) or ">>> " in text_of(page)}
+    assert set(PAGES) - ran == {"index.rst", "reference.rst", "reproduction.rst"}
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
+def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0

@@ -1,0 +1,44 @@
+"""What the laws share: oracles that remember, and small problems."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from linkwise.learner import TruthOracle
+
+
+class Remembering:
+    """An oracle that writes down every pair it is asked about, and what it said."""
+
+    def __init__(self, oracle):
+        self.oracle, self.said = oracle, []
+
+    def __call__(self, first, second):
+        answer = self.oracle(first, second)
+        self.said.append((first, second, answer))
+        return answer
+
+    @property
+    def pairs(self):
+        return [(first, second) for first, second, _ in self.said]
+
+
+def truth(y, **doubts):
+    return Remembering(TruthOracle(y, **doubts))
+
+
+def partition(labels):
+    """A clustering as a set of sets of rows."""
+    return {frozenset(np.flatnonzero(labels == c).tolist()) for c in np.unique(labels)}
+
+
+@st.composite
+def rows_and_truth(draw, max_rows=20, distinct=False):
+    """Rows, with duplicates unless `distinct`, and classes that need not follow them."""
+    n, d = draw(st.integers(1, max_rows)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = rng.normal(size=(n, d))
+    if not distinct and draw(st.booleans()):
+        X = X[rng.integers(0, max(1, n // 2), n)]
+    return X, rng.integers(0, draw(st.integers(1, 4)), n)

@@ -1,0 +1,190 @@
+"""Which questions a learner may ask, and how many."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris, load_wine
+
+import linkwise as lw
+from laws.asking import Remembering, rows_and_truth, truth
+from linkwise import parallel
+from linkwise.evidence import Evidence
+from linkwise.learner import TruthOracle
+from registry import each_learner
+
+REAL = {"iris": load_iris, "wine": load_wine, "digits": lambda **_: tuple(a[:300] for a in load_digits(**_))}
+
+
+def assert_fresh(said, n_rows, constraints=None):
+    """No answer followed from what was known, and no pair came twice."""
+    known = Evidence(n_rows, constraints)
+    for first, second, answer in said:
+        assert first != second
+        assert known.verdict(first, second) is None
+        known.add(first, second, answer)
+
+
+def assert_shown_once(X, said):
+    """No two questions show the same two points."""
+    points = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    shown = [frozenset((points[i], points[j])) for i, j, _ in said]
+    assert len(set(shown)) == len(shown)
+
+
+@each_learner
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("unsure", [0.0, 0.3])
+def test_nothing_known_is_asked_on_real_sets(entry, name, unsure):
+    X, y = REAL[name](return_X_y=True)
+    oracle = truth(y, unsure=unsure, random_state=0)
+    model = entry.make(random_state=0).fit(X, oracle=oracle, budget=60)
+    assert model.n_questions_ == len(oracle.said) <= 60
+    assert_fresh(oracle.said, len(X))
+    assert_shown_once(X, oracle.said)
+
+
+@settings(deadline=None, max_examples=25)
+@each_learner
+@given(rows_and_truth(), st.data())
+def test_nothing_known_is_asked(entry, problem, data):
+    X, y = problem
+    n = len(X)
+    total = n * (n - 1) // 2
+    given_ones = lw.Constraints.sample(y, data.draw(st.integers(0, min(8, total))), n)
+    oracle = truth(y, unsure=data.draw(st.sampled_from([0.0, 0.4])), random_state=0)
+    with_identical_rows_apart = (X[given_ones.cannot_link.T[0]] == X[given_ones.cannot_link.T[1]]).all(axis=1)
+    if with_identical_rows_apart.any():
+        given_ones = lw.Constraints(n, given_ones.must_link)
+    entry.make(random_state=3).fit(X, oracle=oracle, constraints=given_ones)
+    assert_fresh(oracle.said, n, given_ones)
+
+
+@settings(deadline=None, max_examples=25)
+@each_learner
+@given(rows_and_truth(), st.data())
+def test_only_askable_rows_are_shown(entry, problem, data):
+    X, y = problem
+    shown = np.array(data.draw(st.lists(st.integers(0, len(X) - 1), unique=True)), dtype=int)
+    oracle = truth(y, unsure=0.2, random_state=1)
+    model = entry.make(random_state=0).fit(X, oracle=oracle, askable=shown)
+    assert {row for pair in oracle.pairs for row in pair} <= set(shown.tolist())
+    assert len(model.labels_) == len(X)
+    mask = np.isin(np.arange(len(X)), shown)
+    again = truth(y, unsure=0.2, random_state=1)
+    entry.make(random_state=0).fit(X, oracle=again, askable=mask)
+    assert again.said == oracle.said
+
+
+@each_learner
+@pytest.mark.parametrize("askable", [[], [3], [3, 60, 149]])
+def test_hardly_any_askable_row(entry, askable):
+    X, y = load_iris(return_X_y=True)
+    oracle = truth(y)
+    model = entry.make(random_state=0).fit(X, oracle=oracle, askable=askable)
+    assert {row for pair in oracle.pairs for row in pair} <= set(askable)
+    assert model.reason_ == "exhausted"
+
+
+@each_learner
+@pytest.mark.parametrize("budget", [0, 1, 2, 7, np.int64(12)])
+@pytest.mark.parametrize("unsure", [0.0, 1.0])
+def test_the_budget_counts_every_question(entry, budget, unsure):
+    X, y = load_iris(return_X_y=True)
+    oracle = truth(y, unsure=unsure)
+    model = entry.make(random_state=0).fit(X, oracle=oracle, budget=budget)
+    assert len(oracle.said) == model.n_questions_ == len(model.history_) <= budget
+    assert model.reason_ == "exhausted" if len(oracle.said) < budget else model.reason_ != "stopped"
+
+
+@each_learner
+@pytest.mark.parametrize(
+    ("budget", "kind"), [(-1, ValueError), (True, TypeError), (3.0, TypeError), ("9", TypeError)]
+)
+@pytest.mark.parametrize("oracle", [None, lambda i, j: True])
+def test_no_such_budget(entry, budget, kind, oracle):
+    with pytest.raises(kind, match=r"budget=.*give"):
+        entry.make().fit(np.eye(4), oracle=oracle, budget=budget)
+
+
+@settings(deadline=None, max_examples=25)
+@each_learner
+@given(rows_and_truth(), st.integers(0, 30))
+def test_history_ends_with_the_labels(entry, problem, budget):
+    X, y = problem
+    model = entry.make(random_state=0).fit(X, oracle=TruthOracle(y, unsure=0.2), budget=budget)
+    assert len(model.history_) == model.n_questions_ <= budget
+    if model.n_questions_:
+        np.testing.assert_array_equal(model.history_[-1], model.labels_)
+    assert model.n_clusters_ == len(set(model.labels_))
+    assert set(model.labels_) == set(range(model.n_clusters_))
+    assert model.labels_.dtype == np.int32
+
+
+@each_learner
+def test_history_is_what_a_smaller_budget_gives(entry):
+    """True where the budget itself decides nothing: see ``split_within_budget``."""
+    X, y = load_wine(return_X_y=True)
+    free = {"split_within_budget": False} if hasattr(entry.make(), "split_within_budget") else {}
+    full = entry.make(random_state=0).set_params(**free).fit(X, oracle=TruthOracle(y), budget=25)
+    for budget in range(1, 25, 5):
+        part = entry.make(random_state=0).set_params(**free).fit(X, oracle=TruthOracle(y), budget=budget)
+        assert part.n_questions_ == min(budget, full.n_questions_)
+        if part.n_questions_:
+            np.testing.assert_array_equal(part.labels_, full.history_[part.n_questions_ - 1])
+
+
+@each_learner
+def test_one_seed_one_result_for_any_number_of_threads(entry, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    said, labels = [], []
+    for threads in (1, 2, 1):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        assert parallel.n_threads() == threads
+        oracle = truth(y)
+        model = entry.make(random_state=5).set_params(n_init=1).fit(X[:600], oracle=oracle, budget=25)
+        said.append(oracle.said)
+        labels.append(model.labels_.tolist())
+    assert said[0] == said[1] == said[2]
+    assert labels[0] == labels[1] == labels[2]
+
+
+@settings(deadline=None, max_examples=20)
+@each_learner
+@given(rows_and_truth())
+def test_the_same_answers_bring_the_same_questions(entry, problem):
+    X, y = problem
+    first = truth(y, unsure=0.2, random_state=0)
+    one = entry.make(random_state=0).fit(X, oracle=first)
+    script = iter(first.said)
+
+    def replayed(i, j):
+        a, b, answer = next(script)
+        assert (i, j) == (a, b)
+        return answer
+
+    other = entry.make(random_state=0).fit(X, oracle=replayed)
+    assert next(script, None) is None
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+@each_learner
+def test_a_generator_of_random_numbers_is_a_seed_too(entry):
+    X, y = load_iris(return_X_y=True)
+    one, two = (
+        entry.make(random_state=np.random.RandomState(4)).fit(X, oracle=TruthOracle(y), budget=15)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@settings(deadline=None, max_examples=25)
+@each_learner
+@given(rows_and_truth())
+def test_who_never_knows_is_asked_no_pair_twice_and_no_end(entry, problem):
+    X, _ = problem
+    oracle = Remembering(lambda first, second: "unsure")
+    model = entry.make(random_state=0).fit(X, oracle=oracle)
+    assert model.reason_ == "exhausted"
+    assert len({frozenset(pair) for pair in oracle.pairs}) == len(oracle.pairs)
+    assert_shown_once(X, oracle.said)

@@ -1,0 +1,89 @@
+"""Components of must-links and shortest chains, against plain searches."""
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkwise.closure import (
+    chain_in_words,
+    components,
+    shortest_chain,
+    shortest_chain_apart,
+    shortest_contradiction,
+)
+from reference.closure import closed, steps, steps_apart
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(1, 14))
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda p: p[0] != p[1])
+    pairs = st.lists(pair, max_size=18) if n > 1 else st.just([])
+    return n, as_pairs(draw(pairs)), as_pairs(draw(pairs))
+
+
+def as_pairs(pairs):
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+@given(graphs())
+def test_components_are_those_of_the_matrix(problem):
+    n, must, _ = problem
+    found = components(n, must)
+    together = closed(n, must, [])[0]
+    np.testing.assert_array_equal(found[:, None] == found, together)
+    firsts = np.unique(found, return_index=True)[1]
+    assert (np.diff(firsts) > 0).all()  # numbered by first row
+
+
+@given(graphs())
+def test_chains_are_chains_and_the_shortest(problem):
+    n, must, _ = problem
+    linked = {frozenset(p) for p in must.tolist()}
+    for i in range(n):
+        far = steps(n, must.tolist(), i)
+        for j in range(n):
+            chain = shortest_chain(n, must, i, j)
+            if far[j] == np.inf:
+                assert chain == ()
+                continue
+            assert (chain[0], chain[-1], len(chain)) == (i, j, far[j] + 1)
+            assert all(frozenset(step) in linked for step in itertools.pairwise(chain))
+
+
+@given(graphs())
+def test_chains_apart_cross_one_cannot_link_and_are_the_shortest(problem):
+    n, must, cannot = problem
+    linked = {frozenset(p) for p in must.tolist()}
+    for i in range(n):
+        for j in range(n):
+            near, far = shortest_chain_apart(n, must, cannot, i, j)
+            fewest = steps_apart(n, must.tolist(), cannot.tolist(), i, j)
+            if fewest == np.inf:
+                assert (near, far) == ((), ())
+                continue
+            assert len(near) + len(far) - 1 == fewest
+            assert (near[0], far[-1]) == (i, j)
+            assert frozenset((near[-1], far[0])) in {frozenset(p) for p in cannot.tolist()}
+            for chain in (near, far):
+                assert all(frozenset(step) in linked for step in itertools.pairwise(chain))
+
+
+@given(graphs())
+def test_a_contradiction_is_the_shortest_of_all(problem):
+    n, must, cannot = problem
+    found = shortest_contradiction(n, must, cannot)
+    lengths = [steps(n, must.tolist(), i)[j] for i, j in cannot.tolist()]
+    shortest = min(lengths, default=np.inf)
+    assert found == () if shortest == np.inf else len(found) == shortest + 1
+
+
+def test_chains_in_words():
+    assert chain_in_words((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
+    assert chain_in_words((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
+    twelve = chain_in_words(range(12))
+    assert twelve.count("=") == 11
+    long = chain_in_words(range(1000))
+    assert long == ("0 = 1 = 2 = 3 = 4 = (990 more rows) = 995 = 996 = 997 = 998 = 999, but 0 ≠ 999")

@@ -1,0 +1,169 @@
+"""Where constraints come from: labels, samples of pairs, and files."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwise as lw
+from linkwise import Constraints
+from reference.constraints import brute, relations, told, truths
+
+
+# ---------------------------------------------------------------- from labels
+@given(st.lists(st.integers(-1, 3), max_size=12))
+def test_from_labels_says_what_all_pairs_say(y):
+    known = [(i, j) for i in range(len(y)) for j in range(i) if y[i] >= 0 and y[j] >= 0]
+    must = [(i, j) for i, j in known if y[i] == y[j]]
+    cannot = [(i, j) for i, j in known if y[i] != y[j]]
+    assert relations(Constraints.from_labels(y)) == brute(len(y), must, cannot)
+
+
+UNKNOWN = np.nan
+SAME = [
+    np.array([0, 0, 1, -1, -1]),
+    np.array([2.5, 2.5, 7.0, UNKNOWN, -1.0]),
+    ["a", "a", "b", None, -1],
+    ["a", "a", "b", UNKNOWN, None],  # NumPy would make the text "nan" of it
+    np.array(["a", "a", "b", None, UNKNOWN], dtype=object),
+    [1, 1.0, 2, None, None],
+    pd.Series(["a", "a", "b", None, None]),
+    pd.Series([5, 5, 6, None, None], dtype="Int64"),
+    pd.Categorical(["x", "x", "y", None, None]),
+]
+
+
+@pytest.mark.parametrize("y", SAME, ids=repr)
+def test_labels_of_any_kind(y):
+    assert relations(Constraints.from_labels(y)) == relations(Constraints(5, [(0, 1)], [(0, 2)]))
+
+
+def test_labels_are_one_a_row():
+    with pytest.raises(ValueError, match=r"labels have shape \(2, 2\); give one label a row"):
+        Constraints.from_labels([[0, 1], [1, 0]])
+
+
+# ---------------------------------------------------------------- sampling
+@given(st.lists(st.integers(-1, 2), max_size=12), st.data(), st.integers(0, 99))
+def test_samples_are_distinct_true_and_repeatable(y, data, seed):
+    y = np.array(y, dtype=int)
+    known = int((y >= 0).sum())
+    total = known * (known - 1) // 2
+    n = data.draw(st.integers(0, total))
+    c = Constraints.sample(y, n, seed)
+    assert c.n_constraints == n
+    assert c.n_duplicates == 0
+    pairs = np.vstack([c.must_link, c.cannot_link])
+    assert (y[pairs] >= 0).all()
+    assert lw.constraint_score(y, c) == 1.0
+    assert c == Constraints.sample(y, n, seed) == Constraints.sample(y, n, np.random.default_rng(seed))
+    if n == total:
+        assert len({tuple(pair) for pair in pairs.tolist()}) == total
+    with pytest.raises(ValueError, match=f"there are {total} pairs to draw from"):
+        Constraints.sample(y, total + 1, seed)
+    with pytest.raises(ValueError, match="pairs of"):
+        Constraints.sample(y, -1, seed)
+
+
+def test_samples_are_uniform():
+    """Each of the 28 pairs of 8 rows is drawn in about a quarter of the samples of 7 pairs."""
+    y = np.arange(8) // 2
+    counts = np.zeros((8, 8))
+    for seed in range(2000):
+        c = Constraints.sample(y, 7, seed)
+        np.add.at(counts, tuple(np.vstack([c.must_link, c.cannot_link]).T), 1)
+    drawn = counts[np.triu_indices(8, 1)]
+    assert drawn.sum() == 14_000
+    # 5 standard deviations of a share of 1/4 in 2000 draws
+    assert np.abs(drawn - 500).max() < 5 * np.sqrt(2000 * 0.25 * 0.75)
+
+
+def test_samples_of_very_many_rows_are_true_pairs():
+    y = np.random.default_rng(0).integers(0, 5, 3_000_000)
+    c = Constraints.sample(y, 2000, 1)
+    assert c.n_constraints == 2000
+    assert lw.constraint_score(y, c) == 1.0
+    assert c.must_link.max() > 2_000_000
+
+
+# ---------------------------------------------------------------- files
+ODD = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+
+
+@settings(deadline=None)
+@given(truths(max_rows=6), st.data())
+def test_pairs_come_back_from_a_file_whatever_the_ids(problem, data):
+    y, pairs = problem
+    ids = data.draw(st.lists(ODD, min_size=len(y), max_size=len(y), unique=True))
+    weights = st.lists(st.floats(1e-300, 1e300), min_size=len(pairs), max_size=len(pairs))
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    w = np.array(data.draw(weights | st.just([1.0] * len(pairs))))
+    c = told(y, pairs, must_link_weight=w[same], cannot_link_weight=w[~same])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.csv"
+        c.to_csv(path, ids=ids)
+        assert Constraints.read_csv(path, ids=ids) == c
+        c.to_csv(path)
+        assert Constraints.read_csv(str(path), n_rows=len(y)) == c
+
+
+def test_a_file_of_pairs_is_plain(tmp_path):
+    path = tmp_path / "pairs.csv"
+    Constraints(3, [(0, 1)], [(2, 1)]).to_csv(path, ids=["x", "y, z", 7])
+    assert path.read_text() == 'id_a,id_b,kind\nx,"y, z",must-link\n"y, z",7,cannot-link\n'
+    Constraints(3, [(0, 1)], [(2, 1)], must_link_weight=[0.5]).to_csv(path)
+    assert path.read_text() == "id_a,id_b,kind,weight\n0,1,must-link,0.5\n1,2,cannot-link,1.0\n"
+
+
+def test_ids_are_read_as_they_stand_and_only_then_without_blanks(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("\ufeffid_a, id_b ,kind , note\n a,a,cannot-link,x\n\n b ,a, must-link ,y\n")
+    c = Constraints.read_csv(path, ids=["a", " a", "b"])
+    assert (c.must_link.tolist(), c.cannot_link.tolist()) == ([[0, 2]], [[0, 1]])
+
+
+FILES = [
+    ("", "is empty; its first line must be id_a,id_b,kind"),
+    ("a,b,kind\n", "line 1: no column 'id_a' among"),
+    ("id_a,id_b,kind\n0,1,must-link\n0,9,must-link\n", "line 3: id_b '9' is not among the rows"),
+    ("id_a,id_b,kind\n0,1,must link\n", "line 2: kind 'must link'; allowed are must-link and cannot-link"),
+    ("id_a,id_b,kind\n0,1\n", "line 2: 2 values, 3 columns"),
+    ("id_a,id_b,kind,weight\n0,1,must-link,heavy\n", "line 2: weight 'heavy' is no number"),
+    ("id_a,id_b,kind,weight\n0,1,must-link,-1\n", r"must_link_weight\[0\] is -1\.0"),
+    ("id_a,id_b,kind\n0,1,must-link\n1,2,must-link\n0,2,cannot-link\n", "pairs.csv: 0 = 1 = 2, but 0 ≠ 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), FILES)
+def test_what_is_wrong_with_a_file_is_named(tmp_path, text, words):
+    path = tmp_path / "pairs.csv"
+    path.write_text(text)
+    with pytest.raises(lw.ConstraintError, match=words):
+        Constraints.read_csv(path, n_rows=4)
+
+
+def test_files_that_are_no_text_and_ids_that_are_not_unique(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes("id_a,id_b,kind\nfur,für,must-link\n".encode("latin-1"))
+    with pytest.raises(lw.ConstraintError, match=r"is not UTF-8 \(byte 20\)"):
+        Constraints.read_csv(path, ids=["fur", "für"])
+    with pytest.raises(lw.ConstraintError, match="the id 'a' stands in rows 0 and 2"):
+        Constraints.read_csv(path, ids=["a", "b", "a"])
+    with pytest.raises(TypeError, match=r"either n_rows .* or ids"):
+        Constraints.read_csv(path)
+    with pytest.raises(ValueError, match="2 ids for 3 rows"):
+        Constraints(3).to_csv(path, ids=["a", "b"])
+
+
+def test_a_contradiction_in_a_file_is_told_by_ids_or_kept(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("id_a,id_b,kind\nx,y,must-link\nx,y,cannot-link\n")
+    with pytest.raises(lw.InfeasibleConstraintsError, match="x = y, but x ≠ y") as caught:
+        Constraints.read_csv(path, ids=["x", "y"])
+    assert caught.value.chain == (0, 1)
+    with pytest.warns(lw.ConstraintWarning):
+        assert len(Constraints.read_csv(path, ids=["x", "y"], on_conflict="keep").conflicts) == 1

@@ -1,0 +1,56 @@
+"""Importing linkwise costs nothing, and every public name is there."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import linkwise as lw
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_linkwise_imports_none_of_what_it_needs():
+    code = (
+        "import sys; before = set(sys.modules); import linkwise; dir(linkwise); "
+        "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))"
+    )
+    heavy = {"numpy", "scipy", "sklearn", "joblib", "narwhals", "polars", "pandas", "typer", "rich"}
+    assert heavy.isdisjoint(run(code).split())
+
+
+def test_constraints_need_no_scikit_learn():
+    code = "import sys, linkwise; linkwise.Evidence, linkwise.TruthOracle; print('sklearn' in sys.modules)"
+    assert run(code).strip() == "False"
+
+
+@pytest.mark.parametrize("name", lw.__all__)
+def test_public_names_are_found_where_they_are_defined(name):
+    thing = getattr(lw, name)
+    assert thing.__name__ == name
+    assert thing.__module__ == f"linkwise.{lw._HOME[name]}"
+    assert getattr(import_module(thing.__module__), name) is thing
+    assert thing.__doc__
+
+
+def test_every_name_has_one_home():
+    assert len(set(lw.__all__)) == len(lw.__all__)
+    assert set(lw.__all__) == set(lw._HOME)
+    assert set(lw.__all__) <= set(dir(lw))
+    assert dir(lw) == sorted(dir(lw))
+
+
+def test_no_such_name():
+    with pytest.raises(AttributeError, match="module 'linkwise' has no attribute 'KMeens'"):
+        lw.KMeens  # noqa: B018
+    with pytest.raises(ImportError):
+        from linkwise import KMeens  # noqa: F401
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert lw.__version__ == version("linkwise")
