@@ -65,14 +65,14 @@ def test_each_question_is_the_most_divided_pair_of_the_sample(pool, factor):
             weights = reweighted(candidates, weights, question.first, question.second, answer, factor)
         asked.append((question.first, question.second))
         heaviest = max(weights)
-        chosen = Tally(pool, evidence).best().tolist()
+        chosen = pool.clustering(Tally(pool, evidence, np.arange(len(X))).heaviest()).tolist()
         assert weights[candidates.index(chosen)] == pytest.approx(heaviest)
     assert len(set(asked)) == 12
 
 
 def test_thousands_of_answers_do_not_overflow(pool):
     evidence = Evidence(len(X), lw.Constraints.from_labels(y))
-    tally = Tally(pool, evidence)
+    tally = Tally(pool, evidence, np.arange(len(X)))
     for _ in range(5000):
         evidence.add(0, 1, "yes")
     assert np.isfinite(tally.weights(2.0)).all()
@@ -83,11 +83,10 @@ def test_thousands_of_answers_do_not_overflow(pool):
 def test_what_is_known_beforehand_counts(pool):
     c = lw.Constraints.sample(y, 40, 0)
     passive = lw.COBS(random_state=0).fit(X, constraints=c)
-    active = lw.ActiveCOBS(random_state=0).fit(X, constraints=c)
-    assert active.reason_ == "no oracle"
-    tally = Tally(passive.pool_, Evidence(len(X), c))
-    assert np.array_equal(tally.best(), passive.labels_)
-    assert active.violations_ == 0  # rows that were spoken of go where the constraints say
+    tally = Tally(passive.pool_, Evidence(len(X), c), np.arange(len(X)))
+    tally.update()
+    assert tally.net.max() == c.n_constraints - 2 * passive.violations_
+    assert np.array_equal(passive.pool_.clustering(tally.heaviest()), passive.labels_)
 
 
 def test_volunteered_pairs_count_like_answers(pool):

@@ -183,7 +183,7 @@ def test_noise_is_settled_as_asked():
 @pytest.mark.parametrize(
     ("settings_", "words"),
     [
-        ({"preset": "all"}, "preset='all'; give one of 'paper', or a Preset"),
+        ({"preset": "all"}, "preset='all'; give one of 'paper', 'quick', or a Preset"),
         ({"noise": "drop"}, "noise='drop'; give 'cluster', 'singletons' or 'nearest'"),
         ({"max_rows": 0}, "max_rows=0; give 1 to 32767"),
     ],

@@ -86,7 +86,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator):
         evidence = Evidence(len(rows), checked_constraints(constraints, rows))
         seed = seed_of(self.random_state)
         if oracle is None:
-            labels = self._unasked(rows, evidence, seed)
+            labels = unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
             return self
         run = Run(self, rows, evidence, seed, askable=shown, budget=budget)
@@ -98,10 +98,6 @@ class ActiveLearner(ClusterMixin, BaseEstimator):
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
         return self
-
-    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """What the constraints alone give, when nobody can be asked."""
-        return unasked(X, evidence, seed)
 
     def _keep(self, evidence: Evidence, labels: Labels, history: History, reason: str) -> None:
         self.labels_ = labels

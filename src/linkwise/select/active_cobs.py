@@ -45,7 +45,8 @@ FRUITLESS = 20  # samples without a divided pair, after which none is looked for
 class ActiveCOBS(ActiveLearner):
     """Active choice among many clusterings, number of clusters unknown.
 
-    Nothing is rescaled: bring the features to [0, 1] first, for which the paper's radii are meant.
+    Features are not rescaled; in the paper all are brought to [0, 1] first
+    (``sklearn.preprocessing.MinMaxScaler``).
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ class ActiveCOBS(ActiveLearner):
         Pairs in the sample from which a question is chosen.
     update_factor : float
         m, above 1: by how much an answer changes the weight of a clustering.
-    preset : str
-        Which clusterings are tried.
+    preset : {"paper", "quick"}
+        Which clusterings are tried: the paper's 931, or about a quarter of them.
     noise : {"cluster", "singletons", "nearest"}
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
     max_rows : int
@@ -138,9 +139,10 @@ class ActiveCOBS(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Algorithm 2 of the paper."""
-        tally = Tally(prepared, evidence)
+        twin = _twins(X, askable)
+        tally = Tally(prepared, evidence, twin)
         fruitless = 0
-        for sample in _samples(prepared, _shown(X, askable), self.n_candidates, seed):
+        for sample in _samples(_shown(twin, askable), self.n_candidates, seed):
             open_pairs = OpenPairs(prepared, sample)
             fruitless += 1
             while open_pairs.forget_known(evidence):
@@ -158,10 +160,6 @@ class ActiveCOBS(ActiveLearner):
                 break
         return tally.best()
 
-    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """The choice that the constraints alone make."""
-        return respecting(Tally(self.prepare(X, seed), evidence).best(), evidence)
-
 
 class Tally:
     """How often each clustering of a pool was right, less how often it was wrong.
@@ -169,10 +167,11 @@ class Tally:
     Follows the evidence, whoever adds to it.
     """
 
-    def __init__(self, pool: Pool, evidence: Evidence) -> None:
-        self.pool, self.evidence = pool, evidence
+    def __init__(self, pool: Pool, evidence: Evidence, twin: NDArray[np.int64]) -> None:
+        self.pool, self.evidence, self.twin = pool, evidence, twin
         self.net = np.zeros(len(pool), dtype=np.int64)
         self._counted = 0
+        self._parted = False
         self._best: Labels | None = None
 
     def update(self) -> None:
@@ -184,6 +183,7 @@ class Tally:
         yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
         self.net += (2 * (self.pool.together(pairs) == yes[:, None]).astype(np.int64) - 1).sum(axis=0)
         self._counted = len(self.evidence)
+        self._parted |= not yes.all()
         self._best = None
 
     def weights(self, factor: float) -> NDArray[np.float64]:
@@ -193,12 +193,17 @@ class Tally:
         total: NDArray[np.float64] = weights / weights.sum()
         return total
 
-    def best(self) -> Labels:
+    def heaviest(self) -> int:
         """The clustering of which one candidate weighs most."""
         self.update()
+        return int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+
+    def best(self) -> Labels:
+        """Its labels; rows that were answered about, and those identical to them, where the answers say."""
+        self.update()
         if self._best is None:
-            order = ranked(self.pool, self.net.astype(np.float64), informed=bool(self.net.any()))
-            self._best = self.pool.clustering(int(order[0]))
+            labels = respecting(self.pool.clustering(self.heaviest()), self.evidence)[self.twin]
+            self._best = np.unique(labels, return_inverse=True)[1].astype(np.int32)
         return self._best
 
 
@@ -229,15 +234,22 @@ class OpenPairs:
         return at, float(joins[at])
 
 
-def _shown(X: NDArray[Any], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """The first askable row of each distinct one."""
-    rows = np.arange(len(X)) if askable is None else np.flatnonzero(askable)
-    if len(rows) == 0:
-        return rows
-    return np.sort(rows[np.unique(X[rows], axis=0, return_index=True)[1]])
+def _twins(X: NDArray[Any], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """For each row the first of those identical to it, one that may be shown where there is one."""
+    order = np.arange(len(X)) if askable is None else np.argsort(~askable, kind="stable")
+    _, first, point = np.unique(X[order], axis=0, return_index=True, return_inverse=True)
+    twin = np.empty(len(X), dtype=np.int64)
+    twin[order] = order[first[point.ravel()]]
+    return twin
 
 
-def _samples(pool: Pool, rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _shown(twin: NDArray[np.int64], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """The rows that may be shown, of identical ones the first."""
+    rows = np.unique(twin)
+    return rows if askable is None else rows[askable[rows]]
+
+
+def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """All pairs once, where they are few; else one sample after the other."""
     total = len(rows) * (len(rows) - 1) // 2
     if total <= size:

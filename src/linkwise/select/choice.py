@@ -34,7 +34,7 @@ def satisfied(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
     return score
 
 
-def ranked(pool: Pool, score: NDArray[np.float64], *, informed: bool = True) -> NDArray[np.int64]:
+def ranked(pool: Pool, score: NDArray[np.float64], *, parted: bool = True) -> NDArray[np.int64]:
     """The best clusterings of a pool, all tied ones, the preferred first.
 
     Of clusterings that tie, the one with fewer clusters is preferred, then the one that agrees most
@@ -45,9 +45,9 @@ def ranked(pool: Pool, score: NDArray[np.float64], *, informed: bool = True) -> 
     ----------
     pool : Pool
     score : ndarray of shape (n_clusterings,)
-    informed : bool
-        Whether any constraint stands behind the score. Without one, few clusters are no merit: the
-        clustering that agrees most with the whole pool is preferred.
+    parted : bool
+        Whether any cannot-link stands behind the score. Without one, few clusters are no merit: a
+        single cluster breaks no must-link.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def ranked(pool: Pool, score: NDArray[np.float64], *, informed: bool = True) -> 
     if len(tied) == 1:
         return tied
     agreement = pool.agreement[np.ix_(tied, tied)] @ pool.multiplicity[tied]
-    few = pool.n_clusters[tied] if informed else np.zeros(len(tied), dtype=np.int64)
+    few = pool.n_clusters[tied] if parted else np.zeros(len(tied), dtype=np.int64)
     return tied[np.lexsort((-agreement.round(6), few))]
 
 

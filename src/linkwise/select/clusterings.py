@@ -6,7 +6,8 @@ DBSCAN and spectral clustering of two kinds of graphs, 931 clusterings in all. A
 - minPts from 2 to 21: the 400 DBSCAN clusterings that the paper counts need 20 values, its range
   [2, 20] holds 19.
 - The smallest radius is the smallest distance between rows that differ.
-- sigma is the width of the Gaussian, exp(-d² / (2 sigma²)).
+- sigma is the width of the Gaussian, exp(-d² / (2 sigma²)), and grows with the data: it is in units
+  of the widest range of a feature, which is 1 for the paper's features in [0, 1].
 
 Shared: all DBSCANs are cut out of one set of neighbour lists and one spanning tree, all k-means runs
 of one k go through one call, and the eigenvectors of a graph serve every number of clusters. What
@@ -51,7 +52,8 @@ class Preset:
     neighbours : tuple of int
         Neighbours in the graphs of spectral clustering.
     sigmas : tuple of float
-        Widths of the Gaussian graphs, in units of the data.
+        Widths of the Gaussian graphs, in units of the widest range of a feature: 1 where features are
+        in [0, 1], as in the paper.
     """
 
     clusters: tuple[int, ...] = tuple(range(2, 11))
@@ -68,7 +70,15 @@ class Preset:
         return len(self.clusters) * (self.n_runs + graphs) + self.n_eps * len(self.min_pts)
 
 
-PRESETS = {"paper": Preset()}
+PRESETS = {
+    "paper": Preset(),
+    "quick": Preset(
+        n_runs=4,
+        min_pts=(2, 3, 5, 8, 13, 21),
+        neighbours=(3, 5, 8, 13, 20),
+        sigmas=(0.1, 0.2, 0.5, 1.0, 3.0),
+    ),
+}
 
 
 class Made(NamedTuple):
@@ -117,16 +127,22 @@ def clusterings(
 
 
 def _dbscans(X: NDArray[Any], preset: Preset, n_threads: int) -> Iterator[list[Made]]:
-    least, most = np.sqrt(kernels.distance_range(X, n_threads))
+    least, most = kernels.distance_range(X, n_threads)
     if most == 0 or preset.n_eps == 0 or not preset.min_pts:
         return
-    eps = np.linspace(least, most, preset.n_eps)
+    eps = np.linspace(_reaching(least), _reaching(most), preset.n_eps)
     labels = kernels.all_dbscans(X, eps, np.array(preset.min_pts, dtype=np.int64), n_threads)
     for of_min_pts, least_core in zip(labels, preset.min_pts, strict=True):
         yield [
             Made("DBSCAN", {"eps": radius, "minPts": least_core}, found)
             for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
         ]
+
+
+def _reaching(square: float) -> float:
+    """The root of a squared distance, rounded so that it reaches rows that far apart."""
+    root = float(np.sqrt(square))
+    return root if root * root >= square else float(np.nextafter(root, np.inf))
 
 
 def _spectral(
@@ -139,7 +155,8 @@ def _spectral(
         for k in neighbours:
             found = spectral_labels(graph(k), clusters, (seed, 1, k), n_threads)
             yield _of_graph("spectral, nearest neighbours", {"k": k}, clusters, found)
-    squares = cdist(X, X, "sqeuclidean") if preset.sigmas else np.empty((0, 0))
+    unit = float(np.ptp(X, axis=0).max()) or 1.0
+    squares = cdist(X / unit, X / unit, "sqeuclidean") if preset.sigmas else np.empty((0, 0))
     for at, sigma in enumerate(preset.sigmas):
         found = spectral_labels(gaussian_graph(squares, sigma), clusters, (seed, 2, at), n_threads)
         yield _of_graph("spectral, Gaussian", {"sigma": sigma}, clusters, found)

@@ -8,7 +8,8 @@ Changed, and why:
 
 - Ties, which are the rule with few constraints, are broken the same way each time: fewer clusters
   first, then the clustering that agrees most with all that tie (``tie="random"``: as printed).
-- Without any constraint the clustering is returned that agrees most with the whole pool.
+- Without any cannot-link few clusters are no merit (one cluster breaks no must-link): among the best
+  the clustering is returned that agrees most with them all.
 - A constraint counts by its weight.
 
 Cost: that of the pool, then O(pool x constraints).
@@ -39,13 +40,13 @@ N_ALTERNATIVES = 5
 class COBS(ClusterMixin, BaseEstimator):
     """Of many clusterings the one that satisfies most constraints.
 
-    Nothing is rescaled: bring the features to [0, 1] first (``sklearn.preprocessing.MinMaxScaler``),
-    for which the paper's radii are meant.
+    Features are not rescaled; in the paper all are brought to [0, 1] first
+    (``sklearn.preprocessing.MinMaxScaler``).
 
     Parameters
     ----------
-    preset : "paper" or Preset
-        Which clusterings are tried.
+    preset : "paper", "quick" or Preset
+        Which clusterings are tried: the paper's 931, about a quarter of them, or your own choice.
     noise : {"cluster", "singletons", "nearest"}
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
     tie : {"fewest", "random"}
@@ -143,7 +144,7 @@ class COBS(ClusterMixin, BaseEstimator):
 
     def _choose(self, pool: Pool, constraints: Constraints, seed: int) -> None:
         score = satisfied(pool, constraints)
-        best = ranked(pool, score, informed=constraints.n_constraints > 0)
+        best = ranked(pool, score, parted=len(constraints.cannot_link) > 0)
         first = int(best[0])
         if self.tie == "random":  # among the candidates, as printed, of which several may be alike
             share = pool.multiplicity[best] / pool.multiplicity[best].sum()

@@ -194,10 +194,10 @@ def build_pool(
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Finite numbers. Nothing is rescaled here; the radii of the preset "paper" are meant for
-        features in [0, 1] (``sklearn.preprocessing.minmax_scale``).
-    preset : "paper" or Preset
-        "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017).
+        Finite numbers. Features are not rescaled here; in the paper all are brought to [0, 1] first
+        (``sklearn.preprocessing.minmax_scale``).
+    preset : "paper", "quick" or Preset
+        "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017); "quick": 246 of that kind.
     seed : int
     noise : {"cluster", "singletons", "nearest"}
         What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
