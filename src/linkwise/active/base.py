@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from linkwise.evidence import Evidence
 from linkwise.learner import Asking, History, Labels, Oracle, Run, checked_answer
 
 
-class ActiveLearner(ClusterMixin, BaseEstimator):
+class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     """A scikit-learn estimator around a generator of questions.
 
     A learner writes ``prepare`` and ``run`` (see `linkwise.learner.Learner`); the rest is here.
@@ -32,10 +33,11 @@ class ActiveLearner(ClusterMixin, BaseEstimator):
 
     random_state: int | np.random.RandomState | None
 
+    @abstractmethod
     def prepare(self, X: NDArray[Any], seed: int) -> Any:
         """All work that needs no answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(
         self,
         X: NDArray[Any],
@@ -47,7 +49,6 @@ class ActiveLearner(ClusterMixin, BaseEstimator):
         budget: int | None = None,
     ) -> Asking:
         """Ask until nothing is left to ask; return the final labels."""
-        raise NotImplementedError
 
     def fit(
         self,

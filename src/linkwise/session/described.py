@@ -3,66 +3,121 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from linkwise.errors import SessionError
+from linkwise.errors import ConstraintError, SessionError
 from linkwise.learner import Learner
+from linkwise.pairs import positions_of
 
-LEARNERS = ("COBRA", "COBRAS", "ActiveCOBS")
+BLOCK_ROWS = 65_536  # rows that are summed up at once
+ROUNDING = 1e-12  # of the sum of a column: far above the rounding of a sum, far below one changed value
 
 
+# ---------------------------------------------------------------- learners
 def described(learner: Learner) -> dict[str, Any]:
     """Name and parameters of a learner, in JSON."""
+    kind = type(learner)
+    ours = kind.__module__.startswith("linkwise.")
     parameters = dict(getattr(learner, "get_params", dict)())
     state = parameters.get("random_state")
     if state is not None and not isinstance(state, (int, np.integer)):
         parameters["random_state"] = None  # the seed that was drawn from it is kept instead
-    try:
-        return {"name": type(learner).__name__, "parameters": json.loads(json.dumps(parameters, default=int))}
-    except TypeError:
-        raise SessionError(
-            f"{type(learner).__name__} has parameters that JSON cannot hold: {parameters}"
-        ) from None
+    return {
+        "name": kind.__name__ if ours else f"{kind.__module__}.{kind.__qualname__}",
+        "parameters": in_json(parameters, f"the parameters of {kind.__name__}"),
+    }
 
 
 def rebuilt(stored: dict[str, Any]) -> Learner:
     """The learner that was described."""
     import linkwise
+    from linkwise.active.base import ActiveLearner
 
-    if stored["name"] not in LEARNERS:
+    found = getattr(linkwise, stored["name"], None)
+    if not (isinstance(found, type) and issubclass(found, ActiveLearner)):
         raise SessionError(
             f"the session was made with {stored['name']}, which is no learner of linkwise; "
             "pass it: Session.open(path, X, learner)"
         )
-    learner: Learner = getattr(linkwise, stored["name"])(**stored["parameters"])
-    return learner
+    try:
+        return found(**stored["parameters"])
+    except TypeError as error:
+        raise SessionError(
+            f"the stored parameters of {stored['name']} are not those of this linkwise ({error}); "
+            "pass the learner: Session.open(path, X, learner)"
+        ) from None
 
 
-def seed_of_learner(learner: Learner, stored: int | None) -> int:
-    """The learner's own seed if it has one, else the stored one, else a fresh one."""
+def seed_of_learner(learner: Learner, stored: int | None = None) -> int:
+    """The learner's own seed if it names one, else the stored one, else one drawn as it says."""
     from linkwise.active.base import seed_of
 
     state = getattr(learner, "random_state", None)
-    return stored if state is None and stored is not None else seed_of(state)
+    return stored if stored is not None and not isinstance(state, (int, np.integer)) else seed_of(state)
+
+
+def in_json(value: Any, what: str) -> Any:
+    """`value` as it comes back from JSON; NumPy's numbers become plain ones."""
+    try:
+        return json.loads(json.dumps(value, default=_plain))
+    except (TypeError, ValueError) as error:
+        raise SessionError(f"{what} cannot be kept as JSON ({error}); give numbers, text and lists") from None
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__}")
+
+
+# ---------------------------------------------------------------- data
+def checked_rows(X: ArrayLike) -> NDArray[Any]:
+    """X as floats, C-contiguous, all finite."""
+    from sklearn.utils import check_array
+
+    return np.asarray(check_array(X, dtype=[np.float64, np.float32], order="C", input_name="X"))
+
+
+def checked_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
+    """One id a row, as text, all different."""
+    if ids is None:
+        return None
+    missing = [row for row, i in enumerate(ids) if i is None or i != i]
+    if missing:
+        raise ConstraintError(f"row {missing[0]} has no id ({ids[missing[0]]!r}); give each row its own")
+    if len(ids) != n_rows:
+        raise ConstraintError(f"{len(ids)} ids for {n_rows} rows; give each row its own")
+    return list(positions_of([str(i) for i in ids]))
 
 
 def fingerprint(X: NDArray[Any]) -> dict[str, Any]:
     """Shape and a few weighted sums of every column.
 
-    The sums change when rows change, move or are exchanged, but not with the last bits of a float,
-    so a session is not lost to another version of a library.
+    The sums change when rows change, move or are exchanged, but not with the last bits of a float or
+    with its width, so a session is not lost to another version of a library.
     """
-    phase = np.arange(1, len(X) + 1, dtype=np.float64)
-    sketch = np.stack([np.cos(phase) @ X, np.sin(phase * 1.7) @ X])
-    return {"shape": list(X.shape), "sketch": sketch.tolist(), "scale": np.abs(X).sum(axis=0).tolist()}
+    sketch, scale = np.zeros((2, X.shape[1])), np.zeros(X.shape[1])
+    for start in range(0, len(X), BLOCK_ROWS):
+        block = X[start : start + BLOCK_ROWS].astype(np.float64)
+        phase = np.arange(start + 1, start + len(block) + 1, dtype=np.float64)
+        sketch += np.stack([np.cos(phase), np.sin(phase * 1.7)]) @ block
+        scale += np.abs(block).sum(axis=0)
+    return {"shape": list(X.shape), "sketch": sketch.tolist(), "scale": scale.tolist()}
 
 
-def same_data(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two fingerprints are of the same data, up to rounding."""
+def difference(one: dict[str, Any], other: dict[str, Any]) -> str | None:
+    """How the data of two fingerprints differ, in words; None when they are the same up to rounding."""
     if one["shape"] != other["shape"]:
-        return False
-    tolerance = 1e-12 * (np.array(one["scale"]) + np.array(other["scale"])) + 1e-300
-    return bool((np.abs(np.array(one["sketch"]) - np.array(other["sketch"])) <= tolerance).all())
+        shapes = [f"{rows} rows, {columns} columns" for rows, columns in (one["shape"], other["shape"])]
+        return f"{shapes[0]}, not {shapes[1]}"
+    tolerance = ROUNDING * (np.array(one["scale"]) + np.array(other["scale"]))
+    same = np.abs(np.array(one["sketch"]) - np.array(other["sketch"])) <= tolerance
+    wrong = np.flatnonzero(~same.all(axis=0))
+    if len(wrong) == 0:
+        return None
+    more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    return f"as many rows and columns, but other values or another order of rows (column {wrong[0]}{more})"

@@ -1,4 +1,4 @@
-"""What happened in a session, and what of it still holds."""
+"""What happened in a session, what of it still holds, and what is known by it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from linkwise.evidence import Answer, Fact
+from linkwise.errors import ConstraintError, SessionDamagedError
+from linkwise.evidence import Answer, Evidence, Fact
 
 EventKind = Literal["answer", "add", "import", "change", "undo"]
 
@@ -57,4 +58,29 @@ def settled(events: Sequence[Event]) -> list[Event]:
     """Answers, volunteered pairs and imports that hold, each with its latest answer."""
     left = holding(events)
     latest = {e.target: e.answer for e in left if e.kind == "change"}
-    return [replace(e, answer=latest.get(e.number, e.answer)) for e in left if e.kind != "change"]
+    return [
+        replace(e, answer=latest[e.number]) if e.number in latest else e for e in left if e.kind != "change"
+    ]
+
+
+def facts_of(event: Event) -> tuple[Fact, ...]:
+    """The pairs that an answer, a volunteered pair or an import speaks of."""
+    if event.kind == "import":
+        return event.facts
+    if event.first is None or event.second is None or event.answer is None:
+        raise SessionDamagedError(
+            f"event {event.number} of the session ({event.kind}) names no pair or no answer"
+        )
+    return (Fact(event.first, event.second, event.answer),)
+
+
+def evidence_of(n_rows: int, events: Sequence[Event]) -> Evidence:
+    """All that is known by settled events."""
+    evidence = Evidence(n_rows)
+    for event in events:
+        try:
+            for fact in facts_of(event):
+                evidence.add(*fact, asked=event.kind == "answer")
+        except (ConstraintError, TypeError) as error:  # no session writes such an event
+            raise SessionDamagedError(f"event {event.number} of the session cannot hold: {error}") from error
+    return evidence

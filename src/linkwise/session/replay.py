@@ -1,0 +1,86 @@
+"""The learner of a session, taken through everything that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.evidence import Evidence
+from linkwise.learner import Labels, Learner, Question, Reason, Run, respecting
+from linkwise.session.events import Event, evidence_of, facts_of, settled
+from linkwise.session.store import Snapshot
+
+
+class Replay:
+    """A learner that follows the events of a session.
+
+    What was volunteered or imported before the first answer is known to the learner from the start,
+    so its order does not matter; the rest reaches it in the order in which it was said. While events
+    are only added the run goes on from where it stands, otherwise it is repeated, which is cheap:
+    the learner remembers what it computed.
+
+    Parameters
+    ----------
+    learner : Learner
+    X : ndarray of shape (n_rows, n_features)
+    seed : int
+
+    Attributes
+    ----------
+    at : int
+        Number of the last event that was followed; -1 before the first call of `follow`. The other
+        attributes are as of this event, also when a later call was interrupted.
+    question : Question or None
+    labels : ndarray of shape (n_rows,)
+    reason : {"exhausted"} or None
+    evidence : Evidence
+    """
+
+    def __init__(self, learner: Learner, X: NDArray[Any], seed: int) -> None:
+        self.X = X
+        self._learner, self._seed = learner, seed
+        self._prepared = learner.prepare(X, seed)
+        self._run: Run | None = None
+        self._told: list[Event] = []
+        self.at = -1
+        self.question: Question | None = None
+        self.labels: Labels = np.zeros(len(X), dtype=np.int32)
+        self.reason: Reason | None = None
+        self.evidence = Evidence(len(X))
+
+    def follow(self, events: Sequence[Event]) -> None:
+        """Bring the learner to where `events` lead."""
+        wanted = settled(events)
+        n_before = next((at for at, e in enumerate(wanted) if e.kind == "answer"), len(wanted))
+        run, self._run = self._run, None  # an error or an interruption leaves no run that is half told
+        if run is None or len(self._told) < n_before or wanted[: len(self._told)] != self._told:
+            self._told = wanted[:n_before]
+            known = evidence_of(len(self.X), self._told)
+            run = Run(self._learner, self.X, known, self._seed, prepared=self._prepared)
+        went_on = True
+        for event in wanted[len(self._told) :]:
+            asked = run.question
+            _tell(run, event)
+            went_on = run.question is not asked
+        self._run, self._told = run, wanted
+        self.labels = run.labels if went_on else respecting(run.labels, run.evidence)
+        self.question, self.reason, self.evidence = run.question, run.reason, run.evidence
+        self.at = events[-1].number if events else 0
+
+    def snapshot(self) -> Snapshot:
+        """What can be kept of it, to be read without the data."""
+        return Snapshot(self.at, self.reason, self.labels)
+
+
+def _tell(run: Run, event: Event) -> None:
+    """Let a learner's run know of one event."""
+    if event.kind == "import":
+        for fact in event.facts:
+            run.evidence.add(*fact)
+        run.refresh()
+    else:
+        (fact,) = facts_of(event)
+        run.tell(*fact, asked=event.kind == "answer")

@@ -1,0 +1,56 @@
+"""Where a session stands, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.learner import Labels
+from linkwise.session.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a session stands.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_answers, n_yes, n_no, n_unsure : int
+        Answers to questions that hold.
+    n_volunteered, n_imported : int
+        Pairs that were brought unasked.
+    cluster_sizes : tuple of int
+        Rows of each cluster, in order of cluster number.
+    reason : str or None
+        Why nothing is asked any more; None while there is a question, or when it is not known because
+        the session was opened without its data.
+    """
+
+    n_rows: int
+    n_answers: int
+    n_yes: int
+    n_no: int
+    n_unsure: int
+    n_volunteered: int
+    n_imported: int
+    cluster_sizes: tuple[int, ...]
+    reason: str | None
+
+
+def counted(history: Sequence[Event], labels: Labels, reason: str | None) -> Status:
+    """The numbers of settled events and of the clusters."""
+    answers = [e.answer for e in history if e.kind == "answer"]
+    return Status(
+        n_rows=len(labels),
+        n_answers=len(answers),
+        n_yes=answers.count("yes"),
+        n_no=answers.count("no"),
+        n_unsure=answers.count("unsure"),
+        n_volunteered=sum(e.kind == "add" for e in history),
+        n_imported=sum(len(e.facts) for e in history),
+        cluster_sizes=tuple(np.bincount(labels - min(labels.min(initial=0), 0)).tolist()),
+        reason=reason,
+    )

@@ -1,0 +1,170 @@
+"""What a session holds, as one client of it sees it: to be read, not to be written to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints import Constraints
+from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.evidence import Evidence
+from linkwise.learner import Labels, Learner
+from linkwise.session.described import rebuilt, seed_of_learner
+from linkwise.session.events import Event, evidence_of, settled
+from linkwise.session.replay import Replay
+from linkwise.session.status import Status, counted
+from linkwise.session.store import Snapshot, Store
+
+P = ParamSpec("P")
+T = TypeVar("T")
+V = TypeVar("V", bound="SessionView")
+
+
+def alone(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P], T]:
+    """One thread at a time: the others wait."""
+
+    @wraps(method)
+    def guarded(self: V, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return guarded
+
+
+class SessionView:
+    """The reading half of `linkwise.Session`: the events, what follows, where the learner stands."""
+
+    def _begin(self, store: Store) -> None:
+        self._lock = threading.RLock()
+        self._store = store
+        self._version = store.version()
+        self._meta = store.meta()
+        self._ids = store.ids()
+        self._events = store.events()
+        self._replay: Replay | None = None  # without data there is none
+        self._evidence: tuple[int, Evidence] | None = None  # as of an event; used where there is no replay
+        self._moved = False  # whether another client wrote since the question was last read
+        self._known()  # so that a damaged file is noticed here
+
+    def _ask_by(self, learner: Learner, rows: NDArray[Any]) -> None:
+        if hasattr(learner, "_validate_params"):  # an estimator of scikit-learn's kind checks itself
+            learner._validate_params()
+        replay = Replay(learner, rows, seed_of_learner(learner, self._meta["seed"]))
+        replay.follow(self._events)
+        self._replay = replay  # after it was seen to work
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the data."""
+        return int(self._meta["data"]["shape"][0])
+
+    @property
+    def ids(self) -> list[str]:
+        """The id of every row; its position, as text, where none was given."""
+        return list(self._ids) if self._ids is not None else [str(row) for row in range(self.n_rows)]
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the data came from, as given when the session was made."""
+        return dict(self._meta["source"])
+
+    @property
+    @alone
+    def learner(self) -> dict[str, Any]:
+        """Name and parameters of what asks, as the file holds them."""
+        self._catch_up()
+        return dict(self._meta["learner"])
+
+    @property
+    def labels(self) -> Labels:
+        """The best clustering at this moment; without data, the last that was kept."""
+        return self._clustering()[0].labels.copy()
+
+    @property
+    def labels_are_current(self) -> bool:
+        """Whether `labels` take in every event; without data they may be older."""
+        return self._clustering()[1]
+
+    @property
+    @alone
+    def evidence(self) -> Evidence:
+        """All that is known, with what follows from it. To read, not to add to."""
+        self._catch_up()
+        return self._known()
+
+    @property
+    def constraints(self) -> Constraints:
+        """All yes and no answers, volunteered and imported pairs."""
+        return self.evidence.to_constraints()
+
+    @property
+    def history(self) -> list[Event]:
+        """What was answered, volunteered and imported and still holds, with its latest answer."""
+        return settled(self.events)
+
+    @property
+    @alone
+    def events(self) -> list[Event]:
+        """Everything that ever happened, undone or not."""
+        self._catch_up()
+        return list(self._events)
+
+    @property
+    @alone
+    def status(self) -> Status:
+        """Counts of answers, sizes of clusters, and whether asking has ended."""
+        now, current = self._clustering()
+        return counted(settled(self._events), now.labels, now.reason if current else None)
+
+    # ------------------------------------------------------------ the present state
+    @property
+    def _last(self) -> int:
+        """Number of the last event that this client knows of."""
+        return self._events[-1].number if self._events else 0
+
+    def _catch_up(self) -> None:
+        """Take in what is new: what other clients wrote, and what this one did not see stored."""
+        version = self._store.version()
+        if version == self._version and self._store.last() == self._last:
+            return
+        new, learner = self._store.events(after=self._last), self._store.meta()["learner"]
+        if learner != self._meta["learner"]:
+            if self._replay is not None:
+                self._ask_by(rebuilt(learner), self._replay.X)
+            self._meta["learner"], self._moved = learner, True
+        self._events += new
+        self._moved = self._moved or bool(new)
+        if self._store.last() < self._last:  # a file does not forget by itself
+            raise SessionDamagedError(f"{self._store.path} was replaced by an older file; open it again")
+        self._version = version
+
+    def _asking(self) -> Replay:
+        """The learner, brought to the last event; after an interruption it is brought there again."""
+        if self._replay is None:
+            raise SessionError("the session was opened without its data; open it with Session.open(path, X)")
+        if self._replay.at != self._last:
+            self._replay.follow(self._events)
+        return self._replay
+
+    def _known(self) -> Evidence:
+        """What is known by the last event, whether or not there is a learner."""
+        if self._replay is not None and self._replay.at == self._last:
+            return self._replay.evidence
+        if self._evidence is None or self._evidence[0] != self._last:
+            self._evidence = self._last, evidence_of(self.n_rows, settled(self._events))
+        return self._evidence[1]
+
+    @alone
+    def _clustering(self) -> tuple[Snapshot, bool]:
+        """The labels, and whether they take in every event."""
+        self._catch_up()
+        if self._replay is not None:
+            return self._asking().snapshot(), True
+        nothing = Snapshot(0, None, np.zeros(self.n_rows, dtype=np.int32))
+        kept = self._store.snapshot() or nothing
+        return kept, kept.event == self._last

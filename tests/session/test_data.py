@@ -1,0 +1,227 @@
+"""A session and its data: the same up to rounding, or refused in words."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import linkwise as lw
+from linkwise.errors import ConstraintError, DataMismatchError, SessionError
+from linkwise.session.described import difference, fingerprint
+from linkwise.session.session import Session
+from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
+
+
+@pytest.fixture
+def path(tmp_path):
+    found = tmp_path / "s.linkwise"
+    with Session.open(found, X, LEARNERS["COBRAS"](), ids=[f"r{i}" for i in range(N_ROWS)]) as session:
+        answer_by(session, TRUTH, 4)
+    return found
+
+
+def one_value(X, by):
+    changed = X.copy()
+    changed[5, 1] += by
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (X[:-1], "14 rows, 2 columns, not 13 rows, 2 columns"),
+        (X[:, :1], "14 rows, 2 columns, not 14 rows, 1 columns"),
+        (X.T, "14 rows, 2 columns, not 2 rows, 14 columns"),
+        (X[::-1], r"another order of rows \(column 0 and 1 more\)"),
+        (X[[1, 0, *range(2, N_ROWS)]], r"another order of rows \(column 0 and 1 more\)"),
+        (X[:, ::-1], r"other values .* \(column 0 and 1 more\)"),
+        (one_value(X, 1e-6), r"other values .* \(column 1\)"),
+        (X * 2, r"other values .* \(column 0 and 1 more\)"),
+    ],
+    ids=[
+        "rows",
+        "columns",
+        "turned",
+        "reversed",
+        "two rows exchanged",
+        "two columns exchanged",
+        "value",
+        "scale",
+    ],
+)
+def test_other_data_are_refused_in_words(path, other, words):
+    with pytest.raises(DataMismatchError, match=f"made for other data .*{words}") as error:
+        Session.open(path, other)
+    assert str(path) in str(error.value)
+    assert "carry the answers over by id" in str(error.value)
+    with Session.open(path, X) as session:
+        assert session.status.n_answers == 4
+
+
+@pytest.mark.parametrize("column", [0, 7])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_changed_value_in_many_is_seen(column, dtype):
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(100_000, 8)).astype(dtype)
+    was = fingerprint(many)
+    many[77_777, column] += dtype(1e-4)
+    assert difference(was, fingerprint(many)) is not None
+    assert f"column {column}" in difference(was, fingerprint(many))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.sampled_from([1, 2, 50, 5000]),
+    size=st.floats(-30, 30),
+    offset=st.floats(-1e6, 1e6),
+)
+def test_the_last_bits_do_not_matter(seed, n, size, offset):
+    """Noise of a few units in the last place, and sums in any order."""
+    rng = np.random.default_rng(seed)
+    data = (rng.normal(size=(n, 3)) + offset) * 10**size
+    noisy = data * (1 + rng.uniform(-1e-15, 1e-15, data.shape))
+    assert difference(fingerprint(data), fingerprint(noisy)) is None
+    assert difference(fingerprint(data), fingerprint(np.asfortranarray(data))) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 300), columns=st.integers(1, 4))
+def test_any_exchange_of_rows_is_seen(seed, n, columns):
+    rng = np.random.default_rng(seed)
+    data = rng.integers(0, 3, (n, columns)).astype(float)
+    order = np.arange(n)
+    i, j = rng.integers(0, n, 2)
+    order[[i, j]] = order[[j, i]]
+    assume((data[i] != data[j]).any())
+    assert difference(fingerprint(data), fingerprint(data[order])) is not None
+
+
+def test_a_fingerprint_does_not_depend_on_blocks(monkeypatch):
+    data = np.random.default_rng(0).normal(size=(1000, 3))
+    was = fingerprint(data)
+    monkeypatch.setattr("linkwise.session.described.BLOCK_ROWS", 7)
+    assert difference(was, fingerprint(data)) is None
+
+
+@pytest.mark.parametrize(
+    "same",
+    [X.tolist(), np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X * (1 + 1e-15)],
+    ids=["list", "Fortran", "strided", "noise"],
+)
+def test_the_same_data_in_another_form(path, same):
+    with Session.open(path, X) as session, Session.open(path, same) as other:
+        assert image(other) == image(session)
+
+
+def test_float32_and_float64_of_the_same_values_are_the_same_data(tmp_path):
+    path, single = tmp_path / "s.linkwise", X.astype(np.float32)
+    with Session.open(path, single, LEARNERS["COBRAS"]()) as session:
+        answer_by(session, TRUTH, 4)
+        was = session.history
+    with Session.open(path, single.astype(np.float64)) as session:
+        assert session.history == was
+        assert session.question is not None
+    with pytest.raises(DataMismatchError):  # rounding to float32 changes the values
+        Session.open(path, X)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "words"),
+    [
+        (one_value(X, np.nan), ValueError, "X contains NaN"),
+        (one_value(X, np.inf), ValueError, "infinity"),
+        (np.empty((0, 2)), ValueError, r"0 sample\(s\)"),
+        (X[:, 0], ValueError, "Expected 2D array"),
+        ([["a", "b"]] * N_ROWS, ValueError, "could not convert"),
+    ],
+)
+def test_data_that_cannot_be_clustered(path, tmp_path, wrong, kind, words):
+    for attempt in (
+        lambda: Session.open(path, wrong),
+        lambda: Session.open(tmp_path / "new.linkwise", wrong, LEARNERS["COBRAS"]()),
+        lambda: lw.Session(wrong, LEARNERS["COBRAS"]()),
+    ):
+        with pytest.raises(kind, match=words):
+            attempt()
+    assert not (tmp_path / "new.linkwise").exists()
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_the_smallest_data(tmp_path, n_rows):
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X[:n_rows], LEARNERS["COBRAS"]()) as session:
+        assert len(answer_by(session, lambda *_: "no")) == n_rows - 1
+        assert session.labels.tolist() == list(range(n_rows))
+        was = image(session)
+    with Session.open(path, X[:n_rows]) as session:
+        assert image(session) == was
+
+
+# ---------------------------------------------------------------- ids and source
+def test_other_ids_are_refused(path):
+    for ids in ([f"r{i}" for i in range(N_ROWS)][::-1], [f"s{i}" for i in range(N_ROWS)], ["r0"]):
+        with pytest.raises(DataMismatchError, match="rows with other ids; carry its answers over by id"):
+            Session.open(path, X, ids=ids)
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([f"r{i % 13}" for i in range(N_ROWS)], "the id 'r0' stands in rows 0 and 13"),
+        ([1, "1", *range(2, N_ROWS)], "the id '1' stands in rows 0 and 1"),
+        ([f"r{i}" for i in range(5)], "5 ids for 14 rows"),
+        (["a", None, *range(N_ROWS - 2)], r"row 1 has no id \(None\)"),
+        ([0.5, float("nan"), *range(N_ROWS - 2)], r"row 1 has no id \(nan\)"),
+    ],
+)
+def test_ids_that_name_no_row(tmp_path, ids, words):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(ConstraintError, match=words):
+        Session.open(path, X, LEARNERS["COBRAS"](), ids=ids)
+    assert not path.exists()
+
+
+def test_a_source_that_is_no_json_is_refused(tmp_path):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(SessionError, match=r"source cannot be kept as JSON .*a set"):
+        Session.open(path, X, LEARNERS["COBRAS"](), source={"columns": {"a", "b"}})
+    assert not path.exists()
+
+
+# ---------------------------------------------------------------- from one data set to another
+def test_answers_are_carried_over_by_id(path, tmp_path):
+    """Rows were added, left out and put in another order."""
+    with Session.open(path) as old:
+        gone = old.history[-1].first
+        facts = [(f"r{e.first}", f"r{e.second}", e.answer) for e in old.history]
+    kept = [row for row in np.random.default_rng(0).permutation(N_ROWS) if row != gone]
+    ids = [*(f"r{i}" for i in kept), "new"]
+    data = np.vstack([X[kept], X[:1] + 1])
+    known = [f for f in facts if f[0] in ids and f[1] in ids]
+    target = tmp_path / "t.linkwise"
+    with Session.open(target, data, LEARNERS["COBRAS"](), ids=ids) as session:
+        assert session.carry_over(path) == (len(known), len(facts) - len(known))
+        for first, second, answer in known:
+            assert session.evidence.verdict(ids.index(first), ids.index(second)) == answer
+        session.carry_over(path)
+        assert [(e.kind, e.source) for e in session.history] == [("import", "s.linkwise")]
+        was = image(session)
+    with Session.open(target, data) as session:
+        assert image(session) == was
+
+
+def test_doubts_are_carried_over_too(tmp_path):
+    with Session.open(tmp_path / "a.linkwise", X, LEARNERS["COBRAS"]()) as old:
+        for said in ("unsure", "no", "unsure"):
+            old.answer(said)
+        doubted = [(e.first, e.second) for e in old.history if e.answer == "unsure"]
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    assert session.carry_over(tmp_path / "a.linkwise") == (3, 0)
+    assert [session.evidence.verdict(*pair) for pair in doubted] == ["unsure", "unsure"]
+
+
+def test_answers_of_strangers_are_not_carried_over(path):
+    session = lw.Session(X, LEARNERS["COBRAS"]())  # its rows are 0, 1, ...; the others' are r0, r1, ...
+    assert session.carry_over(path) == (0, 4)
+    assert session.events == []

@@ -1,0 +1,106 @@
+"""Whenever a process is killed: what it acknowledged is there, once, and the session goes on."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+import linkwise as lw
+from linkwise.session.session import Session
+from session.doings import LEARNERS, TRUTH, X, answer_by, image, present, told
+from session.workers import Workers, do
+
+ANSWERS_ONLY = [("answer",)] * 12
+MIXED = [
+    ("import", [(0, 3), (1, 2)]),
+    ("answer",),
+    ("answer",),
+    ("undo",),
+    ("answer",),
+    ("add", 2, 5),
+    ("import", [(i, i + 3) for i in range(8)]),
+    ("answer",),
+    ("undo",),
+    ("undo",),
+    ("answer",),
+    ("change", 5, "unsure"),
+]
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Everything is imported once."""
+    started = Workers()
+    yield started
+    started.close()
+
+
+def undisturbed(plan):
+    """Events and image after each step, in memory."""
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    states = [([], image(session))]
+    for step in plan:
+        do(session, step)
+        states.append(([told(e) for e in session.events], image(session)))
+    return states
+
+
+def killed(workers, path, plan, done, acknowledged, delay):
+    """Kill a worker some time after it acknowledged a step; the last step that it acknowledged."""
+    worker, last = workers.start("follow_plan", path, plan, done), done
+    while last < acknowledged:
+        last = workers.hear(worker)
+    until = time.perf_counter() + delay
+    while time.perf_counter() < until:
+        pass  # a sleep is too coarse
+    return max([last, *workers.end(worker, kill=True)])
+
+
+@pytest.mark.parametrize(("plan", "n"), [(ANSWERS_ONLY, 50), (MIXED, 50)], ids=["answers", "mixed"])
+def test_nothing_acknowledged_is_lost_or_doubled(workers, tmp_path, plan, n):
+    """A session is killed and taken up again until its plan is done, then another one."""
+    states, moments = undisturbed(plan), random.Random(len(plan))
+    path, done, halfway = tmp_path / "0.linkwise", 0, 0
+    for number in range(n):
+        acknowledged = min(done + moments.randrange(4), len(plan))
+        last = killed(workers, path, plan, done, acknowledged, moments.expovariate(200))
+        if not path.exists():  # killed before it was begun
+            assert last == 0
+            continue
+        with Session.open(path, X) as session:
+            stored = len(session.events)
+            assert last <= stored <= last + 1  # the last one may be stored and not yet acknowledged
+            assert [told(e) for e in session.events] == states[stored][0]
+            assert image(session) == states[stored][1]
+        halfway += done < stored < len(plan)
+        path, done = (path, stored) if stored < len(plan) else (tmp_path / f"{number}.linkwise", 0)
+    assert halfway > n // 4  # the moments were such that it could have gone wrong
+
+
+def test_what_was_killed_in_the_middle_of_a_write_holds_no_lock(workers, tmp_path):
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
+        holder = workers.start("hold_the_lock", path)
+        assert workers.hear(holder) == "held"
+        workers.end(holder, kill=True)
+        session.answer("yes")
+        assert session.status.n_answers == 1
+
+
+def test_processes_share_the_questions(workers, tmp_path):
+    """Whoever is first answers; together they ask what one alone would ask."""
+    path = tmp_path / "s.linkwise"
+    alone = lw.Session(X, LEARNERS["COBRAS"]())
+    asked = answer_by(alone, TRUTH)
+    with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
+        several = [workers.start("answer_all", path) for _ in range(3)]
+        assert [workers.hear(worker) for worker in several] == ["ready"] * 3
+        for worker in several:
+            os.kill(worker, signal.SIGUSR1)
+        said = [workers.end(worker) for worker in several]
+        assert {word for words in said for word in words} <= {"taken", "refused"}
+        assert sum(words.count("taken") for words in said) == len(asked)
+        assert [(e.first, e.second) for e in session.events] == asked
+        assert present(session) == present(alone)

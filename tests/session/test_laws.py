@@ -1,0 +1,408 @@
+"""Laws of a session: what is taken back never was, opening anew changes nothing, facts have no order."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import linkwise as lw
+from linkwise.errors import InfeasibleConstraintsError, SessionError
+from linkwise.evidence import Evidence
+from linkwise.session.session import Session
+from session.doings import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, told, true_pairs
+
+each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+ROWS = st.integers(0, N_ROWS - 1)
+PAIRS = st.tuples(ROWS, ROWS).filter(lambda pair: pair[0] != pair[1])
+KINDS = st.sampled_from(["must-link", "cannot-link"])
+ANSWERS = st.sampled_from(["yes", "no", "unsure"])
+
+
+# ---------------------------------------------------------------- whatever is done, in any order
+class Doing(RuleBasedStateMachine):
+    """Everything that can be done to a session in a file; `before` holds an image for each thing to undo."""
+
+    @initialize(name=st.sampled_from(sorted(LEARNERS)))
+    def begin(self, name):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name, "s.linkwise")
+        self.name = name
+        self.session = Session.open(self.path, X, LEARNERS[name]())
+        self.before = []
+        self.n_copies = 0
+
+    def teardown(self):
+        if hasattr(self, "session"):
+            self.session.close()
+            self.folder.cleanup()
+
+    def says(self, do):
+        """Do something that becomes one event, or is refused and leaves no trace."""
+        was, events = image(self.session), self.session.events
+        try:
+            do()
+        except InfeasibleConstraintsError:
+            assert self.session.events == events
+            assert image(self.session) == was
+            return
+        assert self.session.events[:-1] == events
+        self.before.append(was)
+
+    @precondition(lambda self: self.session.question is not None)
+    @rule(said=ANSWERS)
+    def answer(self, said):
+        pair = self.session.question.first, self.session.question.second
+        self.says(lambda: self.session.answer(said))
+        last = self.session.history[-1]
+        assert (last.first, last.second, last.answer) == (*pair, said)
+
+    @rule(pair=PAIRS, kind=KINDS)
+    def add(self, pair, kind):
+        wanted = "yes" if kind == "must-link" else "no"
+        known, n = self.session.evidence.verdict(*pair), len(self.session.events)
+        self.says(lambda: self.session.add(*pair, kind))
+        refused = known in ("yes", "no") and known != wanted
+        assert len(self.session.events) == n + (not refused)
+        assert self.session.evidence.verdict(*pair) == (known if refused else wanted)
+
+    @rule(must=st.lists(PAIRS, max_size=4), cannot=st.lists(PAIRS, min_size=1, max_size=4))
+    def bring_in(self, must, cannot):
+        try:
+            pairs = lw.Constraints(N_ROWS, must, cannot)
+        except InfeasibleConstraintsError:
+            return
+        source = f"import {len(self.session.events)}"  # the same import twice is one
+        self.says(lambda: self.session.import_constraints(pairs, source=source))
+
+    @precondition(lambda self: any(e.kind != "import" for e in self.session.history))
+    @rule(at=st.integers(0, 100), said=ANSWERS)
+    def change(self, at, said):
+        able = [e for e in self.session.history if e.kind != "import"]
+        event = able[at % len(able)]
+        if event.answer != said:
+            self.says(lambda: self.session.change(event.number, said))
+
+    @rule()
+    def undo(self):
+        n = len(self.session.events)
+        undone = self.session.undo()
+        if not self.before:
+            assert undone is None
+            assert len(self.session.events) == n
+            return
+        assert image(self.session) == self.before.pop()
+        assert self.session.events[undone.number - 1] == undone
+
+    @rule()
+    def close_and_open(self):
+        self.session.close()
+        self.session = Session.open(self.path, X)
+
+    @rule()
+    def go_on_in_a_copy(self):
+        self.n_copies += 1
+        copy = self.path.with_name(f"copy-{self.n_copies}.linkwise")
+        self.session.save_copy(copy)
+        self.session.close()
+        self.path, self.session = copy, Session.open(copy, X)
+
+    @rule()
+    def another_learner_and_back(self):
+        was = image(self.session)
+        self.session.close()
+        other = next(make for name, make in LEARNERS.items() if name != self.name)
+        with Session.open(self.path, X, other()) as session:
+            assert image(session)[2:] == was[2:]
+            assert session.learner["name"] != self.name
+        self.session = Session.open(self.path, X, LEARNERS[self.name]())
+        assert image(self.session) == was
+
+    @invariant()
+    def opening_anew_changes_nothing(self):
+        with Session.open(self.path, X) as other:
+            assert image(other) == image(self.session)
+            assert other.events == self.session.events
+            assert other.question_id == self.session.question_id
+
+    @invariant()
+    def what_is_shown_agrees(self):
+        session, known = self.session, Evidence(N_ROWS)
+        history, status = session.history, session.status
+        for event in history:
+            for fact in event.facts or [(event.first, event.second, event.answer)]:
+                known.add(*fact)
+        assert session.constraints == known.to_constraints()
+        assert [v.sum() for v in session.constraints.violated(session.labels)] == [0, 0]
+        assert sum(status.cluster_sizes) == status.n_rows == N_ROWS
+        answers = [e.answer for e in history if e.kind == "answer"]
+        assert (status.n_yes, status.n_no, status.n_unsure) == tuple(
+            map(answers.count, ("yes", "no", "unsure"))
+        )
+        assert status.n_answers == len(answers) == session.evidence.n_questions
+        assert status.n_volunteered == sum(e.kind == "add" for e in history)
+        assert status.n_imported == sum(len(e.facts) for e in history)
+        assert (status.reason is None) == (session.question is not None)
+        assert [e.number for e in session.events] == list(range(1, len(session.events) + 1))
+        if session.question is not None:
+            assert known.verdict(session.question.first, session.question.second) is None
+
+    @invariant()
+    def without_data_the_same_is_shown(self):
+        with Session.open(self.path) as kept:
+            assert kept.labels_are_current
+            assert (kept.labels.tolist(), kept.status) == (self.session.labels.tolist(), self.session.status)
+            assert (kept.history, kept.constraints) == (self.session.history, self.session.constraints)
+
+
+TestDoing = Doing.TestCase
+TestDoing.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+
+
+# ---------------------------------------------------------------- one by one
+@each_learner
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), pairs=st.lists(PAIRS, min_size=2, max_size=10, unique=True))
+def test_the_order_of_what_comes_before_the_first_answer_does_not_matter(learner, data, pairs):
+    """In one import or in many, volunteered or imported: the same question and labels."""
+    together = lw.Session(X, learner())
+    together.import_constraints(true_pairs(pairs))
+    apart = lw.Session(X, learner())
+    for at, (i, j) in enumerate(data.draw(st.permutations(pairs))):
+        if data.draw(st.booleans()):
+            apart.add(i, j, "must-link" if Y[i] == Y[j] else "cannot-link")
+        else:
+            apart.import_constraints(true_pairs([(i, j)]), source=str(at))
+    assert present(apart) == present(together)
+    assert apart.constraints == together.constraints
+    assert answer_by(apart, TRUTH) == answer_by(together, TRUTH)
+    assert present(apart) == present(together)
+
+
+@each_learner
+@settings(max_examples=15, deadline=None)
+@given(given_=st.lists(ANSWERS, min_size=1, max_size=6), at=st.integers(0, 5), new=ANSWERS)
+def test_a_change_is_as_if_it_had_been_said_from_the_start(learner, given_, at, new):
+    session = lw.Session(X, learner())
+    for said in given_:
+        if session.question is not None:
+            session.answer(said)
+    events = session.events
+    event = events[at % len(events)]
+    facts = [(e.first, e.second, new if e is event else e.answer) for e in events]
+    known = Evidence(N_ROWS)
+    try:
+        for fact in facts:
+            known.add(*fact)
+    except InfeasibleConstraintsError:
+        with pytest.raises(InfeasibleConstraintsError):
+            session.change(event.number, new)
+        assert session.events == events
+        return
+    session.change(event.number, new)
+    assert session.constraints == known.to_constraints()
+    assert [(e.first, e.second, e.answer) for e in session.history] == facts
+    if event is events[-1]:  # then the learner, too, is where it would be
+        other = lw.Session(X, learner())
+        for said in [*given_[: event.number - 1], new]:
+            other.answer(said)
+        assert image(session) == image(other)
+
+
+@each_learner
+@settings(max_examples=10, deadline=None)
+@given(data=st.data(), n=st.integers(0, 5))
+def test_what_was_taken_back_leaves_no_trace(learner, data, n):
+    """A session with detours is in the state of one without."""
+    plain, winding = lw.Session(X, learner()), lw.Session(X, learner())
+    for _ in range(n):
+        if plain.question is None:
+            break
+        for said in data.draw(st.lists(ANSWERS, max_size=2)):
+            if winding.question is not None:
+                winding.answer(said)
+                winding.add(0, N_ROWS - 1, "must-link") if said == "unsure" else None
+                while winding.status.n_answers > plain.status.n_answers:
+                    winding.undo()
+        said = data.draw(ANSWERS)
+        plain.answer(said)
+        winding.answer(said)
+    assert present(plain) == present(winding)
+    assert plain.status == winding.status
+    assert [e.answer for e in plain.history] == [e.answer for e in winding.history]
+
+
+@each_learner
+@settings(max_examples=8, deadline=None)
+@given(said=st.lists(ANSWERS, max_size=5), at=st.integers(0, 5))
+def test_from_memory_to_a_file_is_as_in_the_file_from_the_start(learner, said, at):
+    source = {"file": "a.csv", "columns": ("x", "y"), "n": np.int64(3)}
+    with tempfile.TemporaryDirectory() as folder:
+        from_memory = lw.Session(X, learner(), source=source)
+        in_file = Session.open(Path(folder, "a.linkwise"), X, learner(), source=source)
+        for step in range(6):
+            if step == at:
+                from_memory.save(Path(folder, "b.linkwise"))
+            for session in (from_memory, in_file):
+                if step < len(said) and session.question is not None:
+                    session.answer(said[step])
+                elif step == len(said):
+                    session.undo()
+        for session in (from_memory, in_file):
+            session.close()
+        with Session.open(Path(folder, "b.linkwise"), X) as one, Session.open(in_file._store.path, X) as two:
+            assert image(one) == image(two)
+            assert [told(e) for e in one.events] == [told(e) for e in two.events]
+            assert one.source == two.source == {"file": "a.csv", "columns": ["x", "y"], "n": 3}
+            assert one.learner == two.learner
+
+
+@settings(max_examples=25, deadline=None)
+@given(ids=st.lists(st.text(max_size=6), min_size=N_ROWS, max_size=N_ROWS, unique=True))
+def test_ids_come_back_as_they_were(ids):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "s.linkwise")
+        Session.open(path, X, LEARNERS["COBRA"](), ids=ids).close()
+        with Session.open(path, X, ids=ids) as session:
+            assert session.ids == ids
+        with Session.open(path) as session:
+            assert session.ids == ids
+
+
+def test_ids_that_look_like_numbers_stay_text(tmp_path):
+    ids = ["007", "7", "7.0", "1,5", 'say "a"', "ä", "日本", " x", "x ", "", "a\nb", *"abc"]
+    path, pairs = tmp_path / "s.linkwise", tmp_path / "pairs.csv"
+    with Session.open(path, X, LEARNERS["COBRAS"](), ids=ids) as session:
+        answer_by(session, TRUTH, 6)
+        session.constraints.to_csv(pairs, ids=session.ids)
+        other = lw.Session(X, LEARNERS["COBRAS"](), ids=ids)
+        assert other.import_csv(pairs) == session.constraints.n_constraints
+        assert other.constraints == session.constraints
+
+
+def test_ids_may_be_given_as_numbers(tmp_path):
+    path = tmp_path / "s.linkwise"
+    ids = np.arange(100, 100 + N_ROWS)
+    Session.open(path, X, LEARNERS["COBRAS"](), ids=ids).close()
+    with Session.open(path, X, ids=ids) as session:
+        assert session.ids == [str(i) for i in range(100, 100 + N_ROWS)]
+
+
+# ---------------------------------------------------------------- seeds and learners
+def test_a_seed_that_was_drawn_is_kept(tmp_path):
+    path = tmp_path / "s.linkwise"
+    drawn = lw.COBRAS(n_init=1, random_state=np.random.RandomState(3))
+    with Session.open(path, X, drawn) as session:
+        answer_by(session, TRUTH, 4)
+        was = image(session)
+    for again in (None, lw.COBRAS(n_init=1), lw.COBRAS(n_init=1, random_state=np.random.RandomState(8))):
+        with Session.open(path, X, again) as session:
+            assert image(session) == was
+    with Session.open(path, X, lw.COBRA(6, random_state=5)) as session:
+        assert present(session) != was[0]
+    with Session.open(path, X, lw.COBRAS(n_init=1)) as session:
+        assert image(session) == was
+
+
+def test_parameters_are_kept_as_they_are(tmp_path):
+    path = tmp_path / "s.linkwise"
+    learner = lw.COBRAS(
+        max_split=np.int64(5), descend="largest", impure_first=np.bool_(False), random_state=4
+    )
+    Session.open(path, X, learner).close()
+    with Session.open(path, X) as session:
+        assert session.learner == {
+            "name": "COBRAS",
+            "parameters": {**learner.get_params(), "max_split": 5, "impure_first": False},
+        }
+        assert type(session.learner["parameters"]["impure_first"]) is bool
+
+
+def test_a_learner_that_cannot_run_is_not_taken(tmp_path):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(ValueError, match="n_super_instances"):
+        Session.open(path, X, lw.COBRA(0))
+    assert not path.exists()
+    with Session.open(path, X, lw.COBRA(6, random_state=0)) as session:
+        answer_by(session, TRUTH, 2)
+        was = image(session)
+    with pytest.raises(ValueError, match="n_init"):
+        Session.open(path, X, lw.COBRAS(n_init="many"))
+    with Session.open(path, X) as session:
+        assert image(session) == was
+
+
+# ---------------------------------------------------------------- small things
+def test_what_a_session_hands_out_is_not_its_own(tmp_path):
+    session = Session.open(tmp_path / "s.linkwise", X, LEARNERS["COBRAS"](), source={"a": 1})
+    answer_by(session, TRUTH, 5)
+    was = image(session)
+    session.labels[:] = 9
+    session.events.clear()
+    session.history.clear()
+    session.ids.clear()
+    session.source["a"] = 2
+    assert image(session) == was
+    assert (len(session.events), len(session.ids), session.source) == (5, N_ROWS, {"a": 1})
+
+
+def test_the_same_answer_again_is_no_change():
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    session.answer("no")
+    session.change(1, False)
+    assert len(session.events) == 1
+
+
+@pytest.mark.parametrize("number", [0, 2, 3, 4, 99, "1"])
+def test_only_answers_that_hold_can_be_changed(number):
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    session.answer("no")
+    session.import_constraints(true_pairs([(0, 1), (0, 3)]))
+    session.answer("no")
+    session.undo()
+    with pytest.raises(SessionError, match=f"event {number} is no answer that holds"):
+        session.change(number, "yes")
+    assert len(session.events) == 4
+
+
+@pytest.mark.parametrize("wrong", ["y", 1, None, "Yes", 0.0])
+def test_a_wrong_answer_is_refused_and_nothing_happens(wrong):
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    was = image(session)
+    with pytest.raises(TypeError, match="give 'yes', 'no', 'unsure', True or False"):
+        session.answer(wrong)
+    assert (image(session), session.events) == (was, [])
+    session.answer("yes")
+    with pytest.raises(TypeError, match="give 'yes', 'no', 'unsure', True or False"):
+        session.change(1, wrong)
+    assert len(session.events) == 1
+
+
+def test_after_the_end_pairs_can_still_be_volunteered():
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    answer_by(session, TRUTH)
+    assert session.question_id is None
+    assert session.status.reason == "exhausted"
+    with pytest.raises(SessionError, match="nothing is asked any more"):
+        session.answer("yes")
+    session.add(0, 3, "must-link")
+    assert session.status.n_volunteered == 1
+    session.undo()
+    session.undo()
+    assert session.question is not None
+
+
+@settings(max_examples=20, deadline=None)
+@given(pair=PAIRS)
+def test_a_volunteered_pair_shows_in_the_labels_at_once(pair):
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    answer_by(session, TRUTH, 4)
+    assume(session.evidence.verdict(*pair) is None)
+    i, j = pair
+    for kind in ("must-link", "cannot-link"):
+        session.add(i, j, kind)
+        assert (session.labels[i] == session.labels[j]) == (kind == "must-link")
+        session.undo()
