@@ -191,3 +191,12 @@ def test_noise_is_settled_as_asked():
 def test_what_is_refused(settings_, words):
     with pytest.raises(ValueError, match=words):
         build_pool(X, **settings_)
+
+
+def test_parts_of_a_preset_may_be_empty():
+    only_dbscan = replace(SMALL, clusters=())
+    assert {c.algorithm for c in build_pool(X, only_dbscan).candidates} == {"DBSCAN"}
+    only_graphs = replace(SMALL, n_runs=0, n_eps=0)
+    assert all(c.algorithm.startswith("spectral") for c in build_pool(X, only_graphs).candidates)
+    with pytest.raises(ValueError, match=r"the preset makes no clustering of these 1 row\(s\)"):
+        build_pool(X[:1], only_dbscan)

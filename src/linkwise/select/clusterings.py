@@ -112,12 +112,12 @@ def clusterings(
     ------
     list of Made
     """
-    fitting = [k for k in preset.clusters if k <= len(X)] or [1]
-    for k in fitting:
+    fitting = [k for k in preset.clusters if k <= len(X)] or [1][: len(preset.clusters)]
+    for k in fitting if preset.n_runs else ():
         runs = k_means_runs(X, k, (seed, k), preset.n_runs, n_threads=n_threads)
         yield [Made("k-means", {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
     yield from _dbscans(X, preset, n_threads)
-    if len(X) > 2:
+    if len(X) > 2 and fitting:
         yield from _spectral(X, preset, fitting, seed, n_threads)
     for estimator, grid in extra:
         name = type(estimator).__name__

@@ -286,5 +286,9 @@ def _collect(
         made += len(batch)
         if progress is not None:
             progress(made, max(made, preset.size))
+    if not candidates:
+        raise ValueError(
+            f"the preset makes no clustering of these {len(X)} row(s); give it clusters and n_runs above 0"
+        )
     labels = np.frombuffer(b"".join(distinct), dtype=np.int16).reshape(len(distinct), -1).copy()
     return Pool(labels, base, base_rows, tuple(candidates), n_failed)

@@ -15,6 +15,7 @@ Cost: one factorisation of a sparse graph, or some 50 products with a dense one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from threadpoolctl import ThreadpoolController
 
 from linkwise.cluster.common.kmeans import k_means
 from linkwise.learner import rng_at
@@ -87,12 +89,20 @@ def spectral_labels(
     list of ndarray of shape (n_rows,), or None
         None where the graph has no edges, or its eigenvectors were not found.
     """
-    placed = embedding(graph, max(clusters))
+    # One thread: sums are then the same on every machine, and threads that spin between the many small
+    # products cost more than they gain.
+    with _threads().limit(limits=1, user_api="blas"):
+        placed = embedding(graph, max(clusters))
     if placed is None:
         return [None] * len(clusters)
     return [
         k_means(placed[:, :k], k, (*seed, k), n_init=N_INIT, n_threads=n_threads).labels for k in clusters
     ]
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def embedding(graph: Graph, width: int) -> NDArray[np.float64] | None:
