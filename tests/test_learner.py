@@ -159,6 +159,24 @@ def test_respecting_contradicts_no_answer_and_changes_little(problem):
     np.testing.assert_array_equal(labels[free][:, None] == labels[free], found[free][:, None] == found[free])
 
 
+@given(labels=st.lists(st.integers(0, 2), min_size=2, max_size=12), data=st.data())
+def test_cannot_links_alone_never_bring_rows_together(labels, data):
+    """Strays of different clusters get no cluster in common."""
+    shown = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    rows = st.integers(0, len(shown) - 1)
+    pairs = data.draw(st.lists(st.tuples(rows, rows).filter(lambda p: p[0] != p[1]), max_size=15))
+    found = respecting(shown, Evidence(len(shown), lw.Constraints(len(shown), (), pairs)))
+    together = found[:, None] == found
+    assert (shown[:, None] == shown)[together].all()
+
+
+def test_many_strays_are_placed_one_by_one():
+    """20 000 pairs apart in one cluster: work in proportion to the pairs, not to their square."""
+    pairs = np.arange(40_000).reshape(-1, 2)
+    found = respecting(np.zeros(40_000, np.int32), Evidence(40_000, lw.Constraints(40_000, (), pairs)))
+    assert np.bincount(found).tolist() == [20_000, 20_000]
+
+
 # ---------------------------------------------------------------- oracles
 @pytest.mark.parametrize(
     ("given_answer", "meant"),

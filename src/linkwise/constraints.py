@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs, chain_in_words, components, shortest_contradiction
-from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
+from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError
 from linkwise.pairs import (
     Kind,
     checked_pairs,
@@ -170,6 +170,9 @@ class Constraints:
 
     def relation(self, first: int, second: int) -> Kind | None:
         """What is given or follows for a pair: ``"must-link"``, ``"cannot-link"`` or None."""
+        for row in (first, second):
+            if not 0 <= row < self.n_rows:
+                raise ConstraintError(f"row {row}; the rows are 0 to {self.n_rows - 1}")
         a, b = sorted((int(self.component[first]), int(self.component[second])))
         if a == b:
             return "must-link"

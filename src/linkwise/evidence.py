@@ -270,7 +270,7 @@ class Evidence:
 
     # ------------------------------------------------------------ reasons
     def _linked(self, answer: Answer) -> Pairs:
-        pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
+        pairs = np.frombuffer(self._pairs.tobytes(), dtype=np.int64).reshape(-1, 2)
         chosen: Pairs = pairs[np.frombuffer(bytes(self._answers), dtype=np.uint8) == ANSWERS.index(answer)]
         return chosen
 

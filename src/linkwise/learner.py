@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.evidence import ANSWERS, Answer, Evidence
+from linkwise.evidence import ANSWERS, Answer, Evidence, Groups
 from linkwise.pairs import class_codes
 
 Labels = NDArray[np.int32]
@@ -147,11 +147,10 @@ class Run:
 
     def tell(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
         """Take a fact about any pair; if it settles the present question, go on to the next."""
+        self.evidence.add(first, second, answer, asked=asked)
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
-            self.evidence.add(first, second, answer, asked=asked)
             self._advance(answer)
         else:
-            self.evidence.add(first, second, answer, asked=asked)
             self.refresh()
 
     def refresh(self) -> None:
@@ -185,9 +184,9 @@ def respecting(labels: Labels, evidence: Evidence, sizes: NDArray[np.int64] | No
     """Labels that contradict no answer, with as few changes as it takes.
 
     A learner may treat many rows as one, or show a clustering that is older than the last answer. Here
-    each group of rows that belong together gets the label that most of them bear; of two groups that
-    are apart and bear the same label, the smaller one gets the first label that is free of its foes,
-    a new one if need be. Rows without an answer keep theirs.
+    each group of rows that belong together gets the label that most of them bear. Of two groups that
+    are apart and bear the same label the smaller one gets a new label, which it shares only with groups
+    that left the same label and are not its foes. Rows without an answer keep theirs.
 
     Parameters
     ----------
@@ -203,30 +202,57 @@ def respecting(labels: Labels, evidence: Evidence, sizes: NDArray[np.int64] | No
         `labels` itself when nothing has to change.
     """
     said = evidence.groups()
-    own = [np.bincount(labels[rows]) for rows in said.rows]
-    home = np.array([int(votes.argmax()) for votes in own], dtype=np.int32)
-    apart = np.array(sorted(said.apart), dtype=np.int64).reshape(-1, 2)
-    divided = np.array([np.count_nonzero(votes) > 1 for votes in own], dtype=bool)
-    if not divided.any() and not (home[apart[:, 0]] == home[apart[:, 1]]).any():
+    home, support = _homes(labels, said)
+    apart = np.array(list(said.apart), dtype=np.int64).reshape(-1, 2)
+    crowded = apart[home[apart[:, 0]] == home[apart[:, 1]]]
+    divided = np.flatnonzero(support < [len(rows) for rows in said.rows])
+    if len(divided) == 0 and len(crowded) == 0:
         return labels
+    left = np.bincount(labels) if sizes is None else sizes  # rows of each label
+    place = _new_homes(home, support, crowded, len(left))
+    moved = np.union1d(divided, np.flatnonzero(place != home)).tolist()
+    rows = np.concatenate([said.rows[g] for g in moved])
+    left = np.pad(left, (0, max(0, int(place.max()) + 1 - len(left))))
+    np.subtract.at(left, labels[rows], 1)
+    changed = labels.copy()
+    changed[rows] = np.repeat(place[moved], [len(said.rows[g]) for g in moved])
+    np.add.at(left, changed[rows], 1)
+    used = left > 0
+    return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
+
+
+def _homes(labels: Labels, said: Groups) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The label that most rows of each group bear, the lowest among equals, and how many bear it."""
+    if not said.rows:
+        return np.empty(0, np.int32), np.empty(0, np.int64)
+    rows = np.concatenate(said.rows)
+    of = np.repeat(np.arange(len(said.rows)), [len(g) for g in said.rows])
+    pairs, votes = np.unique(np.column_stack([of, labels[rows]]), axis=0, return_counts=True)
+    order = np.lexsort((pairs[:, 1], -votes, pairs[:, 0]))
+    best = order[np.unique(pairs[order, 0], return_index=True)[1]]
+    return pairs[best, 1].astype(np.int32), votes[best]
+
+
+def _new_homes(
+    home: NDArray[np.int32], support: NDArray[np.int64], crowded: NDArray[np.int64], fresh: int
+) -> NDArray[np.int32]:
+    """Label of every group such that no two foes share one; groups with more support stay."""
     foes: dict[int, list[int]] = {}
-    for a, b in apart.tolist():
+    for a, b in crowded.tolist():
         foes.setdefault(a, []).append(b)
         foes.setdefault(b, []).append(a)
-    left = (np.bincount(labels) if sizes is None else sizes).tolist()  # rows of each label
-    fresh = len(left)
-    settled: dict[int, int] = {}
-    changed = labels.copy()
-    for group in sorted(range(len(own)), key=lambda g: (-int(own[g].max()), g)):
-        taken = {settled[foe] for foe in foes.get(group, ()) if foe in settled}
-        settled[group] = next(c for c in (home[group], *range(fresh, fresh + len(own))) if c not in taken)
-        changed[said.rows[group]] = settled[group]
-        left += [0] * (settled[group] + 1 - len(left))
-        left[settled[group]] += len(said.rows[group])
-        for label, votes in enumerate(own[group].tolist()):
-            left[label] -= votes
-    used = np.array(left) > 0
-    return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
+    place, settled = home.copy(), set[int]()
+    annexes: dict[int, list[int]] = {}  # label -> new labels of groups that left it
+    for group in sorted(foes, key=lambda g: (-int(support[g]), g)):
+        taken = {int(place[foe]) for foe in foes[group] if foe in settled}
+        own = annexes.setdefault(int(home[group]), [])
+        free = next((c for c in (int(home[group]), *own) if c not in taken), None)
+        if free is None:
+            free, fresh = fresh, fresh + 1
+            own.append(free)
+        place[group] = free
+        settled.add(group)
+    return place
 
 
 class TruthOracle:
@@ -264,6 +290,9 @@ class TruthOracle:
 
     def __call__(self, first: int, second: int) -> Answer:
         """Answer whether two rows have the same class."""
+        for row in (first, second):
+            if not 0 <= row < len(self.codes):
+                raise IndexError(f"row {row}; the oracle knows rows 0 to {len(self.codes) - 1}")
         if min(self.codes[first], self.codes[second]) < 0:
             return "unsure"
         same = bool(self.codes[first] == self.codes[second])
@@ -299,7 +328,13 @@ class History:
     def __len__(self) -> int:
         return len(self._changes)
 
-    def __getitem__(self, at: int) -> Labels:
+    @overload
+    def __getitem__(self, at: int) -> Labels: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Labels]: ...
+    def __getitem__(self, at: int | slice) -> Labels | list[Labels]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(len(self))[at]]
         number = range(len(self))[at]
         labels = self._start.copy()
         for rows, values in self._changes[: number + 1]:

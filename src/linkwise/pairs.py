@@ -43,6 +43,8 @@ def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
 
 def _as_integers(given: Any, kind: Kind) -> Pairs:
     """Pairs as int64; a list is looked at entry by entry, since NumPy turns True and 3.0 into numbers."""
+    if given is None:
+        raise TypeError(f"the {kind}s are None; give pairs of row positions, or () for none")
     if not hasattr(given, "__array__"):
         given = list(given)
         for at, pair in enumerate(given):
@@ -60,6 +62,10 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ConstraintError(f"{kind}s have shape {pairs.shape}; give pairs, shape (n_pairs, 2)")
+    if pairs.dtype.kind in "uO" and all(isinstance(v, SupportsIndex) for v in pairs.ravel()):
+        far = [(at, v) for at, v in enumerate(pairs.ravel().tolist()) if v > np.iinfo(np.int64).max]
+        if far:
+            raise ConstraintError(f"{kind} {far[0][0] // 2} names row {far[0][1]}, more than any data have")
     if pairs.dtype.kind not in "iu":
         raise TypeError(f"{kind} 0 holds {pairs.dtype} values; row positions are integers")
     return pairs.astype(np.int64)

@@ -1,5 +1,8 @@
 """A session and its data: the same up to rounding, or refused in words."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -129,11 +132,11 @@ def test_float32_and_float64_of_the_same_values_are_the_same_data(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "kind", "words"),
     [
-        (one_value(X, np.nan), ValueError, "X contains NaN"),
+        (one_value(X, np.nan), ValueError, r"NaN/infinity: 1 value\(s\), the first in row \d+, column \d+"),
         (one_value(X, np.inf), ValueError, "infinity"),
         (np.empty((0, 2)), ValueError, r"0 sample\(s\)"),
         (X[:, 0], ValueError, "Expected 2D array"),
-        ([["a", "b"]] * N_ROWS, ValueError, "could not convert"),
+        ([["a", "b"]] * N_ROWS, ValueError, "holds 'a'"),
     ],
 )
 def test_data_that_cannot_be_clustered(path, tmp_path, wrong, kind, words):
@@ -159,6 +162,37 @@ def test_the_smallest_data(tmp_path, n_rows):
 
 
 # ---------------------------------------------------------------- ids and source
+@settings(max_examples=25, deadline=None)
+@given(ids=st.lists(st.text(max_size=6), min_size=N_ROWS, max_size=N_ROWS, unique=True))
+def test_ids_come_back_as_they_were(ids):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "s.linkwise")
+        Session.open(path, X, LEARNERS["COBRA"](), ids=ids).close()
+        with Session.open(path, X, ids=ids) as session:
+            assert session.ids == ids
+        with Session.open(path) as session:
+            assert session.ids == ids
+
+
+def test_ids_that_look_like_numbers_stay_text(tmp_path):
+    ids = ["007", "7", "7.0", "1,5", 'say "a"', "ä", "日本", " x", "x ", "", "a\nb", *"abc"]
+    path, pairs = tmp_path / "s.linkwise", tmp_path / "pairs.csv"
+    with Session.open(path, X, LEARNERS["COBRAS"](), ids=ids) as session:
+        answer_by(session, TRUTH, 6)
+        session.constraints.to_csv(pairs, ids=session.ids)
+        other = lw.Session(X, LEARNERS["COBRAS"](), ids=ids)
+        assert other.import_csv(pairs) == session.constraints.n_constraints
+        assert other.constraints == session.constraints
+
+
+def test_ids_may_be_given_as_numbers(tmp_path):
+    path = tmp_path / "s.linkwise"
+    ids = np.arange(100, 100 + N_ROWS)
+    Session.open(path, X, LEARNERS["COBRAS"](), ids=ids).close()
+    with Session.open(path, X, ids=ids) as session:
+        assert session.ids == [str(i) for i in range(100, 100 + N_ROWS)]
+
+
 def test_other_ids_are_refused(path):
     for ids in ([f"r{i}" for i in range(N_ROWS)][::-1], [f"s{i}" for i in range(N_ROWS)], ["r0"]):
         with pytest.raises(DataMismatchError, match="rows with other ids; carry its answers over by id"):

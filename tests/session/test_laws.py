@@ -260,37 +260,6 @@ def test_from_memory_to_a_file_is_as_in_the_file_from_the_start(learner, said, a
             assert one.learner == two.learner
 
 
-@settings(max_examples=25, deadline=None)
-@given(ids=st.lists(st.text(max_size=6), min_size=N_ROWS, max_size=N_ROWS, unique=True))
-def test_ids_come_back_as_they_were(ids):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "s.linkwise")
-        Session.open(path, X, LEARNERS["COBRA"](), ids=ids).close()
-        with Session.open(path, X, ids=ids) as session:
-            assert session.ids == ids
-        with Session.open(path) as session:
-            assert session.ids == ids
-
-
-def test_ids_that_look_like_numbers_stay_text(tmp_path):
-    ids = ["007", "7", "7.0", "1,5", 'say "a"', "ä", "日本", " x", "x ", "", "a\nb", *"abc"]
-    path, pairs = tmp_path / "s.linkwise", tmp_path / "pairs.csv"
-    with Session.open(path, X, LEARNERS["COBRAS"](), ids=ids) as session:
-        answer_by(session, TRUTH, 6)
-        session.constraints.to_csv(pairs, ids=session.ids)
-        other = lw.Session(X, LEARNERS["COBRAS"](), ids=ids)
-        assert other.import_csv(pairs) == session.constraints.n_constraints
-        assert other.constraints == session.constraints
-
-
-def test_ids_may_be_given_as_numbers(tmp_path):
-    path = tmp_path / "s.linkwise"
-    ids = np.arange(100, 100 + N_ROWS)
-    Session.open(path, X, LEARNERS["COBRAS"](), ids=ids).close()
-    with Session.open(path, X, ids=ids) as session:
-        assert session.ids == [str(i) for i in range(100, 100 + N_ROWS)]
-
-
 # ---------------------------------------------------------------- seeds and learners
 def test_a_seed_that_was_drawn_is_kept(tmp_path):
     path = tmp_path / "s.linkwise"

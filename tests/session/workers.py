@@ -113,7 +113,12 @@ class Workers:
             [sys.executable, "-W", "error", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **one_thread, "PYTHONPATH": str(Path(__file__).parents[1])},
+            env={
+                **os.environ,
+                **one_thread,
+                "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas brings pyarrow, where it is there
+                "PYTHONPATH": str(Path(__file__).parents[1]),
+            },
         )
         self.heard = defaultdict(deque)
 

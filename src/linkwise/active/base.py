@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from linkwise.active.unasked import unasked
@@ -82,10 +83,12 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             If the oracle raises, what was found until then is kept and the exception passes.
         """
         self._validate_params()
-        rows = checked_rows(self, X)
+        rows = checked_rows(X, self)
         budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
         evidence = Evidence(len(rows), checked_constraints(constraints, rows))
         seed = seed_of(self.random_state)
+        if oracle is not None and not callable(oracle):
+            raise TypeError(f"oracle={oracle!r}; give a function of two row positions, or None")
         if oracle is None:
             labels = unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
@@ -117,15 +120,17 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def checked_rows(estimator: BaseEstimator, X: ArrayLike) -> NDArray[Any]:
+LARGEST = 1e150  # squares of larger values overflow, squares of smaller differences vanish
+
+
+def checked_rows(X: ArrayLike, estimator: BaseEstimator | None = None) -> NDArray[Any]:
     """X as floats, C-contiguous; what cannot be clustered is named by its place."""
-    name = type(estimator).__name__
+    name = "a session" if estimator is None else type(estimator).__name__
     if issparse(X):
         raise TypeError(f"X is sparse, but dense data is required by {name}; pass X.toarray()")
+    check = check_array if estimator is None else partial(validate_data, estimator)
     try:
-        rows: NDArray[Any] = validate_data(
-            estimator, X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
-        )
+        rows: NDArray[Any] = check(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
@@ -136,6 +141,13 @@ def checked_rows(estimator: BaseEstimator, X: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"X holds NaN/infinity: {len(wrong)} value(s), the first in row {row}, column {column}; "
             "impute or drop them"
+        )
+    low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+    largest, spread = float(np.maximum(-low, high).max()), float(np.max(high / 2 - low / 2)) * 2
+    if largest > LARGEST or 0 < spread < 1 / LARGEST:
+        raise ValueError(
+            f"X holds values up to {largest:.3g} that differ by up to {spread:.3g}, beyond what "
+            "squared distances can hold; rescale X, for example to [0, 1]"
         )
     return rows
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -184,13 +183,9 @@ class Partition:
     def impure(self, evidence: Evidence) -> set[int]:
         """Positions of the super-instances that hold rows known to be apart."""
         said = evidence.groups()
-        held: dict[int, list[int]] = {}
-        for group, rows in enumerate(said.rows):
-            for number in np.unique(self.at[rows]).tolist():
-                held.setdefault(number, []).append(group)
-        return {
-            n for n, groups in held.items() if any(pair in said.apart for pair in combinations(groups, 2))
-        }
+        hostile = {group for pair in said.apart for group in pair}
+        holders = {group: set(self.at[said.rows[group]].tolist()) for group in hostile}
+        return {number for a, b in said.apart for number in holders[a] & holders[b]}
 
     def representatives(self) -> NDArray[np.int64]:
         """Representative row of every super-instance."""

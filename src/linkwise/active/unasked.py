@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from scipy.spatial import cKDTree
 
 from linkwise.active.super_instances import Partition, SuperInstance, group
 from linkwise.cluster.common.kmeans import k_means
@@ -76,32 +76,33 @@ def _divided(
     if not foes:
         return [rows]
     counts = np.bincount(place)
-    means = np.column_stack([np.bincount(place, weights=column) / counts for column in X[known].T])
-    part = _parts_of_groups(means, counts, foes)
-    nearest = part[cdist(X[rows], means).argmin(axis=1)]
+    columns = [np.bincount(place, weights=column) for column in X[known].T]
+    sums: NDArray[np.float64] = np.stack(columns, axis=1, dtype=np.float64)
+    part = _parts_of_groups(sums, counts, foes)
+    nearest = part[cKDTree(sums / counts[:, None]).query(X[rows])[1]]
     nearest[np.searchsorted(rows, known)] = part[place]
     return [rows[nearest == j] for j in range(int(part.max()) + 1)]
 
 
 def _parts_of_groups(
-    means: NDArray[np.float64], counts: NDArray[np.int64], foes: list[tuple[int, int]]
+    sums: NDArray[np.float64], counts: NDArray[np.int64], foes: list[tuple[int, int]]
 ) -> NDArray[np.int64]:
     """Part of every group: large groups first, each to the nearest part without a foe, else to a new one."""
-    hostile: dict[int, set[int]] = {}
+    hostile: dict[int, list[int]] = {}
     for a, b in foes:
-        hostile.setdefault(a, set()).add(b)
-        hostile.setdefault(b, set()).add(a)
-    members: list[list[int]] = []
+        hostile.setdefault(a, []).append(b)
+        hostile.setdefault(b, []).append(a)
+    part = np.full(len(sums), -1)
+    totals, sizes = np.empty((0, sums.shape[1])), np.empty(0)
     for g in np.argsort(-counts, kind="stable").tolist():
-        free = [p for p in members if hostile.get(g, set()).isdisjoint(p)]
-        if free:
-            centres = np.array([np.average(means[p], axis=0, weights=counts[p]) for p in free])
-            free[int(cdist(means[[g]], centres).argmin())].append(g)
-        else:
-            members.append([g])
-    part = np.empty(len(means), dtype=np.int64)
-    for number, of in enumerate(members):
-        part[of] = number
+        gap = ((totals / sizes[:, None] - sums[g] / counts[g]) ** 2).sum(axis=1)
+        gap[[part[foe] for foe in hostile.get(g, ()) if part[foe] >= 0]] = np.inf
+        if not (gap < np.inf).any():  # a new part, the nearest by far
+            gap = np.append(gap, 0.0)
+            totals, sizes = np.vstack([totals, np.zeros(sums.shape[1])]), np.append(sizes, 0)
+        part[g] = gap.argmin()
+        totals[part[g]] += sums[g]
+        sizes[part[g]] += counts[g]
     return part
 
 

@@ -18,10 +18,13 @@ namespace linkwise {
 // Relative margin of the bounds: far above rounding in float32 (6e-8), in which gaps are kept.
 inline constexpr double kMargin = 1e-6;
 
-// A gap as it is kept; 0, which is never trusted, where float32 cannot hold it to within the margin.
+// A gap as it is kept: rounded down, so that a bound is never too good; 0, which is never trusted, where
+// float32 cannot hold it to within the margin.
 LINKWISE_INLINE float as_float(double gap) {
     using Float = std::numeric_limits<float>;
-    return gap >= Float::min() && gap <= Float::max() ? static_cast<float>(gap) : 0.0f;
+    if (!(gap >= Float::min() && gap <= Float::max())) return 0.0f;
+    const float kept = static_cast<float>(gap);
+    return static_cast<double>(kept) <= gap ? kept : std::nextafter(kept, 0.0f);
 }
 
 // One chunk of rows in one assignment; sums and counts belong to the chunk and follow the labels.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from linkwise.errors import ConstraintError, SessionError
 from linkwise.learner import Learner
@@ -20,6 +20,8 @@ ROUNDING = 1e-12  # of the sum of a column: far above the rounding of a sum, far
 # ---------------------------------------------------------------- learners
 def described(learner: Learner) -> dict[str, Any]:
     """Name and parameters of a learner, in JSON."""
+    if isinstance(learner, type) or not (hasattr(learner, "prepare") and hasattr(learner, "run")):
+        raise TypeError(f"{learner!r} is no learner; give one, for example COBRAS(random_state=0)")
     kind = type(learner)
     ours = kind.__module__.startswith("linkwise.")
     parameters = dict(getattr(learner, "get_params", dict)())
@@ -75,13 +77,6 @@ def _plain(value: object) -> Any:
 
 
 # ---------------------------------------------------------------- data
-def checked_rows(X: ArrayLike) -> NDArray[Any]:
-    """X as floats, C-contiguous, all finite."""
-    from sklearn.utils import check_array
-
-    return np.asarray(check_array(X, dtype=[np.float64, np.float32], order="C", input_name="X"))
-
-
 def checked_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     """One id a row, as text, all different."""
     if ids is None:

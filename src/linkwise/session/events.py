@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from linkwise.errors import ConstraintError, SessionDamagedError
+from linkwise.closure import chain_in_words
+from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.evidence import Answer, Evidence, Fact
 
 EventKind = Literal["answer", "add", "import", "change", "undo"]
@@ -84,3 +86,18 @@ def evidence_of(n_rows: int, events: Sequence[Event]) -> Evidence:
         except (ConstraintError, TypeError) as error:  # no session writes such an event
             raise SessionDamagedError(f"event {event.number} of the session cannot hold: {error}") from error
     return evidence
+
+
+@contextmanager
+def in_ids(ids: Sequence[str] | None) -> Iterator[None]:
+    """Tell a contradiction by the ids that the person knows."""
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not error.chain:
+            raise
+        words = chain_in_words(error.chain, str if ids is None else ids.__getitem__)
+        raise InfeasibleConstraintsError(
+            f"this contradicts what is known: {words}; leave it out, or undo or change one of these answers",
+            error.chain,
+        ) from None

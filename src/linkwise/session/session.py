@@ -8,20 +8,19 @@ still counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from linkwise.closure import chain_in_words
+from linkwise.active.base import checked_rows
 from linkwise.constraints import Constraints
 from linkwise.errors import (
     ConstraintError,
     DataMismatchError,
-    InfeasibleConstraintsError,
     SessionError,
     StaleAnswerError,
 )
@@ -30,7 +29,6 @@ from linkwise.learner import Learner, Question, checked_answer
 from linkwise.pairs import KINDS, Kind
 from linkwise.session.described import (
     checked_ids,
-    checked_rows,
     described,
     difference,
     fingerprint,
@@ -38,7 +36,7 @@ from linkwise.session.described import (
     rebuilt,
     seed_of_learner,
 )
-from linkwise.session.events import Event, EventKind, evidence_of, holding, settled
+from linkwise.session.events import Event, EventKind, evidence_of, holding, in_ids, settled
 from linkwise.session.status import Status
 from linkwise.session.store import Changed, Store
 from linkwise.session.view import SessionView, alone
@@ -109,7 +107,7 @@ class Session(SessionView):
         path : path
             Created if there is none; then X and learner are needed.
         X : array-like of shape (n_rows, n_features), optional
-            The data that the session was made for, up to rounding; float32 or float64. Without them
+            The data that the session was made for, up to their last bits. Without them
             nothing can be asked, but answers, constraints and the last labels can be read, and answers
             undone.
         learner : Learner, optional
@@ -134,8 +132,13 @@ class Session(SessionView):
                     f"there is no session file {os.fspath(path)}; give X and a learner to begin one"
                 )
             session = cls(X, learner, ids=ids, source=source)
-            session.save(path)
-            return session
+            try:
+                session.save(path)
+                return session
+            except SessionError:
+                if not Path(path).exists():
+                    raise
+                session.close()  # another client has just begun the same file: open that
         session = cls.__new__(cls)
         store = Store.open(path)
         try:
@@ -262,8 +265,10 @@ class Session(SessionView):
         Returns
         -------
         tuple of int
-            Different pairs taken, and answers left out because an id is not among the rows here.
+            Different pairs that hold here now, and answers left out because an id is not among the rows.
         """
+        if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
+            raise SessionError(f"{os.fspath(path)} is this session itself; name another one")
         with Session.open(path) as other:
             names, facts = other.ids, list(other.evidence)
         position = {name: row for row, name in enumerate(self.ids)}
@@ -277,7 +282,7 @@ class Session(SessionView):
         return taken, len(facts) - sum(map(len, moved.values()))
 
     def _bring_in(self, constraints: Constraints, doubts: tuple[Fact, ...], source: str) -> int:
-        """One event for all pairs; none if there are none, or the same import holds already."""
+        """One event for all pairs, none if all of them were said before; how many pairs there are."""
         facts = (
             *(Fact(i, j, "yes") for i, j in constraints.must_link.tolist()),
             *(Fact(i, j, "no") for i, j in constraints.cannot_link.tolist()),
@@ -285,9 +290,11 @@ class Session(SessionView):
         )
 
         def pairs() -> dict[str, Any] | None:
-            self._known().check_constraints(constraints)
-            held = any(e.source == source and e.facts == facts for e in holding(self._events))
-            return None if held or not facts else {"facts": facts, "source": source}
+            known = self._known()
+            known.check_constraints(constraints)
+            said = {(*sorted(fact[:2]), fact.answer) for fact in known}
+            new = any((*sorted(fact[:2]), fact.answer) not in said for fact in facts)
+            return {"facts": facts, "source": source} if new else None
 
         self._write_checked("import", pairs)
         return len(facts)
@@ -382,7 +389,7 @@ class Session(SessionView):
         """Store what is true whatever others say at this moment; if they were first it is checked again."""
         while True:
             self._catch_up()
-            with _in_ids(self._ids):
+            with in_ids(self._ids):
                 event = fields()
             with suppress(Changed):
                 return None if event is None else self._write(kind, **event)
@@ -392,18 +399,3 @@ class Session(SessionView):
         if self._replay is not None and (always or self.n_rows <= SNAPSHOT_ROWS):
             with suppress(SessionError):
                 self._store.put_snapshot(self._replay.snapshot())
-
-
-@contextmanager
-def _in_ids(ids: Sequence[str] | None) -> Iterator[None]:
-    """Tell a contradiction by the ids that the person knows."""
-    try:
-        yield
-    except InfeasibleConstraintsError as error:
-        if not error.chain:
-            raise
-        words = chain_in_words(error.chain, str if ids is None else ids.__getitem__)
-        raise InfeasibleConstraintsError(
-            f"this contradicts what is known: {words}; leave it out, or undo or change one of these answers",
-            error.chain,
-        ) from None

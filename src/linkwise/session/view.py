@@ -93,14 +93,19 @@ class SessionView:
     @property
     @alone
     def evidence(self) -> Evidence:
-        """All that is known, with what follows from it. To read, not to add to."""
+        """All that is known, with what follows from it.
+
+        To read, not to add to, and only while no other thread answers: it grows with the session.
+        """
         self._catch_up()
         return self._known()
 
     @property
+    @alone
     def constraints(self) -> Constraints:
         """All yes and no answers, volunteered and imported pairs."""
-        return self.evidence.to_constraints()
+        self._catch_up()
+        return self._known().to_constraints()
 
     @property
     def history(self) -> list[Event]:
