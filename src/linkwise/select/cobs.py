@@ -134,7 +134,7 @@ class COBS(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        rows = checked_rows(self, X)
+        rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
         seed = seed_of(self.random_state)
         pool = build_pool(rows, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
