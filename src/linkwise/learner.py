@@ -154,11 +154,13 @@ class Run:
             self.refresh()
 
     def refresh(self) -> None:
-        """Go on if what is asked follows by now from facts that were added to the evidence."""
-        if self.question is not None:
-            known = self.evidence.verdict(self.question.first, self.question.second)
-            if known is not None:
-                self._advance(known)
+        """Take in facts that were added to the evidence; go on if what is asked follows from them."""
+        q = self.question
+        known = None if q is None else self.evidence.verdict(q.first, q.second)
+        if known is None:
+            self.labels = self._shown(self._counted[0])
+        else:
+            self._advance(known)
 
     def _advance(self, answer: Answer | None) -> None:
         """Run the learner until it asks what Evidence does not know; keep within the budget."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.evidence import Evidence
-from linkwise.learner import Labels, Learner, Question, Reason, Run, respecting
+from linkwise.learner import Labels, Learner, Question, Reason, Run
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.store import Snapshot
 
@@ -60,14 +60,11 @@ class Replay:
             self._told = wanted[:n_before]
             known = evidence_of(len(self.X), self._told)
             run = Run(self._learner, self.X, known, self._seed, prepared=self._prepared)
-        went_on = True
         for event in wanted[len(self._told) :]:
-            asked = run.question
             _tell(run, event)
-            went_on = run.question is not asked
         self._run, self._told = run, wanted
-        self.labels = run.labels if went_on else respecting(run.labels, run.evidence)
-        self.question, self.reason, self.evidence = run.question, run.reason, run.evidence
+        self.question, self.labels = run.question, run.labels
+        self.reason, self.evidence = run.reason, run.evidence
         self.at = events[-1].number if events else 0
 
     def snapshot(self) -> Snapshot:
