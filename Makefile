@@ -32,6 +32,7 @@ types: .venv/dev  ## mypy, strict on the core
 bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)
 	$(BIN)/python -m bench.speed.kmeans --quick
 	$(BIN)/python -m bench.speed.cobras --quick
+	$(BIN)/python -m bench.speed.cobs --quick
 	$(BIN)/python -m bench.papers.cobras quality
 
 docs: .venv/docs  ## docs/_build/html/index.html

@@ -37,6 +37,7 @@ LEARNERS = (
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
     ),
+    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.select.active_cobs import ActiveCOBS
+    from linkwise.select.clusterings import Preset
+    from linkwise.select.cobs import COBS
+    from linkwise.select.pool import Pool, build_pool
     from linkwise.session.session import Session
 
 __version__ = "0.1.0"
@@ -40,6 +44,11 @@ _HOME = {
     "Evidence": "evidence",
     "Question": "learner",
     "TruthOracle": "learner",
+    "ActiveCOBS": "select.active_cobs",
+    "Preset": "select.clusterings",
+    "COBS": "select.cobs",
+    "Pool": "select.pool",
+    "build_pool": "select.pool",
     "Session": "session.session",
 }
 
@@ -51,6 +60,11 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "COBS",
+    "ActiveCOBS",
+    "Pool",
+    "Preset",
+    "build_pool",
     "constraint_score",
     "ConstraintError",
     "ConstraintWarning",

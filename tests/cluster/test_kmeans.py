@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine, make_blobs
 
-from linkwise.cluster.common.kmeans import k_means
+from linkwise.cluster.common.kmeans import k_means, k_means_runs
 
 
 def assert_sound(result, X):
@@ -113,3 +113,19 @@ def test_what_is_refused(arguments, words):
 def test_no_starts_are_refused():
     with pytest.raises(ValueError, match="n_init must be at least 1 or 'auto', got 0"):
         k_means(np.zeros((3, 2)), 1, 0, n_init=0)
+
+
+def test_runs_are_kept_and_the_best_of_them_is_k_means():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    runs = k_means_runs(X, 5, 7, 10)
+    best = k_means(X, 5, 7, n_init=10)
+    assert runs.labels.shape == (10, 300)
+    assert runs.inertia.min() == best.inertia
+    assert runs.labels[runs.inertia.argmin()].tolist() == best.labels.tolist()
+
+
+def test_runs_over_few_distinct_rows_have_few_clusters():
+    X = np.repeat(np.arange(3.0)[:, None], 4, axis=0)
+    assert set(k_means_runs(X, 8, 0, 2).labels.ravel()) == {0, 1, 2}
+    with pytest.raises(ValueError, match="n_runs must be at least 1, got 0"):
+        k_means_runs(X, 2, 0, 0)

@@ -20,7 +20,7 @@ def test_every_generated_check(estimator, check):
 
 
 def test_all_kinds_of_learners_are_swept():
-    assert {type(entry.make()).__name__ for entry in LEARNERS} == {"COBRA", "COBRAS"}
+    assert {type(entry.make()).__name__ for entry in LEARNERS} == {"COBRA", "COBRAS", "ActiveCOBS"}
 
 
 @each_learner

@@ -109,3 +109,28 @@ def nearest_rows(X, labels, centers, allowed=None):
         if may.any():
             nearest[c] = np.where(may, squares[:, c], np.inf).argmin()
     return nearest
+
+
+def dbscan(X, eps, min_pts):
+    """(n,) labels of one DBSCAN: clusters grown from core rows, in the order of the rows."""
+    near = squared_distances(X, X) <= eps * eps
+    core = near.sum(axis=1) >= min_pts
+    labels = np.full(len(X), -1)
+    for first in np.flatnonzero(core):
+        if labels[first] >= 0:
+            continue
+        cluster, front = labels.max() + 1, [first]
+        while front:
+            i = front.pop()
+            if labels[i] < 0:
+                labels[i] = cluster
+                if core[i]:
+                    front.extend(np.flatnonzero(near[i]))
+    return labels
+
+
+def distance_range(X):
+    """Smallest positive and largest squared distance of two rows."""
+    squares = squared_distances(X, X)
+    positive = squares[squares > 0]
+    return (positive.min(), positive.max()) if len(positive) else (0.0, 0.0)

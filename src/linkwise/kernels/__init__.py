@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from linkwise.kernels import _kernels
 
-__all__ = ["LloydRuns", "TwoMeans", "kmeans_plusplus", "lloyd", "nearest_rows", "two_means"]
+__all__ = [
+    "LloydRuns",
+    "TwoMeans",
+    "all_dbscans",
+    "distance_range",
+    "kmeans_plusplus",
+    "lloyd",
+    "nearest_rows",
+    "two_means",
+]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -170,6 +179,64 @@ def nearest_rows(
         _check_array("allowed", allowed, (X.shape[0],), np.bool_)
     _check_count("n_threads", n_threads)
     return _kernels.nearest_rows(X, labels, centers, allowed, n_threads)
+
+
+def all_dbscans(
+    X: NDArray[Any], eps: NDArray[np.float64], min_pts: NDArray[np.int64], n_threads: int
+) -> NDArray[np.int32]:
+    """Run DBSCAN for every pair of a radius and a number of neighbours.
+
+    Two rows are neighbours when their squared distance, summed in the order of the features, is at
+    most the squared radius; a row is its own neighbour. Labels, their numbers and the clusters of
+    border rows are those of scikit-learn's ``DBSCAN(algorithm="kd_tree")``. Time O(n² d) once and
+    O(n M) a clustering, memory O(n M), where M is the largest of `min_pts`.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    eps : (E,) float64
+        Radii, not negative and ascending; at most 255.
+    min_pts : (P,) int64
+        Neighbours that make a core row, itself included; at least 1.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (P, E, n) int32
+        Clusters 0, 1, ... in order of their first core rows; -1 is noise.
+
+    References
+    ----------
+    Ester, Kriegel, Sander and Xu (1996), A density-based algorithm for discovering clusters in large
+    spatial databases with noise. Araújo Neto, Sander, Campello and Nascimento (2021), Core-SG:
+    efficient computation of multiple MSTs for density-based methods.
+    """
+    _check_rows(X)
+    _check_array("eps", eps, (None,))
+    _check_array("min_pts", min_pts, (None,), np.int64)
+    if len(eps) > 255:
+        raise ValueError(f"eps holds {len(eps)} radii; give at most 255 at once")
+    _check_count("the smallest of min_pts", int(min_pts.min()))
+    _check_count("n_threads", n_threads)
+    return _kernels.all_dbscans(X, eps, min_pts, n_threads)
+
+
+def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
+    """Return the smallest positive and the largest squared distance between two rows.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (float, float)
+        Both 0 where all rows are equal. Sums are made in the order of the features.
+    """
+    _check_rows(X)
+    _check_count("n_threads", n_threads)
+    return _kernels.distance_range(X, n_threads)
 
 
 def _check_rows(X: NDArray[Any]) -> None:

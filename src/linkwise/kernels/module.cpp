@@ -7,4 +7,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_two_means(m);
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
+    linkwise::register_dbscan(m);
 }

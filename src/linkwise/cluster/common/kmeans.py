@@ -96,6 +96,38 @@ def k_means(
     return _compact(min(runs, key=lambda run: run.inertia))
 
 
+def k_means_runs(
+    X: NDArray[Any],
+    k: int,
+    seed: int | Sequence[int],
+    n_runs: int,
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    n_threads: int | None = None,
+) -> kernels.LloydRuns:
+    """Cluster rows by k-means from several k-means++ starts and keep every run.
+
+    Parameters
+    ----------
+    X, k, seed, max_iter, tol, n_threads
+        As for `k_means`, which would keep the best run. All rows are used, however many there are.
+    n_runs : int, at least 1
+
+    Returns
+    -------
+    LloydRuns
+        With fewer than `k` centres where `X` has fewer distinct rows.
+    """
+    X = _as_rows(X)
+    for name, value in (("k", k), ("n_runs", n_runs)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
+    threads = parallel.n_threads() if n_threads is None else n_threads
+    stop = (max_iter, tol * _mean_variance(X), threads)
+    return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop)
+
+
 def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
     X = np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
@@ -122,8 +154,14 @@ def _starts(
 def _best_run(
     X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_init: int, stop: tuple[int, float, int]
 ) -> KMeansResult:
-    runs = kernels.lloyd(X, _starts(X, k, entropy, n_init, stop[-1]), *stop)
+    runs = _runs(X, k, entropy, n_init, stop)
     return _run(runs, int(runs.inertia.argmin()))
+
+
+def _runs(
+    X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_runs: int, stop: tuple[int, float, int]
+) -> kernels.LloydRuns:
+    return kernels.lloyd(X, _starts(X, k, entropy, n_runs, stop[-1]), *stop)
 
 
 def _run(runs: kernels.LloydRuns, i: int) -> KMeansResult:

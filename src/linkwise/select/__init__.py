@@ -1,0 +1,1 @@
+"""Choose among many clusterings of the same rows by constraints."""

@@ -1,0 +1,260 @@
+"""ActiveCOBS: the pairs on which the clusterings of a pool are most divided.
+
+Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection", Algorithm 2. Every
+clustering has a weight. Of a random sample of pairs the one is asked for which the weights of the
+clusterings that join it and of those that part it differ least; then the clusterings that were right
+gain by a factor m, and those that were wrong lose by it. The heaviest clustering is the result.
+
+Settled where the printed algorithm is silent or wrong:
+
+- The difference of the two sums counts by its absolute value. As printed, the pair would be asked
+  that the pool is surest to part.
+- Counted is how often a clustering was right, less how often it was wrong, over all that is known:
+  weights are m to that power, as logarithms until they are compared.
+- A pair that was answered, or that follows from answers, leaves the sample. When no divided pair is
+  left, another sample is drawn; when several samples in a row hold none, there is nothing to ask.
+- "unsure" changes no weight.
+- Of identical rows one is shown.
+
+Cost: O(sample x pool) comparisons a question, below a millisecond for 1000 x 931.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+from math import log
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.active.base import ActiveLearner
+from linkwise.evidence import Evidence
+from linkwise.learner import Asking, Labels, Question, respecting, rng_at
+from linkwise.pairs import random_pairs
+from linkwise.select.choice import ranked
+from linkwise.select.clusterings import Noise
+from linkwise.select.pool import MAX_ROWS, Pool, build_pool
+
+FRUITLESS = 20  # samples without a divided pair, after which none is looked for
+
+
+class ActiveCOBS(ActiveLearner):
+    """Active choice among many clusterings, number of clusters unknown.
+
+    Features are not rescaled; in the paper all are brought to [0, 1] first
+    (``sklearn.preprocessing.MinMaxScaler``).
+
+    Parameters
+    ----------
+    n_candidates : int
+        Pairs in the sample from which a question is chosen.
+    update_factor : float
+        m, above 1: by how much an answer changes the weight of a clustering.
+    preset : {"paper", "quick"}
+        Which clusterings are tried: the paper's 931, or about a quarter of them.
+    noise : {"cluster", "singletons", "nearest"}
+        What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
+    max_rows : int
+        Of more rows a sample of this size is clustered; the others follow the nearest row of it.
+    cache : str or None
+        Folder where pools are kept between runs.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        The clustering of greatest weight; rows that were answered about are put where the answers say.
+    n_clusters_ : int
+    n_questions_ : int
+    history_ : sequence of ndarray
+        ``history_[q - 1]``: labels after q questions.
+    reason_ : str
+        Why it ended: "budget", "exhausted" (no clustering of the pool disagrees about a pair that is
+        still open), "stopped", or "no oracle".
+    constraints_ : Constraints
+        Everything that was given or answered.
+    violations_ : int
+        Number of those constraints that `labels_` break.
+
+    References
+    ----------
+    Van Craenendonck and Blockeel (2017), Constraint-based clustering selection. Machine Learning 106.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lw.ActiveCOBS(random_state=0).fit(minmax_scale(X), oracle=lw.TruthOracle(y), budget=20)
+    >>> model.n_questions_
+    20
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "update_factor": [Interval(Real, 1, None, closed="neither")],
+        "preset": [str],
+        "noise": [StrOptions({"cluster", "singletons", "nearest"})],
+        "max_rows": [Interval(Integral, 1, None, closed="left")],
+        "cache": [str, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_candidates: int = 1000,
+        update_factor: float = 2.0,
+        preset: str = "paper",
+        noise: Noise = "cluster",
+        max_rows: int = MAX_ROWS,
+        cache: str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_candidates = n_candidates
+        self.update_factor = update_factor
+        self.preset = preset
+        self.noise = noise
+        self.max_rows = max_rows
+        self.cache = cache
+        self.random_state = random_state
+
+    def prepare(self, X: NDArray[Any], seed: int) -> Pool:
+        """The pool."""
+        return build_pool(X, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
+
+    def run(
+        self,
+        X: NDArray[Any],
+        prepared: Pool,
+        evidence: Evidence,
+        seed: int,
+        *,
+        askable: NDArray[np.bool_] | None = None,
+        budget: int | None = None,
+    ) -> Asking:
+        """Algorithm 2 of the paper."""
+        twin = _twins(X, askable)
+        tally = Tally(prepared, evidence, twin)
+        fruitless = 0
+        for sample in _samples(_shown(twin, askable), self.n_candidates, seed):
+            open_pairs = OpenPairs(prepared, sample)
+            fruitless += 1
+            while open_pairs.forget_known(evidence):
+                fruitless = 0
+                weights = tally.weights(self.update_factor)
+                at, share = open_pairs.most_divided(weights)
+                first, second = (int(row) for row in open_pairs.pairs[at])
+                yield Question(
+                    first,
+                    second,
+                    tally.best(),
+                    f"The clusterings that fit so far are divided: {share:.0%} of them join the two.",
+                )
+            if fruitless == FRUITLESS:
+                break
+        return tally.best()
+
+
+class Tally:
+    """How often each clustering of a pool was right, less how often it was wrong.
+
+    Follows the evidence, whoever adds to it.
+    """
+
+    def __init__(self, pool: Pool, evidence: Evidence, twin: NDArray[np.int64]) -> None:
+        self.pool, self.evidence, self.twin = pool, evidence, twin
+        self.net = np.zeros(len(pool), dtype=np.int64)
+        self._counted = 0
+        self._parted = False
+        self._best: Labels | None = None
+
+    def update(self) -> None:
+        """Count the facts that arrived since the last time."""
+        if self._counted == len(self.evidence):
+            return
+        said = [fact for fact in islice(self.evidence, self._counted, None) if fact.answer != "unsure"]
+        pairs = np.array([(fact.first, fact.second) for fact in said], dtype=np.int64).reshape(-1, 2)
+        yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
+        self.net += (2 * (self.pool.together(pairs) == yes[:, None]).astype(np.int64) - 1).sum(axis=0)
+        self._counted = len(self.evidence)
+        self._parted |= not yes.all()
+        self._best = None
+
+    def weights(self, factor: float) -> NDArray[np.float64]:
+        """Weight of each distinct clustering, all candidates that are alike together; they add up to 1."""
+        self.update()
+        weights = self.pool.multiplicity * np.exp(log(factor) * (self.net - self.net.max()))
+        total: NDArray[np.float64] = weights / weights.sum()
+        return total
+
+    def heaviest(self) -> int:
+        """The clustering of which one candidate weighs most."""
+        self.update()
+        return int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+
+    def best(self) -> Labels:
+        """Its labels; rows that were answered about, and those identical to them, where the answers say."""
+        self.update()
+        if self._best is None:
+            labels = respecting(self.pool.clustering(self.heaviest()), self.evidence)[self.twin]
+            self._best = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        return self._best
+
+
+class OpenPairs:
+    """A sample of pairs about which the pool is divided and nothing is known."""
+
+    def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
+        together = pool.together(pairs)
+        divided = together.any(axis=1) & ~together.all(axis=1)
+        self.pairs = pairs[divided]
+        self._together = together[divided].astype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def forget_known(self, evidence: Evidence) -> int:
+        """Leave out the pairs that something is known about; how many are left."""
+        known = [evidence.verdict(i, j) is not None for i, j in self.pairs.tolist()]
+        if any(known):
+            still = ~np.array(known, dtype=bool)
+            self.pairs, self._together = self.pairs[still], self._together[still]
+        return len(self)
+
+    def most_divided(self, weights: NDArray[np.float64]) -> tuple[int, float]:
+        """The first of the most divided pairs, and the weight that joins it."""
+        joins = self._together @ weights
+        at = int(np.abs(2 * joins - 1).round(12).argmin())
+        return at, float(joins[at])
+
+
+def _twins(X: NDArray[Any], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """For each row the first of those identical to it, one that may be shown where there is one."""
+    order = np.arange(len(X)) if askable is None else np.argsort(~askable, kind="stable")
+    _, first, point = np.unique(X[order], axis=0, return_index=True, return_inverse=True)
+    twin = np.empty(len(X), dtype=np.int64)
+    twin[order] = order[first[point.ravel()]]
+    return twin
+
+
+def _shown(twin: NDArray[np.int64], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """The rows that may be shown, of identical ones the first."""
+    rows = np.unique(twin)
+    return rows if askable is None else rows[askable[rows]]
+
+
+def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """All pairs once, where they are few; else one sample after the other."""
+    total = len(rows) * (len(rows) - 1) // 2
+    if total <= size:
+        if total > 0:
+            yield rows[random_pairs(len(rows), total, rng_at(seed, 0))]
+        return
+    for number in count():
+        yield rows[random_pairs(len(rows), size, rng_at(seed, number))]

@@ -1,0 +1,157 @@
+"""COBS: the clustering that satisfies most constraints, and the reports about it."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, minmax_scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import linkwise as lw
+from linkwise.select.choice import ranked, satisfied
+from linkwise.select.pool import build_pool
+from reference.cobs import cobs
+
+X, y = load_iris(return_X_y=True)
+X = minmax_scale(X)
+SMALL = lw.Preset(clusters=(2, 3, 4), n_runs=3, n_eps=6, min_pts=(2, 5), neighbours=(5, 8), sigmas=(0.3,))
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return build_pool(X, "paper", 0)
+
+
+def few_candidates(**parameters):
+    return lw.COBS(preset=SMALL, **parameters)
+
+
+@parametrize_with_checks([few_candidates(random_state=0)])
+def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_choice_is_that_of_the_printed_algorithm(pool, seed):
+    c = lw.Constraints.sample(y, 30, seed)
+    candidates = [pool.clustering(candidate.clustering) for candidate in pool.candidates]
+    most, best = cobs(candidates, c.must_link.tolist(), c.cannot_link.tolist())
+    model = lw.COBS(random_state=0).fit(X, constraints=c)
+    assert c.n_constraints - model.violations_ == most
+    assert model.n_tied_ == len({candidates[b].tobytes() for b in best})
+    assert any(np.array_equal(model.labels_, candidates[b]) for b in best)
+
+
+def test_reports_fit_the_labels(pool):
+    c = lw.Constraints.sample(y, 20, 3)
+    model = lw.COBS(random_state=0).fit(X, constraints=c)
+    score = satisfied(model.pool_, c)
+    assert score.max() == c.n_constraints - model.violations_
+    assert model.n_fitting_ == (score == c.n_constraints).sum()
+    assert model.n_clusters_ == len(np.unique(model.labels_))
+    made = [
+        candidate
+        for candidate in model.pool_.candidates
+        if (candidate.algorithm, candidate.parameters) == (model.algorithm_, model.parameters_)
+    ]
+    assert np.array_equal(model.pool_.clustering(made[0].clustering), model.labels_)
+    for other in model.alternatives_:
+        labels = model.pool_.clustering(other.clustering)
+        assert other.score == c.n_constraints - sum(v.sum() for v in c.violated(labels))
+        assert other.n_clusters == len(np.unique(labels))
+        assert adjusted_rand_score(labels, model.labels_) < 1
+    scores = [other.score for other in model.alternatives_]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_of_tied_clusterings_the_fewest_clusters_then_the_most_agreement(pool):
+    c = lw.Constraints(len(X), must_link=[(0, 1)], cannot_link=[(0, 149)])
+    score = satisfied(pool, c)
+    best = ranked(pool, score)
+    assert sorted(best) == np.flatnonzero(score == 2).tolist()
+    fewest = pool.n_clusters[best].min()
+    assert pool.n_clusters[best[0]] == fewest
+    few = [b for b in best if pool.n_clusters[b] == fewest]
+    agreement = [
+        sum(pool.multiplicity[t] * adjusted_rand_score(pool.labels[b], pool.labels[t]) for t in best)
+        for b in few
+    ]
+    assert agreement[0] == pytest.approx(max(agreement), rel=1e-4)
+
+
+def test_chance_may_break_ties(pool):
+    c = lw.Constraints(len(X), must_link=[(0, 1)], cannot_link=[(0, 149)])
+    chosen = {
+        few_candidates(tie="random", random_state=seed).fit(X, constraints=c).labels_.tobytes()
+        for seed in range(8)
+    }
+    assert len(chosen) > 2
+    again = [few_candidates(tie="random", random_state=3).fit(X, constraints=c).labels_ for _ in range(2)]
+    assert np.array_equal(*again)
+
+
+def test_weights_decide():
+    c = lw.Constraints(len(X), [(0, 149)], [(0, 1)], must_link_weight=[1.0], cannot_link_weight=[5.0])
+    pool = build_pool(X, SMALL)
+    one = satisfied(pool, c)
+    expected = [(q[0] == q[149]) * 1.0 + (q[0] != q[1]) * 5.0 for q in pool.labels]
+    assert one.tolist() == expected
+
+
+def test_without_constraints_the_pool_s_consensus_is_returned():
+    blobs = np.repeat(np.eye(3) * 5, 20, axis=0) + np.random.default_rng(0).normal(0, 0.3, (60, 3))
+    model = lw.COBS(random_state=0).fit(minmax_scale(blobs))
+    assert adjusted_rand_score(np.repeat(range(3), 20), model.labels_) == 1
+    assert (model.violations_, model.n_fitting_) == (0, len(model.pool_))
+
+
+@pytest.mark.parametrize(("load", "least"), [(load_iris, 0.7), (load_wine, 0.8)])
+def test_fifty_constraints_find_the_classes(load, least):
+    rows, truth = load(return_X_y=True)
+    rows, found = minmax_scale(rows), []
+    for seed in range(3):
+        c = lw.Constraints.sample(truth, 50, seed)
+        found.append(adjusted_rand_score(truth, lw.COBS(random_state=0).fit(rows, constraints=c).labels_))
+    assert np.mean(found) > least
+
+
+def test_new_rows_follow_the_nearest():
+    model = few_candidates(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 30, 0))
+    distinct = np.unique(X, axis=0, return_index=True)[1]
+    assert np.array_equal(model.predict(X[distinct] + 1e-9), model.labels_[distinct])
+    assert model.predict(X[:0:-50]).dtype == model.labels_.dtype
+    with pytest.raises(NotFittedError):
+        few_candidates().predict(X)
+
+
+def test_the_score_is_the_share_of_constraints_satisfied():
+    c = lw.Constraints.sample(y, 40, 1)
+    model = make_pipeline(MinMaxScaler(), few_candidates(random_state=0)).fit(X, cobs__constraints=c)
+    cobs_ = model[-1]
+    assert cobs_.score(X, constraints=c) == 1 - cobs_.violations_ / 40
+    assert cobs_.score(X) == 1.0
+
+
+def test_a_cache_spares_the_work(tmp_path, monkeypatch):
+    c = lw.Constraints.sample(y, 40, 1)
+    first = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
+    monkeypatch.setattr("linkwise.select.pool.clusterings", None)
+    again = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
+    assert np.array_equal(first.labels_, again.labels_)
+    assert first.parameters_ == again.parameters_
+
+
+def test_of_many_rows_a_sample_is_clustered():
+    rows = np.vstack([X + shift for shift in (0, 1e-4)])
+    model = few_candidates(max_rows=150, random_state=0).fit(
+        rows, constraints=lw.Constraints.sample(np.r_[y, y], 60, 0)
+    )
+    assert len(model.labels_) == 300
+    assert adjusted_rand_score(np.r_[y, y], model.labels_) > 0.5
+
+
+def test_constraints_about_other_rows_are_refused():
+    with pytest.raises(ValueError, match="about 5 rows, X has 150"):
+        few_candidates().fit(X, constraints=lw.Constraints(5))
