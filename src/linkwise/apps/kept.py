@@ -112,8 +112,14 @@ def export(
     for target in (labels, constraints):
         if target not in (None, STDOUT) and target.is_file() and not force:
             raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
+    if labels is not None and constraints is not None and _same(labels, constraints):
+        raise WrongUse(f"clusters and pairs cannot both go to {labels}; name two files")
     session, stale = with_current_labels(found)
     with session:
+        for target in (labels, constraints):
+            for kept, what in ((found, "the session itself"), (data_path(found, session.source), "its data")):
+                if target is not None and kept is not None and _same(target, kept):
+                    raise WrongUse(f"{target} is {what} and is never overwritten; choose another name")
         if stale and (constraints is None or labels is not None):
             say(stale)
         if labels is not None:
@@ -130,6 +136,10 @@ def export(
             for what, target in (("clusters", labels), ("pairs", constraints)):
                 if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def written(target: Path) -> AbstractContextManager[TextIO]:

@@ -155,6 +155,8 @@ def opened(
     old : Path, optional
         A session whose answers are carried over by id.
     """
+    if old is not None and old.exists() and path.exists() and path.samefile(old):
+        raise WrongUse(f"--from {old} is the session itself; name another one, or leave --from out")
     if path.exists():
         return _resumed(data, path, reading, asking, constraints, old)
     if not data.exists():
@@ -184,7 +186,8 @@ def _resumed(
         session = Session.open(path, encoded.X, learner, ids=_ids(table))
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
-        command = quoted("linkwise", "ask", data, "--session", new, "--from", path)
+        options = _id_option(source, reading)
+        command = quoted("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{error}: {command}") from None
     try:
         notes = _bring_in(session, constraints, old)
@@ -227,8 +230,14 @@ def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
             raise WrongUse(
                 f"{path} was begun with {option} {_in_words(stored.get(name))}, not {_in_words(value)}; "
                 f"leave {option} out to go on, or begin anew and keep the answers with: "
-                f"--session NEW{SUFFIX} --from {quoted(path)}"
+                + quoted(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
             )
+
+
+def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
+    """What names the rows as they are named in the session: answers are carried over by it."""
+    column = reading.id_column or source["choices"].get("id_column")
+    return () if column is None else ("--id", column)
 
 
 def _plain(value: Any) -> Any:
@@ -247,6 +256,13 @@ def _bring_in(session: Session, constraints: Path | None, old: Path | None) -> l
         if not old.exists():
             raise FileNotFoundError(f"there is no session {old} to take answers from")
         taken, left_out = session.carry_over(old)
+        if left_out and not taken:
+            with Session.open(old) as kept:
+                theirs = kept.ids[0]
+            raise DataMismatchError(
+                f"none of the {count(left_out, 'answer')} in {old} fits: its rows are called {theirs!r} …, "
+                f"these {session.ids[0]!r} …; name the column that calls them so: --id COLUMN"
+            )
         note = f"{count(taken, 'answer')} taken over from {old.name}"
         if left_out:
             note += f", {left_out} left out because a row of theirs is not in these data"
