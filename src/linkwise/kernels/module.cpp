@@ -8,4 +8,6 @@ NB_MODULE(_kernels, m) {
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
     linkwise::register_dbscan(m);
+    linkwise::register_gaussian(m);
+    linkwise::register_exchange(m);
 }

@@ -22,7 +22,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
@@ -156,9 +155,10 @@ def _spectral(
             found = spectral_labels(graph(k), clusters, (seed, 1, k), n_threads)
             yield _of_graph("spectral, nearest neighbours", {"k": k}, clusters, found)
     unit = float(np.ptp(X, axis=0).max()) or 1.0
-    squares = cdist(X / unit, X / unit, "sqeuclidean") if preset.sigmas else np.empty((0, 0))
+    weights = np.empty((len(X), len(X)) if preset.sigmas else (0, 0))  # of one graph after the other
     for at, sigma in enumerate(preset.sigmas):
-        found = spectral_labels(gaussian_graph(squares, sigma), clusters, (seed, 2, at), n_threads)
+        graph_of_sigma = gaussian_graph(X / unit, sigma, n_threads=n_threads, out=weights)
+        found = spectral_labels(graph_of_sigma, clusters, (seed, 2, at), n_threads)
         yield _of_graph("spectral, Gaussian", {"sigma": sigma}, clusters, found)
 
 
