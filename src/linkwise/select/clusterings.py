@@ -28,7 +28,15 @@ from sklearn.neighbors import NearestNeighbors
 
 from linkwise import kernels
 from linkwise.cluster.common.kmeans import k_means_runs
-from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import (
+    gaussian_graph,
+    knn_graphs,
+    landmark_labels,
+    landmark_rows,
+    spectral_labels,
+)
+
+MOST_WEIGHED = 5000  # rows of which all weights of a Gaussian graph are made; of more, those to landmarks
 
 Noise = Literal["cluster", "singletons", "nearest"]
 Grid = dict[str, Sequence[Any]]
@@ -155,11 +163,24 @@ def _spectral(
             found = spectral_labels(graph(k), clusters, (seed, 1, k), n_threads)
             yield _of_graph("spectral, nearest neighbours", {"k": k}, clusters, found)
     unit = float(np.ptp(X, axis=0).max()) or 1.0
-    weights = np.empty((len(X), len(X)) if preset.sigmas else (0, 0))  # of one graph after the other
-    for at, sigma in enumerate(preset.sigmas):
-        graph_of_sigma = gaussian_graph(X / unit, sigma, n_threads=n_threads, out=weights)
-        found = spectral_labels(graph_of_sigma, clusters, (seed, 2, at), n_threads)
-        yield _of_graph("spectral, Gaussian", {"sigma": sigma}, clusters, found)
+    yield from _gaussian_spectral(X / unit, preset.sigmas, clusters, seed, n_threads)
+
+
+def _gaussian_spectral(
+    X: NDArray[Any], sigmas: Sequence[float], clusters: list[int], seed: int, n_threads: int
+) -> Iterator[list[Made]]:
+    name = "spectral, Gaussian"
+    if len(X) > MOST_WEIGHED:
+        landmarks = landmark_rows(X, (seed, 2), n_threads)
+        for at, sigma in enumerate(sigmas):
+            found = landmark_labels(X, sigma, landmarks, clusters, (seed, 2, at), n_threads)
+            yield _of_graph(name, {"sigma": sigma, "landmarks": len(landmarks)}, clusters, found)
+        return
+    weights = np.empty((len(X), len(X)) if sigmas else (0, 0))  # of one graph after the other
+    for at, sigma in enumerate(sigmas):
+        graph = gaussian_graph(X, sigma, n_threads=n_threads, out=weights)
+        found = spectral_labels(graph, clusters, (seed, 2, at), n_threads)
+        yield _of_graph(name, {"sigma": sigma}, clusters, found)
 
 
 def _of_graph(
