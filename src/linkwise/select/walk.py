@@ -170,7 +170,7 @@ def _inner(
     if len(tiny):
         theirs = (vectors[:, tiny] ** 2).sum(axis=1) > OWN
         follow = np.flatnonzero(~theirs & (values > LEAST_STEP))
-        placed[np.ix_(follow, tiny)] = _followed(weights, degree, rows, tiny, values[follow], placed[follow])
+        placed[follow] = _followed(weights, degree, rows, tiny, values[follow], placed[follow])
     placed *= np.where(placed[np.arange(wanted + 1), np.abs(placed).argmax(axis=1)] < 0, -1, 1)[:, None]
     return [(float(values[j]), rows, placed[j]) for j in range(1, wanted + 1)]
 
