@@ -8,4 +8,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
     linkwise::register_dbscan(m);
+    linkwise::register_together(m);
 }
