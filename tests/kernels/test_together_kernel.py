@@ -61,25 +61,49 @@ LABELS, ROWS = np.zeros((9, 4), np.int16), np.zeros(3, np.int32)
 BITS, WEIGHTS = np.zeros((2, 3), np.uint8), np.zeros(9, np.int64)
 
 
+def pack(labels, first, second, n_threads=1):
+    return kernels.pack_together(labels, first, second, n_threads)
+
+
+def weigh(bits, weights, n_threads=1):
+    return kernels.weighted_together(bits, weights, n_threads)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: kernels.pack_together(LABELS.astype("i4"), ROWS, ROWS, 1), TypeError, "labels .* int16"),
-        (lambda: kernels.pack_together(LABELS.T, ROWS, ROWS, 1), ValueError, "labels must be C-contiguous"),
-        (lambda: kernels.pack_together(LABELS[:0], ROWS, ROWS, 1), ValueError, r"labels .* \(0, 4\)"),
-        (lambda: kernels.pack_together(LABELS, ROWS.astype("i8"), ROWS, 1), TypeError, "first .* int32"),
-        (lambda: kernels.pack_together(LABELS, ROWS[:0], ROWS[:0], 1), ValueError, r"first .* \(≥1\)"),
-        (lambda: kernels.pack_together(LABELS, ROWS, ROWS[:2], 1), ValueError, r"second .* \(3\), got \(2,\)"),
-        (lambda: kernels.pack_together(LABELS, ROWS, ROWS + 4, 1), ValueError, "second names rows 4 to 4 of 4"),
-        (lambda: kernels.pack_together(LABELS, ROWS - 1, ROWS, 1), ValueError, "first names rows -1 to -1"),
-        (lambda: kernels.pack_together(LABELS, ROWS, ROWS, 0), ValueError, "n_threads must be at least 1"),
-        (lambda: kernels.weighted_together(BITS, WEIGHTS[:8], 1), ValueError, r"bits .* \(1, ≥1\), got"),
-        (lambda: kernels.weighted_together(BITS[:, :0], WEIGHTS, 1), ValueError, r"bits .* got \(2, 0\)"),
-        (lambda: kernels.weighted_together(BITS[:, ::2], WEIGHTS, 1), ValueError, "bits must be C-contiguous"),
-        (lambda: kernels.weighted_together(BITS > 0, WEIGHTS, 1), TypeError, "bits .* uint8, got .* bool"),
-        (lambda: kernels.weighted_together(BITS, WEIGHTS / 2, 1), TypeError, "weights .* int64, got"),
-        (lambda: kernels.weighted_together(BITS, WEIGHTS[:0], 1), ValueError, r"weights .* \(≥1\), got \(0,\)"),
-        (lambda: kernels.weighted_together(BITS, WEIGHTS, 0), ValueError, "n_threads must be at least 1"),
+        (lambda: pack(LABELS.astype("i4"), ROWS, ROWS), TypeError, "labels .* int16"),
+        (lambda: pack(LABELS.T, ROWS, ROWS), ValueError, "labels must be C-contiguous"),
+        (lambda: pack(LABELS[:0], ROWS, ROWS), ValueError, r"labels .* \(0, 4\)"),
+        (lambda: pack(LABELS, ROWS.astype("i8"), ROWS), TypeError, "first .* int32"),
+        (lambda: pack(LABELS, ROWS[:0], ROWS[:0]), ValueError, r"first .* \(≥1\)"),
+        (
+            lambda: pack(LABELS, ROWS, ROWS[:2]),
+            ValueError,
+            r"second .* \(3\), got \(2,\)",
+        ),
+        (
+            lambda: pack(LABELS, ROWS, ROWS + 4),
+            ValueError,
+            "second names rows 4 to 4 of 4",
+        ),
+        (lambda: pack(LABELS, ROWS - 1, ROWS), ValueError, "first names rows -1 to -1"),
+        (lambda: pack(LABELS, ROWS, ROWS, 0), ValueError, "n_threads must be at least 1"),
+        (lambda: weigh(BITS, WEIGHTS[:8]), ValueError, r"bits .* \(1, ≥1\), got"),
+        (lambda: weigh(BITS[:, :0], WEIGHTS), ValueError, r"bits .* got \(2, 0\)"),
+        (
+            lambda: weigh(BITS[:, ::2], WEIGHTS),
+            ValueError,
+            "bits must be C-contiguous",
+        ),
+        (lambda: weigh(BITS > 0, WEIGHTS), TypeError, "bits .* uint8, got .* bool"),
+        (lambda: weigh(BITS, WEIGHTS / 2), TypeError, "weights .* int64, got"),
+        (
+            lambda: weigh(BITS, WEIGHTS[:0]),
+            ValueError,
+            r"weights .* \(≥1\), got \(0,\)",
+        ),
+        (lambda: weigh(BITS, WEIGHTS, 0), ValueError, "n_threads must be at least 1"),
     ],
 )
 def test_what_is_refused(call, error, words):

@@ -1,7 +1,8 @@
 """Compiled kernels: contiguous arrays in, arrays out.
 
-No policy lives here. Every kernel takes float32 or float64 rows and computes in float64, or takes
-labels and computes in whole numbers. It releases the GIL, takes its number of threads from the caller and gives the same bits for any number of threads.
+No policy lives here. Kernels take float32 or float64 rows and compute in float64, or take labels and
+compute in integers. They release the GIL, take their number of threads from the caller and give the
+same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
