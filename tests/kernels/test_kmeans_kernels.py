@@ -29,9 +29,9 @@ def normal(n, d, seed=0, dtype=np.float64):
     return np.random.default_rng(seed).normal(size=(n, d)).astype(dtype)
 
 
-def assert_run_equals_twin(X, start, max_iter, tol):
-    labels, centers, inertia, n_iter = twin.lloyd(X, start, max_iter, tol)
-    runs = kernels.lloyd(X, start[None], max_iter, tol, 1)
+def assert_run_equals_twin(X, start, max_iter, tol, weight=None):
+    labels, centers, inertia, n_iter = twin.lloyd(X, start, max_iter, tol, weight)
+    runs = kernels.lloyd(X, start[None], max_iter, tol, 1, weight)
     assert runs.labels[0].tolist() == labels.tolist()
     np.testing.assert_allclose(runs.centers[0], centers, rtol=1e-10, atol=1e-10)
     assert runs.inertia[0] == pytest.approx(inertia, rel=1e-10, abs=1e-12)
@@ -49,7 +49,8 @@ def test_lloyd_equals_its_twin(X, data):
     else:
         start = rng.integers(-8, 9, (k, X.shape[1])) / 4
     max_iter = data.draw(st.sampled_from([1, 2, 300]))
-    assert_run_equals_twin(X, start, max_iter, data.draw(st.sampled_from([0.0, 0.3])))
+    weight = rng.integers(1, 9, len(X)) if data.draw(st.booleans()) else None
+    assert_run_equals_twin(X, start, max_iter, data.draw(st.sampled_from([0.0, 0.3])), weight)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -90,6 +91,21 @@ def test_plusplus_equals_its_twin_and_never_repeats_a_row(X, k, seeds, data):
     for chosen in rows:
         assert len(np.unique(X[chosen[chosen >= 0]], axis=0)) == distinct
         assert (chosen >= 0).tolist() == [True] * distinct + [False] * (k - distinct)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_weight_is_that_many_copies_of_a_row(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(-99, 99, (3000, 2)) / 8, rng.integers(1, 7, 3000)
+    copies = np.repeat(np.arange(len(X)), weight)
+    rows = kernels.kmeans_plusplus(X, 8, np.arange(4, dtype=np.uint64), 3, 2, weight)
+    of_copies = kernels.kmeans_plusplus(X[copies], 8, np.arange(4, dtype=np.uint64), 3, 2)
+    assert rows.tolist() == copies[of_copies].tolist()
+    one = kernels.lloyd(X, X[rows], 300, 0.0, 2, weight)
+    many = kernels.lloyd(X[copies], X[rows], 300, 0.0, 2)
+    assert one.labels[:, copies].tolist() == many.labels.tolist()
+    np.testing.assert_allclose(one.centers, many.centers, rtol=1e-12)
+    np.testing.assert_allclose(one.inertia, many.inertia, rtol=1e-12)
 
 
 def test_plusplus_over_several_chunks_equals_its_twin():
