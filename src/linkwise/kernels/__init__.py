@@ -21,6 +21,7 @@ __all__ = [
     "distance_range",
     "kmeans_plusplus",
     "lloyd",
+    "nearest_points",
     "nearest_rows",
     "two_means",
 ]
@@ -195,6 +196,30 @@ def nearest_rows(
         _check_array("allowed", allowed, (X.shape[0],), np.bool_)
     _check_count("n_threads", n_threads)
     return _kernels.nearest_rows(X, labels, centers, allowed, n_threads)
+
+
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find, for each row, the nearest of some points, and its squared distance.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n,) int64
+        Index of the point, the lowest where several are equally near.
+    (n,) float64
+        Squares are summed in the order of the features, so that a row is at 0 from itself.
+    """
+    _check_rows(X)
+    _check_array("points", points, (None, X.shape[1]))
+    _check_count("n_threads", n_threads)
+    return _kernels.nearest_points(X, points, n_threads)
 
 
 def all_dbscans(

@@ -29,6 +29,9 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def all_dbscans(
     X: NDArray[Any],
     eps: NDArray[np.float64],
