@@ -166,9 +166,9 @@ def make(work: Work, task: Task) -> list[Made]:
     """Do one task."""
     # what comes from another process may lie anywhere in memory
     work = work._replace(
-        X=np.require(work.X, None, "CA"),
-        weight=np.require(work.weight, None, "CA"),
-        neighbours=np.require(work.neighbours, None, "CA"),
+        X=np.require(work.X, None, ["C", "A"]),
+        weight=np.require(work.weight, None, ["C", "A"]),
+        neighbours=np.require(work.neighbours, None, ["C", "A"]),
     )
     if task.kind == "k-means":
         return _k_means(work, task.at)
