@@ -9,4 +9,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_nearest(m);
     linkwise::register_points(m);
     linkwise::register_dbscan(m);
+    linkwise::register_together(m);
 }
