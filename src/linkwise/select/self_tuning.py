@@ -234,7 +234,8 @@ def aligning_rotation(vectors: Matrix) -> Matrix:
 def _directions(vectors: Matrix) -> Matrix:
     """Rows of length 1, without those at the origin: they lie on no axis."""
     length = np.linalg.norm(vectors, axis=1)
-    return vectors[length > 0] / length[length > 0, None]
+    placed: Matrix = vectors[length > 0] / length[length > 0, None]
+    return placed
 
 
 def labels_on_axes(vectors: Matrix, squares: Matrix) -> Labels:
