@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise.active.base import checked_constraints, checked_rows, seed_of
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, Progress, rng_at
 from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Noise, Preset
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
@@ -120,7 +120,14 @@ class COBS(ClusterMixin, BaseEstimator):
         self.cache = cache
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Make the pool and choose.
 
         Parameters
@@ -128,6 +135,8 @@ class COBS(ClusterMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
         y : ignored
         constraints : Constraints, optional
+        progress : callable, optional
+            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
 
         Returns
         -------
@@ -137,7 +146,15 @@ class COBS(ClusterMixin, BaseEstimator):
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
         seed = seed_of(self.random_state)
-        pool = build_pool(rows, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
+        pool = build_pool(
+            rows,
+            self.preset,
+            seed,
+            noise=self.noise,
+            max_rows=self.max_rows,
+            progress=progress,
+            cache=self.cache,
+        )
         self._choose(pool, wanted, seed)
         self._nearest = NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(rows[pool.base_rows])
         return self
