@@ -15,12 +15,6 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
-from importlib.util import find_spec
-from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from bench import data
 from bench.harness import (
@@ -33,240 +27,202 @@ from bench.harness import (
     table,
     write_csv,
 )
+from bench.papers.cobs_asking import Setting, asking_lines, draw, measured, sweep_lines, write_curves
 from bench.papers.cobs_runs import (
-    ASKING_FIELDS,
     BEST_FIELDS,
     CHOICE_FIELDS,
-    CURVE,
-    GRID,
+    SELECTOR_FIELDS,
+    SELECTORS,
     TASKS,
-    asking_cells,
+    TIES,
     choice_cells,
-    measure_asking,
     measure_best,
     measure_choice,
+    measure_selector,
     measuring,
 )
-from bench.plots import Panel, plot_panels
+from bench.scores import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
 TOLERANCE = 0.05  # of ARI
 QUICK_TASKS = ("iris", "wine", "breast_cancer")
 SWEPT = ("wine", "dermatology")
-FACTORS = ("1.05", "1.5", "2", "5", "10")
-SAMPLES = ("50", "200", "1000", "5000")
-FACTOR, SAMPLE = "2", "1000"  # the paper's choice
-RANDOM = ("random", "", "")
-SHOWN = (10, 25, 50, 100)
-
-
-class Setting(NamedTuple):
-    """What the options of a command amount to."""
-
-    tasks: list[str]
-    where: data.Source
-    folder: Path
-    runs: int
-    jobs: int
+PICKED = ("k-means", "DBSCAN", "spectral")
+COLUMNS = {  # of Table III: who chooses among the clusterings of which algorithm
+    "kmeans_SI": "", "kmeans_COBS": "k-means",
+    "dbscan_DBCV": "", "dbscan_DBCV_squared": "", "dbscan_COBS": "DBSCAN",
+    "spectral_STS": "", "spectral_COBS": "spectral",
+}  # fmt: skip
 
 
 def setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setting:
+    """Sets, runs and the folder that the options of a command amount to."""
     where = data.Source() if options.quick else source(options)
-    there = data.names(where)
-    tasks = [t for t in (QUICK_TASKS if options.quick else wanted) if t in there]
-    missing = [t for t in wanted if t not in there]
-    if missing and not options.quick:
-        print(f"without {len(missing)} of the paper's sets: {', '.join(missing)}")
+    wanted = QUICK_TASKS if options.quick else wanted
+    tasks = [task for task in wanted if task in data.names(where)]
+    missing = [task for task in wanted if task not in tasks]
     if not tasks:
-        raise SystemExit("None of these sets is here; give their folder with --data, or try --quick.")
+        raise SystemExit("None of the paper's sets is here; give their folder with --data, or try --quick.")
+    if missing:
+        print(f"without {len(missing)} of the sets: {', '.join(missing)}")
     folder = out_folder(options, "cobs_quick" if options.quick else "cobs")
     return Setting(tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs)
 
 
-# ---------------------------------------------------------------- means
-class Mean(NamedTuple):
-    """Mean of some runs and its standard error."""
-
-    value: float
-    error: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f}" if np.isnan(self.error) else f"{self.value:.2f} ± {self.error:.2f}"
+# ---------------------------------------------------------------- what COBS chose
+Key = tuple[str, str, str]  # task, algorithms, tie
+Chosen = dict[Key, list[Row]]
 
 
-def mean_of(values: Sequence[float]) -> Mean:
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return Mean(float(np.mean(values)), float(error))
-
-
-class Chosen(NamedTuple):
-    """What COBS chose in all runs with one set."""
-
-    ari: Mean
-    algorithms: str
-    """How often k-means, DBSCAN and spectral clustering."""
-
-
-def chosen_by(rows: Iterable[Row]) -> dict[tuple[str, str, str], Chosen]:
-    """For each (task, algorithms, tie)."""
-    gathered: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
+def choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> Chosen:
+    """All runs of COBS, gathered."""
+    cells = choice_cells(s.tasks, algorithms, ties, CONSTRAINTS, s.runs)
+    work = measuring(measure_choice, s.where, s.folder)
+    gathered: Chosen = {}
+    for row in run_cells(s.folder / "choices.csv", CHOICE_FIELDS, cells, work, jobs=s.jobs):
         gathered.setdefault((row["task"], row["algorithms"], row["tie"]), []).append(row)
-    return {
-        key: Chosen(mean_of([float(r["ari"]) for r in of]), counts(r["algorithm"] for r in of))
-        for key, of in gathered.items()
-    }
+    return gathered
 
 
-def counts(algorithms: Iterable[str]) -> str:
-    found = Counter(name.partition(",")[0] for name in algorithms)
-    return "/".join(str(found[name]) for name in ("k-means", "DBSCAN", "spectral"))
+def ari_of(rows: Sequence[Row]) -> Mean:
+    return mean_of([float(row["ari"]) for row in rows])
 
 
-def reaches(ours: float, theirs: float) -> bool:
+def picked(rows: Iterable[Row]) -> str:
+    """How often k-means, DBSCAN and spectral clustering."""
+    found = Counter(row["algorithm"].partition(",")[0] for row in rows)
+    return "/".join(str(found[name]) for name in PICKED)
+
+
+def reaches(ours: float, theirs: str) -> bool:
     """Not below the printed figure by more than the tolerance, both to two digits."""
-    return round(ours, 2) >= round(theirs - TOLERANCE, 2)
+    return round(ours, 2) >= round(float(theirs) - TOLERANCE, 2)
 
 
-def printed(name: str) -> dict[str, Row]:
-    return {row["task"]: row for row in read_target(name)}
+def printed(target: str, task: str) -> Row | None:
+    """The paper's row about a set."""
+    return next((row for row in read_target(target) if row["task"] == task), None)
 
 
 # ---------------------------------------------------------------- Table IV
 def table4(options: argparse.Namespace) -> int:
-    """Best ARI in the pool, ARI of COBS after 50 constraints, and what it chose; 1 if over a tenth is lower."""
+    """The best of the pool, COBS after 50 constraints, and what it chose; 1 if over a tenth is missed."""
     s = setting(options)
-    best_work = measuring(measure_best, s.where, s.folder)
     cells = [(task, "all") for task in s.tasks]
-    best = run_cells(s.folder / "best.csv", BEST_FIELDS, cells, best_work, jobs=s.jobs)
-    ours = chosen_by(choices(s, ["all"], ["random", "fewest"]))
-    theirs = printed("cobs_table4.csv")
-    lines = [table4_line(float(row["ari"]), row["task"], ours, theirs.get(row["task"])) for row in best]
+    work = measuring(measure_best, s.where, s.folder)
+    best = run_cells(s.folder / "best.csv", BEST_FIELDS, cells, work, jobs=s.jobs)
+    ours = choices(s, ["all"], TIES)
     fields = (
-        "task", "best", "paper", "ties at random", "paper", "K/D/S", "paper", "fewest clusters", "K/D/S",
-        "reached",
+        "task", "best", "best_paper", "random", "random_error", "fewest", "fewest_error", "paper",
+        "picked_random", "picked_fewest", "picked_paper", "reached",
     )  # fmt: skip
+    lines = [table4_line(row["task"], float(row["ari"]), ours) for row in best]
     write_csv(s.folder / "table4.csv", fields, lines)
-    print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs, mean ARI ± standard error")
+    print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
     print(table(fields, lines))
-    missed = sum(line[-1] not in ("both", "") for line in lines)
-    print(f"\n{len(lines) - missed} of {len(lines)} sets within {TOLERANCE} of the paper or above, by both rules")
-    return int(10 * missed > len(lines))
+    return verdict([line[-1] for line in lines], "sets")
 
 
-def choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> list[Row]:
-    cells = choice_cells(s.tasks, algorithms, ties, CONSTRAINTS, s.runs)
-    work = measuring(measure_choice, s.where, s.folder)
-    return run_cells(s.folder / "choices.csv", CHOICE_FIELDS, cells, work, jobs=s.jobs)
-
-
-def table4_line(
-    best: float, task: str, ours: dict[tuple[str, str, str], Chosen], theirs: Row | None
-) -> tuple[str, ...]:
-    at_random, fewest = ours[task, "all", "random"], ours[task, "all", "fewest"]
-    told = ("", "", "", "") if theirs is None else (
-        theirs["best"], theirs["cobs"], "/".join(theirs[a] for a in ("k-means", "DBSCAN", "spectral")),
-        reached(at_random.ari.value, fewest.ari.value, float(theirs["cobs"])),
-    )  # fmt: skip
+def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
+    by = {tie: ours[task, "all", tie] for tie in TIES}
+    means = {tie: ari_of(rows) for tie, rows in by.items()}
+    theirs = printed("cobs_table4.csv", task)
+    told, reached = (theirs["cobs"], "") if theirs else ("", "")
+    if theirs:
+        held = [reaches(best, theirs["best"]), *(reaches(means[tie].value, told) for tie in TIES)]
+        reached = "yes" if all(held) else "no"
     return (
-        task, f"{best:.2f}", told[0], str(at_random.ari), told[1], at_random.algorithms, told[2],
-        str(fewest.ari), fewest.algorithms, told[3],
+        task, f"{best:.2f}", theirs["best"] if theirs else "",
+        *means["random"].texts(), *means["fewest"].texts(), told,
+        picked(by["random"]), picked(by["fewest"]),
+        "/".join(theirs[name] for name in PICKED) if theirs else "", reached,
     )  # fmt: skip
 
 
-def reached(at_random: float, fewest: float, theirs: float) -> str:
-    """By which rule for ties the printed figure is reached."""
-    by = {"random": reaches(at_random, theirs), "fewest": reaches(fewest, theirs)}
-    return "both" if all(by.values()) else next((name for name, holds in by.items() if holds), "none")
+def verdict(reached: Sequence[str], what: str) -> int:
+    """Tell how many of the printed figures are reached; 1 where more than a tenth is not."""
+    compared = [text for text in reached if text]
+    missed = compared.count("no")
+    if compared:
+        print(
+            f"\n{len(compared) - missed} of {len(compared)} {what} within {TOLERANCE} of the paper, or above"
+        )
+    return int(10 * missed > len(compared))
 
 
-# ---------------------------------------------------------------- active COBS
+# ---------------------------------------------------------------- Table III
+def table3(options: argparse.Namespace) -> int:
+    """One algorithm at a time, tuned without constraints and by COBS after 50; the columns Q1."""
+    s = setting(options)
+    cells = [(task, selector) for task in s.tasks for selector in SELECTORS]
+    work = measuring(measure_selector, s.where, s.folder)
+    alone = {
+        (row["task"], row["selector"]): Mean(float(row["ari"]))
+        for row in run_cells(s.folder / "selectors.csv", SELECTOR_FIELDS, cells, work, jobs=s.jobs)
+    }
+    by_cobs = choices(s, PICKED, ["random"])
+    fields = ("task", "method", "ari", "error", "paper", "reached")
+    lines = []
+    for task in s.tasks:
+        theirs = printed("cobs_table3.csv", task)
+        for column, algorithm in COLUMNS.items():
+            mean = ari_of(by_cobs[task, algorithm, "random"]) if algorithm else alone[task, column]
+            told = theirs[column.removesuffix("_squared")] if theirs else ""
+            lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
+    write_csv(s.folder / "table3.csv", fields, lines)
+    print(
+        f"\nTable III, Q1: {CONSTRAINTS} constraints, {s.runs} runs, ties at random (in brackets: the paper)"
+    )
+    print(table(("task", *COLUMNS), table3_lines(lines)))
+    cobs = [line[-1] for line in lines if line[1].endswith("COBS")]
+    return verdict(cobs, "figures of COBS")
+
+
+def reached_text(mean: Mean, told: str) -> str:
+    return "" if not told else "yes" if reaches(mean.value, told) else "no"
+
+
+def table3_lines(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """One line for each set; a mark where our figure is lower than the paper's by more than the tolerance."""
+    by_task: dict[str, list[str]] = {}
+    for task, _, ari, _, told, reached in lines:
+        text = ari + (f" ({float(told):.2f})" if told else "") + (" *" if reached == "no" else "")
+        by_task.setdefault(task, []).append(text)
+    return [(task, *texts) for task, texts in by_task.items()]
+
+
+# ---------------------------------------------------------------- figures
 def active(options: argparse.Namespace) -> int:
     """ARI after 1 to 100 questions of active COBS, and after as many random constraints."""
     s = setting(options)
-    strategies = {"active": ("active", FACTOR, SAMPLE), "random": RANDOM}
-    curves = asking(s, strategies)
-    write_curves(s.folder / "active.csv", s.tasks, curves)
+    curves = measured(s, {"active": ("active", "2", "1000"), "random constraints": ("random", "", "")})
+    write_curves(s.folder / "active.csv", curves)
     draw(s.folder / "active.png", s.tasks, curves, columns=5)
-    print(f"\nMean ARI of {s.runs} runs after so many questions: active / random constraints")
-    lines = [
-        (task, *(f"{curves[task, 'active'][n].value:.2f} / {curves[task, 'random'][n].value:.2f}" for n in SHOWN))
-        for task in s.tasks
-    ]
-    means = [
-        "{:.3f} / {:.3f}".format(
-            *(np.mean([curves[task, name][n].value for task in s.tasks]) for name in strategies)
-        )
-        for n in SHOWN
-    ]
-    print(table(("task", *map(str, SHOWN)), [*lines, ("mean", *means)]))
+    print(f"\nMean ARI of {s.runs} runs after so many constraints")
+    print(asking_lines(s.tasks, curves))
     return 0
-
-
-Curves = dict[tuple[str, str], dict[int, Mean]]
-
-
-def asking(s: Setting, strategies: dict[str, tuple[str, str, str]]) -> Curves:
-    """Mean ARI at each number of questions, for each task and each name of a strategy."""
-    cells = asking_cells(s.tasks, dict.fromkeys(strategies.values()), s.runs)
-    work = measuring(measure_asking, s.where, s.folder)
-    rows = run_cells(s.folder / "asking.csv", ASKING_FIELDS, cells, work, jobs=s.jobs)
-    gathered: dict[tuple[str, ...], list[np.ndarray]] = {}
-    for row in rows:
-        key = (row["task"], row["strategy"], row["factor"], row["sample"])
-        gathered.setdefault(key, []).append(np.array(row[CURVE].split(), float))
-    return {
-        (task, name): {
-            n: mean_of([curve[at] for curve in gathered[task, *strategy]]) for at, n in enumerate(GRID)
-        }
-        for task in s.tasks
-        for name, strategy in strategies.items()
-    }
-
-
-def write_curves(path: Path, tasks: Sequence[str], curves: Curves) -> None:
-    rows = (
-        (task, name, n, f"{mean.value:.4f}", f"{mean.error:.4f}")
-        for (task, name), by_number in curves.items()
-        for n, mean in by_number.items()
-        if task in tasks
-    )
-    write_csv(path, ("task", "strategy", "questions", "ari", "standard_error"), rows)
-
-
-def draw(path: Path, tasks: Sequence[str], curves: Curves, columns: int | None = None) -> None:
-    if find_spec("matplotlib") is None:
-        return
-    panels = []
-    for task in tasks:
-        of = {name: list(by.values()) for (t, name), by in curves.items() if t == task}
-        values = {name: np.array([m.value for m in means]) for name, means in of.items()}
-        errors = {name: np.array([m.error for m in means]) for name, means in of.items()}
-        panels.append(Panel(task, "ARI", values, at=GRID, errors=errors))
-    plot_panels(path, panels, columns=columns and min(columns, len(panels)))
 
 
 def sweeps(options: argparse.Namespace) -> int:
     """Active COBS with other update factors (Figure 2) and other sizes of the sample (Figure 3)."""
     s = setting(options, SWEPT)
     swept = {
-        "factors": {f"m = {m}": ("active", m, SAMPLE) for m in FACTORS},
-        "samples": {f"s = {size}": ("active", FACTOR, size) for size in SAMPLES},
+        "factors": {f"m = {m}": ("active", m, "1000") for m in ("1.05", "1.5", "2", "5", "10")},
+        "samples": {f"s = {size}": ("active", "2", size) for size in ("50", "200", "1000", "5000")},
     }
     for name, strategies in swept.items():
-        curves = asking(s, {**strategies, "random": RANDOM})
-        write_curves(s.folder / f"{name}.csv", s.tasks, curves)
+        curves = measured(s, {**strategies, "random constraints": ("random", "", "")})
+        write_curves(s.folder / f"{name}.csv", curves)
         draw(s.folder / f"{name}.png", s.tasks, curves)
-        print(f"\nMean ARI of {s.runs} runs after so many questions")
-        lines = [(task, of, *(str(by[n]) for n in SHOWN)) for (task, of), by in curves.items()]
-        print(table(("task", "strategy", *map(str, SHOWN)), lines))
+        print(f"\nMean ARI of {s.runs} runs after so many constraints")
+        print(sweep_lines(s.tasks, curves))
     return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobs", description="COBS and active COBS")
     commands = parser.add_subparsers(required=True)
-    for command in (table4, active, sweeps):
+    for command in (table4, table3, active, sweeps):
         sub = commands.add_parser(command.__name__, help=command.__doc__)
         add_common_options(sub)
         sub.add_argument("--runs", type=int, default=RUNS, metavar="N")

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from bench.data import Source, load
+from bench.data import Source, Task, load
 from bench.harness import Cell, Row, fingerprint
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
 from linkwise.learner import Run, checked_answer, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.select.choice import ranked, satisfied
+from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool
+from linkwise.select.self_tuning import SelfTuningSpectral
+from linkwise.validity.dbcv import dbcv_scorer
 
 TASKS = (
     "wine", "dermatology", "iris", "ionosphere", "breast-cancer-wisconsin",
@@ -33,11 +37,18 @@ ALGORITHMS = {"all": "", "k-means": "k-means", "DBSCAN": "DBSCAN", "spectral": "
 SUPERVISED = 0.7
 MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
-CURVE = "ari_at_each_number"
-BUILDING = ("clusterings", "spectral", "pool")  # what a pool depends on, besides kernels and k-means
+TIES = ("fewest", "random")
+"""Rules for ties of COBS: ours, then the paper's."""
+BUILDING = (
+    "base_rows",
+    "clusterings",
+    "pool",
+    "spectral",
+)  # what a pool depends on, besides kernels and k-means
 
 CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
 BEST_FIELDS = ("task", "algorithms")
+SELECTOR_FIELDS = ("task", "selector")
 ASKING_FIELDS = ("task", "strategy", "factor", "sample", "run")
 
 
@@ -65,7 +76,7 @@ def only(pool: Pool, start: str) -> Pool:
     made = [c for c in pool.candidates if c.algorithm.startswith(start)]
     numbers, clustering = np.unique([c.clustering for c in made], return_inverse=True)
     candidates = tuple(c._replace(clustering=int(at)) for c, at in zip(made, clustering, strict=True))
-    return Pool(pool.labels[numbers], pool.base, pool.base_rows, candidates, 0)
+    return replace(pool, labels=pool.labels[numbers], candidates=candidates)
 
 
 # ---------------------------------------------------------------- splits and scores
@@ -105,6 +116,54 @@ def measure_best(cell: Cell, place: Place) -> Row:
         "algorithm": maker.algorithm,
         "parameters": json.dumps(maker.parameters),
     }
+
+
+# ---------------------------------------------------------------- choices without constraints
+def measure_selector(cell: Cell, place: Place) -> Row:
+    """What the paper compares COBS with where one algorithm is tuned: ARI on all rows."""
+    name, selector = cell
+    task = load(name, place.source)
+    labels, told = SELECTORS[selector](task, place)
+    return {
+        "ari": f"{adjusted_rand_score(task.y, labels):.4f}",
+        "n_clusters": str(len(np.unique(labels))),
+        "chosen": told,
+    }
+
+
+def by_silhouette(task: Task, place: Place) -> tuple[np.ndarray, str]:
+    """Of the 180 clusterings of k-means the one of the largest silhouette index."""
+    pool = pool_of(task.name, place, "k-means")
+    scores = [silhouette_score(task.X, pool.clustering(c)) for c in range(len(pool))]
+    best = int(np.argmax(scores))
+    return pool.clustering(best), f"SI {scores[best]:.3f}"
+
+
+def by_dbcv(
+    task: Task, place: Place, metric: Literal["euclidean", "sqeuclidean"] = "euclidean"
+) -> tuple[np.ndarray, str]:
+    """Of the 400 clusterings of DBSCAN the one of the largest DBCV, in which noise is noise."""
+    alone = replace(PRESETS["paper"], n_runs=0, neighbours=(), sigmas=())
+    pool = build_pool(task.X, alone, 0, noise="singletons")  # a cluster of one row counts as noise
+    score = dbcv_scorer(task.X, metric=metric)
+    scores = [score(pool.clustering(c)) for c in range(len(pool))]
+    best = int(np.argmax(scores))
+    labels = pool.clustering(best)
+    labels[np.bincount(labels)[labels] == 1] = -1
+    return labels, f"DBCV {scores[best]:.3f}, noise {np.mean(labels < 0):.0%}"
+
+
+def by_self_tuning(task: Task, place: Place) -> tuple[np.ndarray, str]:
+    """Spectral clustering that sets its own scales and its number of clusters."""
+    return SelfTuningSpectral().fit_predict(task.X), ""
+
+
+SELECTORS: dict[str, Callable[[Task, Place], tuple[np.ndarray, str]]] = {
+    "kmeans_SI": by_silhouette,
+    "dbscan_DBCV": by_dbcv,
+    "dbscan_DBCV_squared": partial(by_dbcv, metric="sqeuclidean"),
+    "spectral_STS": by_self_tuning,
+}
 
 
 # ---------------------------------------------------------------- COBS
@@ -164,41 +223,41 @@ def asking_cells(tasks: Iterable[str], strategies: Iterable[tuple[str, str, str]
 
 
 def measure_asking(cell: Cell, place: Place) -> Row:
-    """ARI after each number of constraints: asked for by ActiveCOBS, or drawn at random."""
+    """ARI after each number of pairs, asked for by ActiveCOBS or drawn at random, for each rule for ties."""
     name, strategy, factor, sample, run = cell
-    task, pool = load(name, place.source), pool_of(name, place)
-    if strategy == "random":
-        curve = at_random(task.y, pool, int(run))
-    else:
+    task, pool, seed = load(name, place.source), pool_of(name, place), int(run)
+    rows, pairs = supervised(len(task.y), seed)
+    if strategy == "active":
         model = ActiveCOBS(n_candidates=int(sample), update_factor=float(factor))
-        curve = asked(task.X, task.y, pool, model, int(run))
-    return {CURVE: " ".join(f"{ari:.4f}" for ari in curve)}
+        pairs = asked_pairs(task, pool, model, rows, seed)
+    told = {"asked": str(len(pairs))}
+    for tie in TIES:
+        told[tie] = " ".join(f"{ari:.4f}" for ari in ari_at(GRID, task.y, pool, pairs, tie, seed))
+    return told
 
 
-def at_random(y: np.ndarray, pool: Pool, run: int) -> list[float]:
-    drawn, curve = supervised(len(y), run)[1], []
-    for n in GRID:
-        pairs = drawn[:n]
-        constraints = constraints_of(y, pairs)
-        _, first = chosen(pool, constraints, satisfied(pool, constraints), "fewest", run)
-        curve.append(ari_elsewhere(y, pool.clustering(first), pairs))
-    return curve
+def asked_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
+    """The pairs of `rows` about which active COBS asks, in order."""
+    askable = np.zeros(len(task.y), dtype=bool)
+    askable[rows] = True
+    evidence, oracle, pairs = Evidence(len(task.y)), TruthOracle(task.y), []
+    run = Run(model, task.X, evidence, seed, prepared=pool, askable=askable, budget=MOST)
+    while (question := run.question) is not None:
+        pair = question.first, question.second
+        pairs.append(pair)
+        run.answer(checked_answer(oracle(*pair), *pair))
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def asked(X: np.ndarray, y: np.ndarray, pool: Pool, model: ActiveCOBS, run: int) -> list[float]:
-    """Questions are about the rows of `supervised` only; once nothing is left to ask the ARI stays."""
-    askable = np.zeros(len(y), dtype=bool)
-    askable[supervised(len(y), run)[0]] = True
-    answering = Run(model, X, Evidence(len(y)), run, prepared=pool, askable=askable, budget=GRID[-1])
-    oracle, pairs, curve = TruthOracle(y), [], []
-    while len(curve) < len(GRID):
-        question = answering.question
-        if question is not None:
-            pair = (question.first, question.second)
-            pairs.append(pair)
-            answering.answer(checked_answer(oracle(*pair), *pair))
-        if question is None or len(pairs) == GRID[len(curve)]:
-            curve.append(ari_elsewhere(y, answering.labels, np.array(pairs, dtype=np.int64)))
+def ari_at(
+    numbers: Iterable[int], y: np.ndarray, pool: Pool, pairs: np.ndarray, tie: str, seed: int
+) -> list[float]:
+    """ARI of what COBS returns after so many of the pairs, after all of them where there are fewer."""
+    curve = []
+    for n in numbers:
+        constraints = constraints_of(y, pairs[:n])
+        _, first = chosen(pool, constraints, satisfied(pool, constraints), tie, seed)
+        curve.append(ari_elsewhere(y, pool.clustering(first), pairs[:n]))
     return curve
 
 
