@@ -53,7 +53,7 @@ def test_every_learner_takes_progress(entry):
     entry.make(random_state=0).prepare(X, 0, progress=lambda made, planned: told.append((made, planned)))
     assert told == sorted(told)
     assert all(0 < made <= planned for made, planned in told)
-    assert {planned for _, planned in told} <= {told[-1][0] if told else 0}
+    assert len({planned for _, planned in told}) <= 1
 
 
 def test_an_interruption_while_a_learner_prepares(path):
@@ -110,7 +110,7 @@ def test_active_cobs_says_what_leads_and_how_many_fit():
         facts = [f for f in session.evidence if f.answer != "unsure"]
         right = [sum((c[f.first] == c[f.second]) == (f.answer == "yes") for f in facts) for c in clusterings]
         leading, fitting = session.status.description if n else (session.status.description[0], "")
-        named = pool.makers[[i for i, r in enumerate(right) if r == max(right)][0]].algorithm
+        named = pool.makers[right.index(max(right))].algorithm
         if right.count(max(right)) == 1:
             assert leading.startswith(f"Leading: {named} (")
         if n and max(right) == len(facts):
@@ -128,15 +128,14 @@ def test_the_leading_clustering_is_the_one_that_is_shown():
     learner = cobs()
     session = lw.Session(X, learner)
     pool = learner.prepare(X, 0)
+    recognised = 0  # the rows that were answered about may be moved, and then no clustering is
     for _ in range(6):
-        said = session.status.description[0]
-        shown = {
-            f"{maker.algorithm} ("
-            for c, maker in enumerate(pool.makers)
-            if _same(pool.clustering(c), session)
-        }
-        assert any(said.startswith(f"Leading: {name}") for name in shown) or not shown
+        leading = session.status.description[0]
+        shown = [pool.makers[c].algorithm for c in range(len(pool)) if _same(pool.clustering(c), session)]
+        assert not shown or any(leading.startswith(f"Leading: {name} (") for name in shown)
+        recognised += len(shown)
         session.answer(TRUTH(session.question.first, session.question.second))
+    assert recognised > 0
 
 
 def _same(labels, session):
