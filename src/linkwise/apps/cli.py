@@ -137,9 +137,17 @@ PairsFile = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line.")]
+
+
+def _seed(given: int | None) -> int | None:
+    if given is not None and given > MAX_SEED:
+        raise typer.BadParameter(f"{given} is too large; give 0 to {MAX_SEED}.")
+    return given
+
+
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, metavar="N", help="Seed of all randomness.  [default: 0]"),
+    typer.Option("--seed", min=0, callback=_seed, metavar="N", help="Seed of all randomness.  [default: 0]"),
 ]
 
 

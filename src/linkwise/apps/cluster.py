@@ -26,7 +26,7 @@ from linkwise.select.choice import Choice
 from linkwise.select.cobs import COBS
 from linkwise.select.standing import in_words, parameters_in_words
 
-LEAST_WIDTH = 72  # of the words on stderr, where no terminal says how wide it is
+DEFAULTS = {"preset": "paper", "noise": "cluster", "cache": None, "seed": 0}  # of options that ask has too
 
 
 def cluster(
@@ -55,13 +55,21 @@ def cluster(
     console = Console(stderr=True)
     title = f"{file.name}: {screen.count(len(table), 'row')}, {screen.count(pairs.n_constraints, 'pair')}"
     console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)
-    for part in report(model, pairs, width=max(console.width, LEAST_WIDTH)):
+    for part in report(model, pairs, width=console.width):
         console.print(part, highlight=False)
     if model.n_tied_ > 1 and not as_json:
-        known = () if constraints is None else ("--constraints", constraints)
-        ask = screen.quoted("linkwise", "ask", file, *reading.options(), "--method", "cobs", *known)
+        ask = _ask_instead(file, reading, settings, constraints)
         console.print(*screen.next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False)
     _write(model, pairs, ids_of(table) or list(map(str, range(len(table)))), labels, as_json)
+
+
+def _ask_instead(file: Path, reading: Reading, settings: dict[str, Any], pairs: Path | None) -> str:
+    """The command that asks the pairs that would decide, with the same clusterings."""
+    said = {**settings, "seed": settings["random_state"]}
+    chosen = [(f"--{name}", said[name]) for name, usual in DEFAULTS.items() if said[name] != usual]
+    known = [] if pairs is None else [("--constraints", pairs)]
+    options = [word for option in (*chosen, *known) for word in option]
+    return screen.quoted("linkwise", "ask", file, *reading.options(), "--method", "cobs", *options)
 
 
 def _pairs(table: Table, path: Path | None) -> Constraints:
@@ -90,9 +98,9 @@ def _fit(model: COBS, pairs: Constraints) -> str:
         return "No pairs were given, so nothing decides but agreement: this one is most like all others."
     said = f"It satisfies {n - model.violations_} of {screen.count(n, 'pair')}"
     if others:
-        rule = "of all these it has the fewest clusters or else" if len(pairs.cannot_link) else "it has the"
-        said += f", as do {others} other{'s' * (others > 1)}: {rule} most agreement with the rest"
-        said += ". More pairs would tell them apart"
+        rule = "fewest clusters, then most agreement" if len(pairs.cannot_link) else "most agreement"
+        said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}; what decided: {rule}"
+        said += " with the rest. More pairs would tell them apart"
     elif model.n_fitting_:
         said += ", and no other does"
     return f"{said}." if model.n_fitting_ else f"{said}. No clustering that was tried satisfies all."
