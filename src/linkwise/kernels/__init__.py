@@ -22,6 +22,7 @@ __all__ = [
     "distance_range",
     "kmeans_plusplus",
     "lloyd",
+    "nearest_points",
     "nearest_rows",
     "pack_together",
     "two_means",
@@ -58,7 +59,12 @@ class TwoMeans(NamedTuple):
 
 
 def lloyd(
-    X: NDArray[Any], starts: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+    X: NDArray[Any],
+    starts: NDArray[np.float64],
+    max_iter: int,
+    tol: float,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> LloydRuns:
     """Run Lloyd's iteration from each given start.
 
@@ -76,6 +82,8 @@ def lloyd(
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times; such rows move together. None: once.
 
     Returns
     -------
@@ -88,7 +96,8 @@ def lloyd(
     _check_rows(X)
     _check_array("starts", starts, (None, None, X.shape[1]))
     _check_stop(max_iter, n_threads)
-    return LloydRuns(*_kernels.lloyd(X, starts, max_iter, tol, n_threads))
+    _check_weight(weight, X)
+    return LloydRuns(*_kernels.lloyd(X, starts, max_iter, tol, n_threads, weight))
 
 
 def two_means(
@@ -116,7 +125,12 @@ def two_means(
 
 
 def kmeans_plusplus(
-    X: NDArray[Any], k: int, seeds: NDArray[np.uint64], n_candidates: int, n_threads: int
+    X: NDArray[Any],
+    k: int,
+    seeds: NDArray[np.uint64],
+    n_candidates: int,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Choose k rows to start from, once for each seed, by greedy k-means++.
 
@@ -132,6 +146,8 @@ def kmeans_plusplus(
     n_candidates : int, at least 1
         Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
 
     Returns
     -------
@@ -148,7 +164,8 @@ def kmeans_plusplus(
     _check_count("k", k)
     _check_count("n_candidates", n_candidates)
     _check_count("n_threads", n_threads)
-    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads)
+    _check_weight(weight, X)
+    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight)
 
 
 def nearest_rows(
@@ -184,8 +201,36 @@ def nearest_rows(
     return _kernels.nearest_rows(X, labels, centers, allowed, n_threads)
 
 
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find, for each row, the nearest of some points, and its squared distance.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n,) int64
+        Index of the point, the lowest where several are equally near.
+    (n,) float64
+        Squares are summed in the order of the features, so that a row is at 0 from itself.
+    """
+    _check_rows(X)
+    _check_array("points", points, (None, X.shape[1]))
+    _check_count("n_threads", n_threads)
+    return _kernels.nearest_points(X, points, n_threads)
+
+
 def all_dbscans(
-    X: NDArray[Any], eps: NDArray[np.float64], min_pts: NDArray[np.int64], n_threads: int
+    X: NDArray[Any],
+    eps: NDArray[np.float64],
+    min_pts: NDArray[np.int64],
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int32]:
     """Run DBSCAN for every pair of a radius and a number of neighbours.
 
@@ -202,6 +247,8 @@ def all_dbscans(
     min_pts : (P,) int64
         Neighbours that make a core row, itself included; at least 1.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
 
     Returns
     -------
@@ -221,7 +268,8 @@ def all_dbscans(
         raise ValueError(f"eps holds {len(eps)} radii; give at most 255 at once")
     _check_count("the smallest of min_pts", int(min_pts.min()))
     _check_count("n_threads", n_threads)
-    return _kernels.all_dbscans(X, eps, min_pts, n_threads)
+    _check_weight(weight, X)
+    return _kernels.all_dbscans(X, eps, min_pts, n_threads, weight)
 
 
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
@@ -325,6 +373,11 @@ def _check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...])
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     if not array.flags.c_contiguous or not array.flags.aligned:
         raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+
+
+def _check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:
+    if weight is not None:
+        _check_array("weight", weight, (X.shape[0],), np.int64)
 
 
 def _check_stop(max_iter: int, n_threads: int) -> None:
