@@ -57,7 +57,9 @@ def random_pool(X: np.ndarray, how_many: int, n_base: int) -> Pool:
 
 def pool_of(labels: np.ndarray, base: np.ndarray) -> Pool:
     candidates = tuple(Candidate("random rows", {"number": c}, c) for c in range(len(labels)))
-    return Pool(labels, base, np.arange(labels.shape[1]), candidates, 0)
+    rows = np.arange(labels.shape[1])
+    weight = np.bincount(base, minlength=len(rows))
+    return Pool(labels, base, rows, weight, candidates, 0, "cluster", len(base) > len(rows))
 
 
 def timed(work: Callable[[], object]) -> float:

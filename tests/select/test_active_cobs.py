@@ -148,9 +148,18 @@ def test_only_divided_pairs_are_open(pool):
 
 def random_pool(n_clusterings, n_rows, rng):
     labels = rng.integers(0, 3, (n_clusterings, n_rows), dtype=np.int16)
-    candidates = tuple(Candidate("random", {}, c) for c in range(n_clusterings))
-    rows = np.arange(n_rows)
-    return Pool(labels, rows.astype(np.int32), rows, candidates, 0)
+    return pool_of(labels, [Candidate("random", {}, c) for c in range(n_clusterings)])
+
+
+def pool_of(labels, candidates):
+    """A pool that clusters every row."""
+    n = labels.shape[1]
+    base = {
+        "base": np.arange(n, dtype=np.int32),
+        "base_rows": np.arange(n),
+        "weight": np.ones(n, dtype=np.int64),
+    }
+    return Pool(labels, **base, noise="cluster", sampled=False, candidates=tuple(candidates), n_failed=0)
 
 
 @settings(deadline=None)
@@ -209,8 +218,7 @@ def nearest_seeds(rows, how_many):
         at = distinct.setdefault(labels.tobytes(), len(distinct))
         candidates.append(Candidate("nearest seed", {"number": number}, at))
     labels = np.array([np.frombuffer(key, dtype=np.int16) for key in distinct])
-    base = np.arange(len(rows), dtype=np.int32)
-    return Pool(labels, base, np.arange(len(rows)), tuple(candidates), 0)
+    return pool_of(labels, candidates)
 
 
 # recorded when the sample was a matrix of floats and every pair was looked at anew at each question
