@@ -251,8 +251,6 @@ def test_an_interruption_writes_nothing(fruit, tmp_path, linkwise, monkeypatch):
 def test_many_rows_say_what_is_approximate(tmp_path, linkwise, monkeypatch):
     fruit = write_fruit(tmp_path / "many.csv", rows=90)
     monkeypatch.setattr("linkwise.apps.cluster.COBS", lambda **settings: lw.COBS(max_rows=40, **settings))
-    if not hasattr(fitted(fruit, _no_pairs(tmp_path), max_rows=40), "approximation_"):
-        pytest.skip("COBS does not say yet what is approximate")
     done = linkwise("cluster", fruit.path, *QUICK)
     said = fitted(fruit, _no_pairs(tmp_path), max_rows=40).approximation_
     assert said
