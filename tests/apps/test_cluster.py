@@ -110,6 +110,7 @@ def test_without_pairs_it_is_said_that_nothing_decides(fruit, linkwise):
     done = linkwise("cluster", fruit.path, *QUICK)
     assert done.exit_code == 0
     assert "No pairs were given, so nothing decides but agreement" in words(done)
+    assert "Next best" not in done.stderr
     assert len(clusters_in(done.stdout)) == 30
 
 

@@ -86,9 +86,11 @@ def report(model: COBS, pairs: Constraints, *, width: int) -> list[RenderableTyp
         Text(_made(model)),
     ]
     if model.approximation_:
-        parts.append(Text(model.approximation_))
+        parts.append(Text(f"Approximate: {model.approximation_}."))
     parts.append(screen.cluster_bars(_sizes(model), width=width))
-    return [*parts, Text("Next best:"), _runners_up(model, pairs)] if model.alternatives_ else parts
+    if pairs.n_constraints == 0 or not model.alternatives_:  # without pairs there is no order among them
+        return parts
+    return [*parts, Text("Next best:"), _runners_up(model, pairs)]
 
 
 def _fit(model: COBS, pairs: Constraints) -> str:
