@@ -29,7 +29,8 @@ from linkwise.select.self_tuning import (
     solved,
     squared_distances,
 )
-from linkwise.select.spectral import Graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import knn_graphs, spectral_labels
+from linkwise.select.walk import Graph
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):

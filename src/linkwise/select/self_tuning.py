@@ -33,7 +33,7 @@ from threadpoolctl import ThreadpoolController
 
 from linkwise.active.base import checked_rows
 from linkwise.learner import Labels
-from linkwise.select.spectral import Graph, embedding
+from linkwise.select.walk import Graph, embedding
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
