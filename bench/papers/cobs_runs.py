@@ -31,8 +31,7 @@ TASKS = (
     "wine", "dermatology", "iris", "ionosphere", "breast-cancer-wisconsin",
     "ecoli", "optdigits389", "segmentation", "hepatitis", "glass",
 )  # fmt: skip
-ALGORITHMS = {"all": "", "k-means": "k-means", "DBSCAN": "DBSCAN", "spectral": "spectral"}
-"""Parts of a pool by name, and how the names of their algorithms begin."""
+PARTS = ("k-means", "DBSCAN", "spectral, nearest neighbours", "spectral, Gaussian")
 
 SUPERVISED = 0.7
 MOST = 100  # constraints that are drawn, of which the first ones are taken
@@ -64,7 +63,7 @@ class Place(NamedTuple):
 def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
     """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
     if algorithms != "all":
-        return only(pool_of(name, place), ALGORITHMS[algorithms])
+        return only(pool_of(name, place), algorithms)
     code = fingerprint(
         "linkwise.kernels", "linkwise.cluster.common", *(f"linkwise.select.{m}" for m in BUILDING)
     )
