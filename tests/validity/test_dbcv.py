@@ -121,8 +121,7 @@ def test_many_dimensions_stay_within_floats(d):
 def test_moons_are_found_and_halves_of_moons_are_not():
     X, y = make_moons(300, noise=0.02, random_state=0)
     halves = y * 2 + (X[:, 0] > np.where(y, 1.0, 0.0))
-    assert lw.dbcv_score(X, y) > 0.5 > 0 > lw.dbcv_score(X, halves)
-    assert lw.dbcv_score(X, X[:, 0] > 0.5) < lw.dbcv_score(X, y)
+    assert lw.dbcv_score(X, y) > 0.4 > 0 > lw.dbcv_score(X, halves) > lw.dbcv_score(X, X[:, 0] > 0.5)
 
 
 # ---------------------------------------------------------------- many clusterings

@@ -35,11 +35,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Question, respecting, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.select.choice import ranked
 from linkwise.select.clusterings import Noise
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
+from linkwise.select.standing import standing
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
 BLOCK = 4096  # pairs that are compared with all clusterings at once
@@ -128,9 +129,21 @@ class ActiveCOBS(ActiveLearner):
         self.cache = cache
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int) -> Pool:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
         """The pool."""
-        return build_pool(X, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
+        return build_pool(
+            X,
+            self.preset,
+            seed,
+            noise=self.noise,
+            max_rows=self.max_rows,
+            progress=progress,
+            cache=self.cache,
+        )
+
+    def describe(self, prepared: Pool, evidence: Evidence) -> list[str]:
+        """Which clustering leads, and how many fit every answer."""
+        return standing(prepared, evidence)
 
     def run(
         self,

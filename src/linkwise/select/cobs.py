@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linkwise import parallel
 from linkwise.active.base import checked_constraints, checked_rows, seed_of
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
 from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Noise, Preset
@@ -139,7 +139,14 @@ class COBS(ClusterMixin, BaseEstimator):
         self.cache = cache
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Make the pool and choose.
 
         Parameters
@@ -147,6 +154,8 @@ class COBS(ClusterMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
         y : ignored
         constraints : Constraints, optional
+        progress : callable, optional
+            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
 
         Returns
         -------
@@ -163,6 +172,7 @@ class COBS(ClusterMixin, BaseEstimator):
             noise=self.noise,
             max_rows=self.max_rows,
             backend=self.backend,
+            progress=progress,
             cache=self.cache,
         )
         self._choose(rows, pool, wanted, seed)

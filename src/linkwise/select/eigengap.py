@@ -5,7 +5,7 @@ the next one is larger: K is where the step to the next eigenvalue is widest (vo
 8.3). The graph is that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each
 row to its nearest neighbours.
 
-Cost: O(n²) memory for the first graph, O(n) for the second; one eigenproblem.
+Cost: O(n²) memory for the first graph, O(n) for the second; two eigenproblems.
 """
 
 from __future__ import annotations
@@ -21,10 +21,15 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import checked_rows, seed_of
-from linkwise.cluster.common.kmeans import k_means
 from linkwise.learner import Labels
-from linkwise.select.self_tuning import eigenvectors, local_scaling, numbers_of_clusters, squared_distances
-from linkwise.select.spectral import N_INIT, Graph, knn_graphs
+from linkwise.select.self_tuning import (
+    eigenvectors,
+    local_scaling,
+    numbers_of_clusters,
+    solved,
+    squared_distances,
+)
+from linkwise.select.spectral import Graph, knn_graphs, spectral_labels
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):
@@ -106,11 +111,11 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
             self.labels_: Labels = np.zeros(len(rows), dtype=np.int32)
         else:
             graph = self._graph(rows)
-            placed = eigenvectors(graph.copy(), counts[-1] + 1)
-            self.eigenvalues_ = eigenvalues(graph, placed)
+            self.eigenvalues_ = eigenvalues(graph, eigenvectors(graph.copy(), counts[-1] + 1))
             self.gaps_ = {k: float(self.eigenvalues_[k] - self.eigenvalues_[k - 1]) for k in counts}
             k = max(counts, key=self.gaps_.__getitem__)
-            self.labels_ = k_means(placed[:, :k], k, (seed_of(self.random_state), k), n_init=N_INIT).labels
+            found = spectral_labels(graph, [k], (seed_of(self.random_state),))[0]
+            self.labels_ = solved(found)
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
 

@@ -22,7 +22,7 @@ Cost: O(n²) memory; one eigenproblem and some hundred products of n x C with C 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,7 @@ from linkwise.learner import Labels
 from linkwise.select.spectral import Graph, embedding
 
 Matrix = NDArray[np.float64]
+Solution = TypeVar("Solution")
 
 EQUAL = 1e-3  # alignments that differ by less are equal
 MOST_STEPS = 200
@@ -150,13 +151,17 @@ def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
 def eigenvectors(graph: Graph, width: int) -> Matrix:
     """As `embedding`, on one BLAS thread: sums are then the same for any number of threads."""
     with ThreadpoolController().limit(limits=1, user_api="blas"):
-        placed = embedding(graph, width)
-    if placed is None:
+        return solved(embedding(graph, width))
+
+
+def solved(found: Solution | None) -> Solution:
+    """What a solver found, or an error."""
+    if found is None:
         raise ValueError(
             "no eigenvectors were found for the graph of these rows; scale the features, or try another "
             "n_neighbors"
         )
-    return placed
+    return found
 
 
 class Rotated(NamedTuple):
