@@ -27,6 +27,7 @@ LABELS = np.zeros(6, np.int32)
 def test_rows(rows, error, words):
     for call in (
         lambda: kernels.lloyd(rows, START[None], 1, 0.0, 1),
+        lambda: kernels.nearest_points(rows, START, 1),
         lambda: kernels.two_means(rows, START, 1, 0.0, 1),
         lambda: kernels.kmeans_plusplus(rows, 2, SEEDS, 1, 1),
         lambda: kernels.nearest_rows(rows, LABELS, START, None, 1),

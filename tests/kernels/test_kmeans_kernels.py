@@ -132,13 +132,31 @@ def test_of_equally_near_rows_in_several_chunks_the_first_is_returned():
     assert kernels.nearest_rows(X, labels, np.array([[4.0]]), np.arange(len(X)) > 4100, 2).tolist() == [4108]
 
 
+@settings(deadline=None)
+@given(problems(), st.integers(1, 150), st.integers(0, 2**32 - 1))
+def test_nearest_points_equal_their_twin(X, k, seed):
+    points = np.random.default_rng(seed).integers(-8, 9, (k, X.shape[1])) / 4
+    nearest, squares = kernels.nearest_points(X, points, 1)
+    expected = twin.squared_distances(X, points)
+    assert nearest.tolist() == expected.argmin(axis=1).tolist()
+    assert squares.tolist() == expected.min(axis=1).tolist()
+
+
+def test_a_row_is_at_0_from_itself():
+    X = normal(3000, 70) * 1e8
+    nearest, squares = kernels.nearest_points(X, X, 2)
+    assert (nearest == np.arange(3000)).all()
+    assert (squares == 0).all()
+
+
 def everything(X, threads):
     """All arrays that the kernels make of `X`; small and large enough to be shared among threads."""
     rows = kernels.kmeans_plusplus(X, 6, np.arange(8, dtype=np.uint64), 3, threads)
     starts = X[rows].astype(np.float64)
     runs = kernels.lloyd(X, starts, 20, 0.0, threads)
     two = kernels.two_means(X, starts[0, :2].copy(), 20, 0.0, threads)
-    return rows, *runs, *two, kernels.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
+    near = kernels.nearest_points(X, starts[0], threads)
+    return rows, *runs, *two, *near, kernels.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

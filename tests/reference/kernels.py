@@ -135,3 +135,19 @@ def distance_range(X):
     squares = squared_distances(X, X)
     positive = squares[squares > 0]
     return (positive.min(), positive.max()) if len(positive) else (0.0, 0.0)
+
+
+def pack_together(labels, first, second):
+    """(⌈C / 8⌉, P) bits of the clusterings that put each pair together."""
+    bits = np.zeros(((len(labels) + 7) // 8, len(first)), np.uint8)
+    for c, of in enumerate(labels):
+        bits[c // 8] |= (of[first] == of[second]).astype(np.uint8) << (c % 8)
+    return bits
+
+
+def weighted_together(bits, weights):
+    """(P,) sums of the weights of the clusterings whose bit is set."""
+    sums = np.zeros(bits.shape[1], np.int64)
+    for c, weight in enumerate(weights):
+        sums += weight * ((bits[c // 8] >> (c % 8)) & 1)
+    return sums

@@ -29,6 +29,9 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def all_dbscans(
     X: NDArray[Any],
     eps: NDArray[np.float64],
@@ -37,3 +40,9 @@ def all_dbscans(
     weight: NDArray[np.int64] | None,
 ) -> NDArray[np.int32]: ...
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]: ...
+def pack_together(
+    labels: NDArray[np.int16], first: NDArray[np.int32], second: NDArray[np.int32], n_threads: int
+) -> NDArray[np.uint8]: ...
+def weighted_together(
+    bits: NDArray[np.uint8], weights: NDArray[np.int64], n_threads: int
+) -> NDArray[np.int64]: ...

@@ -73,6 +73,8 @@ void register_lloyd(nb::module_& m);
 void register_two_means(nb::module_& m);
 void register_plusplus(nb::module_& m);
 void register_nearest(nb::module_& m);
+void register_points(nb::module_& m);
 void register_dbscan(nb::module_& m);
+void register_together(nb::module_& m);
 
 }  // namespace linkwise

@@ -16,13 +16,14 @@ Settled where the printed algorithm is silent or wrong:
 - "unsure" changes no weight.
 - Of identical rows one is shown.
 
-Cost: O(sample x pool) comparisons a question, below a millisecond for 1000 x 931.
+Cost: a bit for each pair of the sample and each clustering, and one addition for eight of them a
+question. Pairs leave the sample as answers arrive; only those that an answer touches are looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count
 from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -31,14 +32,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Question, respecting, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.select.choice import ranked
 from linkwise.select.clusterings import Noise
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
+from linkwise.select.standing import standing
 
+UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
+BLOCK = 4096  # pairs that are compared with all clusterings at once
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
 
 
@@ -124,9 +129,21 @@ class ActiveCOBS(ActiveLearner):
         self.cache = cache
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int) -> Pool:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
         """The pool."""
-        return build_pool(X, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
+        return build_pool(
+            X,
+            self.preset,
+            seed,
+            noise=self.noise,
+            max_rows=self.max_rows,
+            progress=progress,
+            cache=self.cache,
+        )
+
+    def describe(self, prepared: Pool, evidence: Evidence) -> list[str]:
+        """Which clustering leads, and how many fit every answer."""
+        return standing(prepared, evidence)
 
     def run(
         self,
@@ -171,6 +188,8 @@ class Tally:
         self.pool, self.evidence, self.twin = pool, evidence, twin
         self.net = np.zeros(len(pool), dtype=np.int64)
         self._counted = 0
+        self._tied = np.empty(0, dtype=np.int64)  # the clusterings among which `_leader` was chosen
+        self._leader = 0
         self._parted = False
         self._best: Labels | None = None
 
@@ -178,13 +197,19 @@ class Tally:
         """Count the facts that arrived since the last time."""
         if self._counted == len(self.evidence):
             return
-        said = [fact for fact in islice(self.evidence, self._counted, None) if fact.answer != "unsure"]
-        pairs = np.array([(fact.first, fact.second) for fact in said], dtype=np.int64).reshape(-1, 2)
-        yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
-        self.net += (2 * (self.pool.together(pairs) == yes[:, None]).astype(np.int64) - 1).sum(axis=0)
+        yes, no = (self.evidence.answered(a, self._counted) for a in ("yes", "no"))
+        self.net += self._balance(yes) - self._balance(no)
         self._counted = len(self.evidence)
-        self._parted |= not yes.all()
+        if len(no) and not self._parted:
+            self._parted, self._tied = True, self._tied[:0]
         self._best = None
+
+    def _balance(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of the pairs each clustering joins, less how many it parts."""
+        joined = np.zeros(len(self.pool), dtype=np.int64)
+        for at in range(0, len(pairs), BLOCK):
+            joined += self.pool.together(pairs[at : at + BLOCK]).sum(axis=0)
+        return 2 * joined - len(pairs)
 
     def weights(self, factor: float) -> NDArray[np.float64]:
         """Weight of each distinct clustering, all candidates that are alike together; they add up to 1."""
@@ -196,41 +221,59 @@ class Tally:
     def heaviest(self) -> int:
         """The clustering of which one candidate weighs most."""
         self.update()
-        return int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+        tied = np.flatnonzero(self.net == self.net.max())
+        if not np.array_equal(tied, self._tied):
+            self._leader = int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+            self._tied = tied
+        return self._leader
 
     def best(self) -> Labels:
         """Its labels; rows that were answered about, and those identical to them, where the answers say."""
         self.update()
         if self._best is None:
             labels = respecting(self.pool.clustering(self.heaviest()), self.evidence)[self.twin]
-            self._best = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+            used = np.bincount(labels) > 0
+            self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best
 
 
 class OpenPairs:
-    """A sample of pairs about which the pool is divided and nothing is known."""
+    """A sample of pairs about which the pool is divided and nothing is known.
+
+    Attributes
+    ----------
+    pairs : ndarray of shape (n_pairs, 2)
+        The open ones, and some that are no longer.
+    open : ndarray of bool, shape (n_pairs,)
+    """
 
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
-        together = pool.together(pairs)
-        divided = together.any(axis=1) & ~together.all(axis=1)
-        self.pairs = pairs[divided]
-        self._together = together[divided].astype(np.float64)
+        self._threads = parallel.n_threads()
+        first, second = np.ascontiguousarray(pool.base[pairs].T)
+        self._bits = kernels.pack_together(pool.labels, first, second, self._threads)
+        joined = kernels.weighted_together(self._bits, np.ones(len(pool), dtype=np.int64), self._threads)
+        self.pairs, self.open = pairs, (joined > 0) & (joined < len(pool))
+        self._heard = 0  # answers that were looked at
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return int(np.count_nonzero(self.open))
 
     def forget_known(self, evidence: Evidence) -> int:
-        """Leave out the pairs that something is known about; how many are left."""
-        known = [evidence.verdict(i, j) is not None for i, j in self.pairs.tolist()]
-        if any(known):
-            still = ~np.array(known, dtype=bool)
-            self.pairs, self._together = self.pairs[still], self._together[still]
-        return len(self)
+        """Close the pairs that something is known about; how many are open."""
+        self.open &= ~evidence.known(self.pairs, self._heard)
+        self._heard = len(evidence)
+        left = len(self)
+        if 0 < left < len(self.open) // 2:  # moving the bits pays only now and then
+            self.pairs, self._bits = self.pairs[self.open], self._bits.compress(self.open, axis=1)
+            self.open = self.open[self.open]
+        return left
 
     def most_divided(self, weights: NDArray[np.float64]) -> tuple[int, float]:
         """The first of the most divided pairs, and the weight that joins it."""
-        joins = self._together @ weights
-        at = int(np.abs(2 * joins - 1).round(12).argmin())
+        parts = np.rint(weights * UNITS).astype(np.int64)
+        joins = kernels.weighted_together(self._bits, parts, self._threads) / parts.sum()
+        gaps = np.where(self.open, np.abs(2 * joins - 1).round(12), np.inf)
+        at = int(gaps.argmin())
         return at, float(joins[at])
 
 
