@@ -7,6 +7,9 @@ as scikit-learn's ``SpectralClustering`` does. One solution serves every number 
 Changed, and why: k-means has many optima among so few features, and where it ends should not hang on
 luck. Each run goes on, row by row, beyond the end of Lloyd's iteration (Hartigan 1975), and starts are
 made until the best clustering was found several times.
+
+Where there are too many rows for an array of all their weights, a Gaussian graph is known by its
+weights to some rows, the landmarks (Fowlkes, Belongie, Chung and Malik 2004).
 """
 
 from __future__ import annotations
@@ -18,11 +21,15 @@ from math import log
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels, parallel
-from linkwise.select.walk import Graph, embedding
+from linkwise.select.walk import PRODUCTS, Graph, embedding, largest_pairs, start_block
 
+LANDMARKS = 600
+NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding
+LEAST_DEGREE = 1e-8  # of the greatest one
 STARTS = 5  # of k-means, made together
 MOST_STARTS = 30
 SEEN = 4  # runs that end at the best clustering, after which no more are made
@@ -88,14 +95,81 @@ def spectral_labels(
     list of ndarray of shape (n_rows,), or None
         None where the graph has no edges, or its eigenvectors were not found.
     """
-    threads = parallel.n_threads() if n_threads is None else n_threads
     # One thread: sums are then the same on every machine, and threads that spin between the many small
     # products cost more than they gain.
     with _threads().limit(limits=1, user_api="blas"):
         placed = embedding(graph, max(clusters))
-    if placed is None:
-        return [None] * len(clusters)
-    return [_best_labels(np.ascontiguousarray(placed[:, :k]), k, (*seed, k), threads) for k in clusters]
+    return _labels_at(placed, clusters, seed, n_threads)
+
+
+def landmark_rows(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
+    """Rows that lie far from each other, at most 600, by which the others can be known.
+
+    They are drawn as the starts of k-means++ are (Arthur and Vassilvitskii 2007).
+    """
+    rows = kernels.kmeans_plusplus(
+        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _seeds(seed, 1), 1, n_threads
+    )
+    return rows[rows >= 0]
+
+
+def _seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
+    return np.random.SeedSequence(seed).generate_state(how_many, np.uint64).astype(np.uint64, copy=False)
+
+
+def landmark_labels(
+    X: NDArray[np.float64],
+    sigma: float,
+    landmarks: NDArray[np.int64],
+    clusters: Sequence[int],
+    seed: tuple[int, ...],
+    n_threads: int | None = None,
+) -> list[NDArray[np.int32] | None]:
+    """As `spectral_labels` of a Gaussian graph, from the weights of all rows to the landmarks alone.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    sigma : float
+    landmarks : ndarray of shape (n_landmarks,)
+        Rows of `X`.
+    clusters, seed, n_threads
+        As for `spectral_labels`.
+
+    References
+    ----------
+    Fowlkes, Belongie, Chung and Malik (2004), Spectral grouping using the Nyström method.
+    """
+    with _threads().limit(limits=1, user_api="blas"):
+        placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
+    return _labels_at(placed, clusters, seed, n_threads)
+
+
+def _landmark_embedding(
+    X: NDArray[np.float64], sigma: float, landmarks: NDArray[np.int64], width: int
+) -> NDArray[np.float64] | None:
+    """The first eigenvectors of the walk on the graph F F' without its loops, F = C A^-1/2.
+
+    C holds the weights between rows and landmarks, A those between landmarks.
+    """
+    factor = cdist(X, X[landmarks], "sqeuclidean")
+    np.exp(np.multiply(factor, -0.5 / sigma**2, out=factor), out=factor)
+    values, vectors = np.linalg.eigh(factor[landmarks])
+    told = values > NO_RANK * values[-1]
+    factor = factor @ (vectors[:, told] / np.sqrt(values[told]))
+    loops = np.einsum("ij,ij->i", factor, factor)
+    degree = factor @ factor.sum(axis=0) - loops
+    if not degree.max() > 0:
+        return None
+    root = np.sqrt(np.maximum(degree, LEAST_DEGREE * degree.max()))
+
+    def product(block: NDArray[np.float64]) -> NDArray[np.float64]:
+        scaled = block / root
+        walked: NDArray[np.float64] = ((scaled @ factor) @ factor.T - scaled * loops) / root
+        return walked
+
+    found = largest_pairs(product, start_block(root, width), width, PRODUCTS)
+    return None if found is None else (found.vectors / root).T
 
 
 @cache
@@ -103,9 +177,18 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _labels_at(
+    placed: NDArray[np.float64] | None, clusters: Sequence[int], seed: tuple[int, ...], n_threads: int | None
+) -> list[NDArray[np.int32] | None]:
+    if placed is None:
+        return [None] * len(clusters)
+    threads = parallel.n_threads() if n_threads is None else n_threads
+    return [_best_labels(np.ascontiguousarray(placed[:, :k]), k, (*seed, k), threads) for k in clusters]
+
+
 def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:
     """Labels of the k-means clustering of least inertia, of as many starts as it takes to meet it again."""
-    seeds = np.random.SeedSequence(seed).generate_state(MOST_STARTS, np.uint64)
+    seeds = _seeds(seed, MOST_STARTS)
     labels: list[NDArray[np.int32]] = []
     inertia = np.empty(0)
     for at in range(0, MOST_STARTS, STARTS):

@@ -50,7 +50,7 @@ LANCZOS_VECTORS = 40
 RESTARTS = 12  # of the Lanczos method on a large sparse graph, before it is factorised
 
 
-class _Pairs(NamedTuple):
+class Pairs(NamedTuple):
     """Eigenvalues, descending, and unit eigenvectors, one a row."""
 
     values: Floats
@@ -125,7 +125,7 @@ def _thinned(graph: Graph) -> tuple[Graph, Floats]:
     for rows in _chunks(len(graph)):
         part = graph[rows]
         part[part <= NEGLIGIBLE * np.minimum(degree[rows, None], degree)] = 0
-        kept += np.count_nonzero(part)
+        kept += int(np.count_nonzero(part))
     if kept < SPARSE * graph.size:
         return sp.vstack([sp.csr_array(graph[rows]) for rows in _chunks(len(graph))], format="csr"), degree
     return graph, degree
@@ -170,7 +170,7 @@ def _inner(
     if len(tiny):
         theirs = (vectors[:, tiny] ** 2).sum(axis=1) > OWN
         follow = np.flatnonzero(~theirs & (values > LEAST_STEP))
-        placed[np.ix_(follow, tiny)] = _followed(weights, degree, rows, tiny, values[follow], placed[follow])
+        placed[follow] = _followed(weights, degree, rows, tiny, values[follow], placed[follow])
     placed *= np.where(placed[np.arange(wanted + 1), np.abs(placed).argmax(axis=1)] < 0, -1, 1)[:, None]
     return [(float(values[j]), rows, placed[j]) for j in range(1, wanted + 1)]
 
@@ -196,47 +196,48 @@ def _followed(
     if sp.issparse(among):
         steps = sp.csc_array(sp.diags_array(1 / degree[which]) @ among)
         unit = sp.eye_array(len(which), format="csc")
-        return np.array([spsolve(value * unit - steps, y) for value, y in zip(values, from_others)])
-    steps = among / degree[which, None]
-    return np.array(
-        [solve(value * np.eye(len(which)) - steps, y) for value, y in zip(values, from_others)]
-    ).reshape(len(placed), len(which))
+    else:
+        steps, unit = among / degree[which, None], np.eye(len(which))
+    solved = spsolve if sp.issparse(among) else solve
+    for j, value in enumerate(values):
+        placed[j, tiny] = solved(value * unit - steps, from_others[j])
+    return placed
 
 
-def _of_part(part: Graph, root: Floats, wanted: int) -> _Pairs:
+def _of_part(part: Graph, root: Floats, wanted: int) -> Pairs:
     """Of a component cut out of its graph, small or sparse: the largest pairs of D^-1/2 W D^-1/2."""
     n = len(root)
     if n <= max(SMALL, 4 * (wanted + GUARD)):
         dense = part.toarray() if sp.issparse(part) else part
         values, vectors = eigh(dense / root / root[:, None], subset_by_index=(n - wanted, n - 1))
-        return _Pairs(values[::-1], vectors.T[::-1])
+        return Pairs(values[::-1], vectors.T[::-1])
     by = sp.diags_array(1 / root)
     normal = sp.csr_array(by @ part @ by)
     if normal.nnz > LARGE:
         try:
             values, vectors = eigsh(
-                normal, wanted, which="LA", ncv=max(LANCZOS_VECTORS, 2 * wanted), v0=rng_at(n).uniform(-1, 1, n),
-                tol=TOLERANCE, maxiter=RESTARTS,
+                normal, wanted, which="LA", ncv=max(LANCZOS_VECTORS, 2 * wanted),
+                v0=rng_at(n).uniform(-1, 1, n), tol=TOLERANCE, maxiter=RESTARTS,
             )  # fmt: skip
-            return _Pairs(values[::-1], vectors.T[::-1])
+            return Pairs(values[::-1], vectors.T[::-1])
         except ArpackNoConvergence:
             pass
     shifted = sp.csc_array((1 + BEYOND) * sp.eye_array(n) - normal)
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return _by_inverse(lambda block: factor.solve(block.T).T, _start(root, wanted), wanted)
+    return _by_inverse(lambda block: factor.solve(block.T).T, start_block(root, wanted), wanted)
 
 
-def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> _Pairs:
+def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> Pairs:
     """Of a component within a dense graph: as `_of_part`, with vectors that are 0 outside."""
     root = np.sqrt(np.where(degree > 0, degree, 1))
     inside = np.zeros(len(degree))
     inside[rows] = 1
-    start = _start(root * inside, wanted) * inside
-    found = _krylov(lambda block: (block / root) @ weights / root, start, wanted, PRODUCTS)
+    start = start_block(root * inside, wanted) * inside
+    found = largest_pairs(lambda block: (block / root) @ weights / root, start, wanted, PRODUCTS)
     if found is None:
         with _Factorised(weights, root) as solved:
             found = _by_inverse(solved, start, wanted)
-    return _Pairs(found.values, found.vectors[:, rows])
+    return Pairs(found.values, found.vectors[:, rows])
 
 
 class _Factorised:
@@ -266,7 +267,7 @@ class _Factorised:
 
 
 # ---------------------------------------------------------------- the solver
-def _start(root: Floats, wanted: int) -> Floats:
+def start_block(root: Floats, wanted: int) -> Floats:
     """A block of random vectors, and the eigenvector that is known: the root of the degrees."""
     n = len(root)
     start = rng_at(n).uniform(-1, 1, (wanted + GUARD, n))
@@ -274,15 +275,17 @@ def _start(root: Floats, wanted: int) -> Floats:
     return start
 
 
-def _by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> _Pairs:
+def _by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> Pairs:
     """The largest pairs of a matrix of which 1 + BEYOND - matrix can be solved."""
-    found = _krylov(solved, start, wanted, INVERSE_PRODUCTS)
+    found = largest_pairs(solved, start, wanted, INVERSE_PRODUCTS)
     if found is None:
         raise np.linalg.LinAlgError("the eigenvectors of a graph were not found")
-    return _Pairs(1 + BEYOND - 1 / found.values, found.vectors)
+    return Pairs(1 + BEYOND - 1 / found.values, found.vectors)
 
 
-def _krylov(product: Callable[[Floats], Floats], start: Floats, wanted: int, products: int) -> _Pairs | None:
+def largest_pairs(
+    product: Callable[[Floats], Floats], start: Floats, wanted: int, products: int
+) -> Pairs | None:
     """The largest pairs of a symmetric matrix; None where so many products do not lead there.
 
     Each block is orthogonal to all before it, and the matrix, seen from the basis, is diagonalised. A
@@ -310,7 +313,7 @@ def _krylov(product: Callable[[Floats], Floats], start: Floats, wanted: int, pro
             values, mix = eigh(seen[:size, :size], subset_by_index=(size - wanted, size - 1))
             errors = np.linalg.norm(rest @ mix[now], axis=0)
             if (errors <= TOLERANCE * np.maximum(1.0, values)).all():
-                return _Pairs(values[::-1], mix.T[::-1] @ basis[:size])
+                return Pairs(values[::-1], mix.T[::-1] @ basis[:size])
         new = _orthonormal(_without(new, basis[:size]))[0]
     return None
 
