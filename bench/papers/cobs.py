@@ -179,7 +179,9 @@ def table3(options: argparse.Namespace) -> int:
     print(
         f"\nTable III, Q1: {CONSTRAINTS} constraints, {s.runs} runs, ties at random (in brackets: the paper)"
     )
-    print(table(("task", *COLUMNS), table3_lines(lines)))
+    beside = table3_lines(lines)
+    write_csv(s.folder / "table3_table.csv", ("task", *COLUMNS), beside)
+    print(table(("task", *COLUMNS), beside))
     cobs = [line[-1] for line in lines if line[1].endswith("COBS")]
     return verdict(cobs, "figures of COBS")
 

@@ -253,13 +253,15 @@ class Evidence:
         return chosen
 
     def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
-        """Whether each pair has a verdict, "unsure" too, that the answers from number `since` on brought.
+        """Whether something is known of each pair, a doubt too; with `since`, of those it is new for.
 
         Parameters
         ----------
         pairs : ndarray of shape (n, 2)
+            Two different rows each.
         since : int
-            A verdict that is older may be left out.
+            What was known before answer number `since` may be left out: only pairs that later answers
+            touch are looked at.
 
         Returns
         -------

@@ -22,7 +22,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
@@ -214,7 +213,7 @@ def _of_neighbours(work: Work, k: int) -> list[Made]:
 def _gaussian(work: Work, at: int) -> list[Made]:
     unit = float(np.ptp(work.X, axis=0).max()) or 1.0
     sigma = work.preset.sigmas[at]
-    graph = gaussian_graph(cdist(work.X / unit, work.X / unit, "sqeuclidean"), sigma)
+    graph = gaussian_graph(work.X / unit, sigma, n_threads=work.n_threads)
     found = spectral_labels(graph, work.clusters, (work.seed, 2, at), work.n_threads)
     return _of_graph("spectral, Gaussian", {"sigma": sigma}, work.clusters, found)
 
