@@ -123,9 +123,9 @@ def table4(options: argparse.Namespace) -> int:
     print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
     print(table(fields, lines))
     print("\nBest ARI that each algorithm has in the pool")
-    print(
-        table(("task", *PARTS), [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks])
-    )
+    parts = [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks]
+    write_csv(s.folder / "table4_best.csv", ("task", *PARTS), parts)
+    print(table(("task", *PARTS), parts))
     return verdict([line[-1] for line in lines], "sets")
 
 
