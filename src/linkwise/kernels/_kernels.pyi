@@ -46,3 +46,9 @@ def pack_together(
 def weighted_together(
     bits: NDArray[np.uint8], weights: NDArray[np.int64], n_threads: int
 ) -> NDArray[np.int64]: ...
+def gaussian_weights(
+    X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int
+) -> None: ...
+def exchange(
+    X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
