@@ -160,5 +160,5 @@ def test_unsure_decides_nothing():
 def test_a_sample_is_said_to_be_one():
     learner = cobs().set_params(max_rows=8)
     n = len(learner.prepare(X, 0).base_rows)
-    said = f"A sample of {n} rows was clustered; the others follow the nearest of them."
+    said = f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm."
     assert lw.Session(X, learner).status.description[-1] == said

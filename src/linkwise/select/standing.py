@@ -31,7 +31,7 @@ def standing(pool: Pool, evidence: Evidence) -> list[str]:
         lines.append(f"None of {counted(len(pool))} fits every answer; the leading one breaks {broken}.")
     if pool.sampled:
         n = len(pool.base_rows)
-        lines.append(f"A sample of {n} rows was clustered; the others follow the nearest of them.")
+        lines.append(f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm.")
     return lines
 
 
