@@ -56,9 +56,9 @@ clean:  ## remove everything that was built
 	@touch $@
 
 .venv/dev: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev]"
 	@touch $@ .venv/app
 
 .venv/docs: .venv/dev
-	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dev,docs]"
+	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev,docs]"
 	@touch $@

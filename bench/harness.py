@@ -119,9 +119,10 @@ def _die_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def fingerprint(package: str) -> str:
-    """Eight hexadecimal digits that change with any loaded file of a package."""
-    modules = [m for name, m in sys.modules.items() if name == package or name.startswith(f"{package}.")]
+def fingerprint(*packages: str) -> str:
+    """Eight hexadecimal digits that change with any loaded file of some packages or modules."""
+    inside = tuple(f"{package}." for package in packages)
+    modules = [m for name, m in sys.modules.items() if f"{name}.".startswith(inside)]
     files = sorted(str(m.__file__) for m in modules if getattr(m, "__file__", None))
     digest = hashlib.sha256()
     for file in files:

@@ -1,10 +1,10 @@
-"""Curves after each question, side by side. Needs matplotlib (extra ``plot``)."""
+"""Curves over questions, side by side. Needs matplotlib (extra ``plot``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,29 +12,62 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#5
 
 
 class Panel(NamedTuple):
-    """One set of axes: a curve by name, and whether the best is the lowest."""
+    """One set of axes.
+
+    Attributes
+    ----------
+    title, ylabel : str
+    curves : dict of ndarray
+        By name.
+    lower_is_better : bool
+        The lowest is drawn at the top.
+    at : sequence of int, optional
+        Where the curves are known; from question 1 on, one by one, by default.
+    errors : dict of ndarray
+        Standard errors of curves, drawn as bands.
+    """
 
     title: str
     ylabel: str
     curves: Mapping[str, np.ndarray]
     lower_is_better: bool = False
+    at: Sequence[int] | None = None
+    errors: Mapping[str, np.ndarray] = {}
 
 
-def plot_panels(path: Path, panels: Sequence[Panel], xlabel: str = "questions") -> None:
-    """Draw the panels to a picture file; each curve starts at question 1."""
+def plot_panels(
+    path: Path, panels: Sequence[Panel], xlabel: str = "questions", columns: int | None = None
+) -> None:
+    """Draw the panels to a picture file: all in one row, or in rows of `columns` on one scale."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6 * len(panels), 4.5), layout="constrained")
+    wide = columns or len(panels)
+    high = -(-len(panels) // wide)
+    size = (6 * wide, 4.5) if high == 1 else (3.2 * wide, 2.8 * high + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    for axes, panel in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
-        for colour, (name, curve) in zip(COLOURS, panel.curves.items(), strict=False):
-            axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=name, linewidth=1.6)
-        axes.set(title=panel.title, xlabel=xlabel, ylabel=panel.ylabel)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", alpha=0.25)
-        if panel.lower_is_better:
-            axes.invert_yaxis()
-    names = axes.get_legend_handles_labels()
+    grid = figure.subplots(high, wide, squeeze=False, sharey=columns is not None).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        _draw(axes, panel, xlabel)
+        if columns is not None:
+            axes.label_outer()
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    names = grid[0].get_legend_handles_labels()
     figure.legend(*names, loc="outside lower center", ncols=len(names[1]), frameon=False)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=150 if high == 1 else 100)
+
+
+def _draw(axes: Any, panel: Panel, xlabel: str) -> None:
+    for colour, (name, curve) in zip(COLOURS, panel.curves.items(), strict=False):
+        at = np.arange(1, len(curve) + 1) if panel.at is None else np.asarray(panel.at)
+        axes.plot(at, curve, color=colour, label=name, linewidth=1.6)
+        if name in panel.errors:
+            error = panel.errors[name]
+            axes.fill_between(at, curve - error, curve + error, color=colour, alpha=0.2, linewidth=0)
+    axes.set(title=panel.title, xlabel=xlabel, ylabel=panel.ylabel)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)
+    if panel.lower_is_better:
+        axes.invert_yaxis()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -91,3 +92,26 @@ def mean_by(values: Sequence[tuple[tuple[str, ...], np.ndarray]]) -> dict[tuple[
     for key, value in values:
         gathered.setdefault(key, []).append(value)
     return {key: np.mean(arrays, axis=0) for key, arrays in gathered.items()}
+
+
+class Mean(NamedTuple):
+    """Mean over runs, its standard error and the lowest run; NaN where there was one run."""
+
+    value: float
+    error: float = np.nan
+    lowest: float = np.nan
+
+    def __str__(self) -> str:
+        return " ± ".join(text for text in self.texts() if text)
+
+    def texts(self) -> tuple[str, str]:
+        """Mean and error to two digits; an error that is not known is an empty text."""
+        return f"{self.value:.2f}", "" if np.isnan(self.error) else f"{self.error:.2f}"
+
+
+def mean_of(values: Sequence[float] | np.ndarray) -> Mean:
+    """Mean, standard error and lowest of the results of some runs."""
+    if len(values) == 1:
+        return Mean(float(values[0]))
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return Mean(float(np.mean(values)), float(error), float(np.min(values)))

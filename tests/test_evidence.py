@@ -265,6 +265,63 @@ def test_groups_are_the_rows_that_answers_join(problem):
                 assert (verdict == "no") == ((a, b) in found.apart)
     assert all(a < b for a, b in found.apart)
 
+    assert found.row.tolist() == sorted(named)
+    assert all(row in found.rows[g] for row, g in zip(found.row, found.number, strict=True))
+    assert set(map(tuple, found.foes.tolist())) == found.apart
+    assert evidence.groups() is found
+
+
+@settings(deadline=None)
+@given(answers(), st.integers(0, 25))
+def test_pairs_that_something_is_known_about(problem, heard):
+    n, said = problem
+    heard = min(heard, len(said))
+    pairs = np.array(list(itertools.product(range(n), range(n))))
+    evidence = Evidence(n)
+    for fact in said[:heard]:
+        evidence.add(*fact)
+    before = [evidence.verdict(i, j) is not None for i, j in pairs.tolist()]
+    for fact in said[heard:]:
+        evidence.add(*fact)
+    after = [evidence.verdict(i, j) is not None for i, j in pairs.tolist()]
+    news = evidence.known(pairs, heard).tolist()
+    apart = pairs[:, 0] != pairs[:, 1]  # without an answer nothing is told of a row and itself
+    assert np.array_equal(np.logical_or(before, news)[apart], np.array(after)[apart])
+    assert np.array_equal(evidence.known(pairs)[apart], np.array(after)[apart])
+    assert evidence.known(pairs[:0]).shape == (0,)
+    assert not evidence.known(pairs, len(said)).any()
+
+
+@given(answers(), st.integers(0, 25))
+def test_the_answers_of_one_kind(problem, since):
+    n, said = problem
+    evidence = Evidence(n)
+    for fact in said:
+        evidence.add(*fact)
+    for answer in ("yes", "no", "unsure"):
+        pairs = evidence.answered(answer, since)
+        assert pairs.shape == (len(pairs), 2)
+        assert pairs.tolist() == [[i, j] for i, j, a in said[since:] if a == answer]
+
+
+def test_a_row_that_is_apart_from_thousands_may_join_another():
+    """What is moved is the lesser, rows and foes together; the verdicts are the same."""
+    evidence = Evidence(3000)
+    for row in range(2, 2000):
+        evidence.add(0, row, "no")
+    for row in range(2000, 2500):
+        evidence.add(1, row, "yes")
+    evidence.add(1, 0, "yes")
+    assert [evidence.verdict(2400, row) for row in (0, 2, 1999, 2499, 2500)] == [
+        "yes",
+        "no",
+        "no",
+        "yes",
+        None,
+    ]
+    assert [len(rows) for rows in evidence.groups().rows[:2]] == [502, 1]
+    assert evidence.groups().apart == {(0, number) for number in range(1, 1999)}
+
 
 def test_doubts():
     evidence = Evidence(4)
@@ -299,6 +356,13 @@ def test_no_such_answer(arguments, kind, words):
     with pytest.raises(kind, match=words):
         evidence.add(*arguments)
     assert len(evidence) == 0
+
+
+@pytest.mark.parametrize("row", [3, -1, -3, 2.0, 10**30])
+def test_nothing_is_known_of_what_is_no_row(row):
+    evidence = Evidence(3, lw.Constraints(3, [(0, 2)], [(0, 1)]))
+    assert evidence.verdict(0, row) is evidence.verdict(row, 0) is None
+    assert evidence.verdict(row, 1) is None
 
 
 @pytest.mark.parametrize(

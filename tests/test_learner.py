@@ -17,7 +17,7 @@ class Script:
     def __init__(self, *pairs):
         self.pairs, self.heard, self.closed = pairs, [], False
 
-    def prepare(self, X, seed):
+    def prepare(self, X, seed, *, progress=None):
         return "prepared"
 
     def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):
@@ -116,7 +116,7 @@ def test_facts_added_behind_its_back_count_after_a_refresh():
 
 def test_a_prepared_run_is_not_prepared_again():
     class Once(Script):
-        def prepare(self, X, seed):
+        def prepare(self, X, seed, *, progress=None):
             raise AssertionError
 
     run = Run(Once((0, 1)), np.zeros((2, 1)), Evidence(2), 0, prepared="prepared")

@@ -21,7 +21,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import csv
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -59,20 +58,19 @@ def gaussian(X: np.ndarray, p: dict[str, Any]) -> np.ndarray:
     return SpectralClustering(p["K"], gamma=0.5 / p["sigma"] ** 2, random_state=0).fit_predict(X)
 
 
-ALGORITHMS: dict[str, tuple[Preset, Theirs]] = {
-    "k-means": (replace(PAPER, n_eps=0, neighbours=(), sigmas=()), k_means),
-    "DBSCAN": (replace(PAPER, clusters=(), neighbours=(), sigmas=()), dbscan),
-    "spectral, nearest neighbours": (replace(PAPER, n_runs=0, n_eps=0, sigmas=()), of_neighbours),
-    "spectral, Gaussian": (replace(PAPER, n_runs=0, n_eps=0, neighbours=()), gaussian),
-}
+def algorithms(preset: Preset) -> dict[str, tuple[Preset, Theirs]]:
+    """What of a preset each algorithm makes, and who makes the same in scikit-learn."""
+    return {
+        "k-means": (replace(preset, n_eps=0, neighbours=(), sigmas=()), k_means),
+        "DBSCAN": (replace(preset, clusters=(), neighbours=(), sigmas=()), dbscan),
+        "spectral, nearest neighbours": (replace(preset, n_runs=0, n_eps=0, sigmas=()), of_neighbours),
+        "spectral, Gaussian": (replace(preset, n_runs=0, n_eps=0, neighbours=()), gaussian),
+    }
 
 
-def measure(X: np.ndarray, algorithm: str) -> dict[str, Any]:
+def measure(X: np.ndarray, algorithm: str, preset: Preset, theirs: Theirs) -> dict[str, Any]:
     """One algorithm: our pool of it, then the same clusterings from scikit-learn, each by itself."""
-    preset, theirs = ALGORITHMS[algorithm]
-    begin = perf_counter()
-    pool = build_pool(X, preset, n_threads=1)
-    ours_s = perf_counter() - begin
+    pool, ours_s = timed_pool(X, preset)
     made = [c for c in pool.candidates if c.algorithm == algorithm]
     begin = perf_counter()
     with warnings.catch_warnings():
@@ -93,18 +91,18 @@ def row(algorithm: str, count: int, ours_s: float, sklearn_s: float, same: float
     }  # fmt: skip
 
 
-def whole(X: np.ndarray) -> tuple[Pool, float]:
+def timed_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
     begin = perf_counter()
-    pool = build_pool(X, PAPER, n_threads=1)
+    pool = build_pool(X, preset, n_threads=1)
     return pool, perf_counter() - begin
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="the pool of COBS: linkwise beside scikit-learn")
     parser.add_argument("--quick", action="store_true", help="a small set that comes with scikit-learn")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     source = harness.source(argparse.Namespace(data=options.data, openml=False))
     if options.quick or source.folder is None:
         X = np.ascontiguousarray(data.to_unit(data.load("digits", data.Source()).X[:400]))
@@ -114,18 +112,14 @@ def main() -> None:
     print(f"{X.shape[0]} rows, {X.shape[1]} features, one thread")
     print("".join(f"{field:>30}" if field == "algorithm" else f"{field:>12}" for field in FIELDS))
     rows = []
-    for algorithm in ALGORITHMS:
-        rows.append(measure(X, algorithm))
+    for algorithm, (preset, theirs) in algorithms(PAPER).items():
+        rows.append(measure(X, algorithm, preset, theirs))
         show(rows[-1])
-    pool, seconds = whole(X)
-    theirs = sum(float(r["sklearn_s"]) for r in rows)
-    rows.append(row("all", len(pool.candidates), seconds, theirs, None))
+    pool, seconds = timed_pool(X, PAPER)
+    rows.append(row("all", len(pool.candidates), seconds, sum(float(r["sklearn_s"]) for r in rows), None))
     show(rows[-1])
     if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+        harness.write_csv(options.out, FIELDS, [[line[field] for field in FIELDS] for line in rows])
 
 
 def show(line: dict[str, Any]) -> None:

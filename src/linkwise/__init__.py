@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
+    from linkwise.select.cvcp import CVCPSearch
+    from linkwise.select.eigengap import EigengapSearch
     from linkwise.select.pool import Pool, build_pool
+    from linkwise.select.searches import DBCVSearch, NumSatSearch, SilhouetteSearch
+    from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.session import Session
+    from linkwise.validity.dbcv import dbcv_score
 
 __version__ = "0.1.0"
 
@@ -47,9 +52,16 @@ _HOME = {
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
+    "EigengapSearch": "select.eigengap",
     "Pool": "select.pool",
     "build_pool": "select.pool",
+    "CVCPSearch": "select.cvcp",
+    "DBCVSearch": "select.searches",
+    "NumSatSearch": "select.searches",
+    "SilhouetteSearch": "select.searches",
+    "SelfTuningSpectral": "select.self_tuning",
     "Session": "session.session",
+    "dbcv_score": "validity.dbcv",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -65,7 +77,14 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Pool",
     "Preset",
     "build_pool",
+    "NumSatSearch",
+    "CVCPSearch",
+    "SilhouetteSearch",
+    "DBCVSearch",
+    "EigengapSearch",
+    "SelfTuningSpectral",
     "constraint_score",
+    "dbcv_score",
     "ConstraintError",
     "ConstraintWarning",
     "DataError",

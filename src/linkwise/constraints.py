@@ -292,9 +292,9 @@ class Constraints:
             steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
             lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]
             words = chain_in_words(error.chain, names.__getitem__)
-            where = ", ".join(map(str, sorted(lines)))
+            where = ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, sorted(lines)))
             raise InfeasibleConstraintsError(
-                f"{os.fspath(path)}: {words} (lines {where}); remove one of them",
+                f"{os.fspath(path)}: {words} ({where}); remove one of them",
                 error.chain,
             ) from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
@@ -49,20 +50,37 @@ class Relation:
     because: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Groups of must-linked rows and which of them are apart; rows without an answer are left out.
 
+    Groups are numbered in order of their first rows.
+
     Attributes
     ----------
-    rows : tuple of ndarray
-        Rows of each group, ascending; groups in order of their first rows.
-    apart : frozenset of (int, int)
-        Pairs of group numbers, lower first, that are required apart.
+    row : ndarray of shape (n,)
+        The rows that an answer speaks of, ascending.
+    number : ndarray of shape (n,)
+        Group of each of them.
+    foes : ndarray of shape (n_cannot_links, 2)
+        Pairs of groups that are required apart, lower number first; one pair may stand there many times.
     """
 
-    rows: tuple[NDArray[np.int64], ...]
-    apart: frozenset[tuple[int, int]]
+    row: NDArray[np.int64]
+    number: NDArray[np.int64]
+    foes: NDArray[np.int64]
+
+    @cached_property
+    def rows(self) -> tuple[NDArray[np.int64], ...]:
+        """Rows of each group, ascending."""
+        ordered = self.row[np.argsort(self.number, kind="stable")]
+        ends = np.cumsum(np.bincount(self.number)).tolist()
+        return tuple(ordered[a:b] for a, b in pairwise([0, *ends]))
+
+    @cached_property
+    def apart(self) -> frozenset[tuple[int, int]]:
+        """Pairs of group numbers, lower first, that are required apart."""
+        return frozenset(zip(*self.foes.T.tolist(), strict=True))
 
 
 class Evidence:
@@ -86,11 +104,10 @@ class Evidence:
         self.n_questions = 0
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
-        self._group: dict[int, int] = {}  # row -> group, for rows with a yes or a no
-        self._members: dict[int, list[int]] = {}
+        self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())  # one of its rows
+        self._members: dict[int, list[int]] = {}  # of groups with two rows or more
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
-        self._next_group = self.n_rows  # smaller numbers are components of adopted constraints
         self._groups: Groups | None = None
         if constraints is not None:
             self.add_constraints(constraints)
@@ -169,8 +186,8 @@ class Evidence:
             )
         Constraints(  # raises on a contradiction with what is known
             self.n_rows,
-            np.vstack([self._linked("yes"), constraints.must_link]),
-            np.vstack([self._linked("no"), constraints.cannot_link]),
+            np.vstack([self.answered("yes"), constraints.must_link]),
+            np.vstack([self.answered("no"), constraints.cannot_link]),
         )
 
     def _adopt(self, c: Constraints) -> None:
@@ -178,24 +195,32 @@ class Evidence:
         pairs = np.vstack([c.must_link, c.cannot_link])
         self._pairs.frombytes(np.ascontiguousarray(pairs, dtype=np.int64).tobytes())
         self._answers.extend(bytes(len(c.must_link)) + bytes([1]) * len(c.cannot_link))
-        touched = np.unique(pairs)
-        group = c.component[touched]
-        order = np.argsort(group, kind="stable")
-        numbers, starts = np.unique(group[order], return_index=True)
-        self._group = dict(zip(touched.tolist(), group.tolist(), strict=True))
-        parts = np.split(touched[order], starts[1:])
-        self._members = {g: rows.tolist() for g, rows in zip(numbers.tolist(), parts, strict=True)}
-        for a, b in c.component_cannot_link.tolist():
+        first = _first_rows(c.component)
+        self._group = array("q", first[c.component].tobytes())
+        linked = np.flatnonzero(np.bincount(c.must_link.ravel()))
+        order = linked[np.argsort(c.component[linked], kind="stable")]
+        starts = np.flatnonzero(np.diff(c.component[order], prepend=-1)).tolist()
+        for a, b in pairwise([*starts, len(order)]):
+            self._members[int(order[a])] = order[a:b].tolist()
+        for a, b in first[c.component_cannot_link].tolist():
             self._apart.setdefault(a, set()).add(b)
             self._apart.setdefault(b, set()).add(a)
         self._groups = None
 
     # ------------------------------------------------------------ what is known
     def verdict(self, first: int, second: int) -> Answer | None:
-        """What is given or follows for two rows: "yes", "no", "unsure" or None."""
+        """What is given or follows for two rows: "yes", "no", "unsure" or None.
+
+        Nothing is known of rows that do not exist; an answer about them is refused by `check`.
+        """
         if first == second:
             return "yes"
-        a, b = self._group.get(first, -1), self._group.get(second, -2)
+        try:
+            a, b = self._group[first], self._group[second]
+        except (IndexError, TypeError):
+            return None
+        if first < 0 or second < 0:
+            return None
         if a == b:
             return "yes"
         if b in self._apart.get(a, ()):
@@ -211,29 +236,59 @@ class Evidence:
         if verdict == "unsure":
             return Relation(verdict, (Fact(i, j, "unsure"),))
         if verdict == "yes":
-            return Relation(verdict, self._together(shortest_chain(self.n_rows, self._linked("yes"), i, j)))
+            return Relation(verdict, self._together(shortest_chain(self.n_rows, self.answered("yes"), i, j)))
         near, far = self._chain_apart(i, j)
         return Relation(verdict, (*self._together(near), Fact(near[-1], far[0], "no"), *self._together(far)))
 
     def groups(self) -> Groups:
         """All groups of must-linked rows that an answer speaks of, and which of them are apart."""
         if self._groups is None:
-            order = sorted(self._members, key=lambda g: min(self._members[g]))
-            number = {g: at for at, g in enumerate(order)}
-            self._groups = Groups(
-                tuple(np.array(sorted(self._members[g]), dtype=np.int64) for g in order),
-                frozenset(
-                    (number[a], number[b])
-                    for a, others in self._apart.items()
-                    for b in others
-                    if number[a] < number[b]
-                ),
-            )
+            group, cannot = self._group_of_each(), self.answered("no")
+            named = np.zeros(self.n_rows, dtype=bool)
+            named[self.answered("yes").ravel()] = named[cannot.ravel()] = True
+            row = np.flatnonzero(named)
+            of = group[row]
+            first, number = np.empty_like(group), np.empty_like(group)
+            first[of[::-1]] = row[::-1]
+            leads = of[first[of] == row]
+            number[leads] = np.arange(len(leads))
+            one, other = number[group[cannot[:, 0]]], number[group[cannot[:, 1]]]
+            foes = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+            self._groups = Groups(row, number[of], foes)
         return self._groups
+
+    def answered(self, answer: Answer, since: int = 0) -> Pairs:
+        """The pairs that were answered so, in order, from answer number `since` on; shape (n, 2)."""
+        pairs = np.array(self._pairs[2 * since :], dtype=np.int64).reshape(-1, 2)
+        chosen: Pairs = pairs[np.frombuffer(bytes(self._answers[since:]), np.uint8) == ANSWERS.index(answer)]
+        return chosen
+
+    def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
+        """Whether something is known of each pair, a doubt too; with `since`, of those it is new for.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n, 2)
+            Two different rows each.
+        since : int
+            What was known before answer number `since` may be left out: only pairs that later answers
+            touch are looked at.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        group = self._group_of_each()
+        changed = np.zeros(self.n_rows, dtype=bool)
+        changed[group[self._pairs[2 * since :]]] = True
+        touched = np.flatnonzero(changed[group[pairs]].any(axis=1))
+        known = np.zeros(len(pairs), dtype=bool)
+        known[touched] = [self.verdict(i, j) is not None for i, j in pairs[touched].tolist()]
+        return known
 
     def to_constraints(self) -> Constraints:
         """All yes and no answers as constraints."""
-        return Constraints(self.n_rows, self._linked("yes"), self._linked("no"))
+        return Constraints(self.n_rows, self.answered("yes"), self.answered("no"))
 
     # ------------------------------------------------------------ the closure
     def _row(self, row: int) -> int:
@@ -243,47 +298,41 @@ class Evidence:
             raise ConstraintError(f"row {row}; the rows are 0 to {self.n_rows - 1}")
         return int(row)
 
-    def _group_of(self, row: int) -> int:
-        if row not in self._group:
-            self._group[row] = self._next_group
-            self._members[self._next_group] = [row]
-            self._next_group += 1
-        return self._group[row]
+    def _group_of_each(self) -> NDArray[np.int64]:
+        """Group of every row; a view that must not outlive the next answer."""
+        return np.frombuffer(self._group, dtype=np.int64)
 
     def _join(self, i: int, j: int) -> None:
-        """Merge two groups, the smaller into the larger, with all that they are apart from."""
-        big, small = self._group_of(i), self._group_of(j)
-        if len(self._members[big]) < len(self._members[small]):
-            big, small = small, big
-        for row in self._members[small]:
+        """Merge two groups: of the one with less to move, all rows and all that they are apart from."""
+        small, big = sorted((self._group[i], self._group[j]), key=self._size)
+        moved = self._members.pop(small, [small])
+        for row in moved:
             self._group[row] = big
-        self._members[big] += self._members.pop(small)
+        self._members.setdefault(big, [big]).extend(moved)
         for other in self._apart.pop(small, ()):
-            self._apart[other].discard(small)
+            self._apart[other].remove(small)
             self._apart[other].add(big)
             self._apart.setdefault(big, set()).add(other)
 
+    def _size(self, group: int) -> int:
+        return len(self._members.get(group, ())) + len(self._apart.get(group, ()))
+
     def _part(self, i: int, j: int) -> None:
-        a, b = self._group_of(i), self._group_of(j)
+        a, b = self._group[i], self._group[j]
         self._apart.setdefault(a, set()).add(b)
         self._apart.setdefault(b, set()).add(a)
 
     # ------------------------------------------------------------ reasons
-    def _linked(self, answer: Answer) -> Pairs:
-        pairs = np.frombuffer(self._pairs.tobytes(), dtype=np.int64).reshape(-1, 2)
-        chosen: Pairs = pairs[np.frombuffer(bytes(self._answers), dtype=np.uint8) == ANSWERS.index(answer)]
-        return chosen
-
     def _together(self, chain: tuple[int, ...]) -> tuple[Fact, ...]:
         return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))
 
     def _chain_apart(self, i: int, j: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shortest i = ... = a and b = ... = j such that an answer says a ≠ b."""
-        return shortest_chain_apart(self.n_rows, self._linked("yes"), self._linked("no"), i, j)
+        return shortest_chain_apart(self.n_rows, self.answered("yes"), self.answered("no"), i, j)
 
     def _contradiction(self, i: int, j: int, answer: Answer) -> InfeasibleConstraintsError:
         if answer == "no":
-            chain = shortest_chain(self.n_rows, self._linked("yes"), i, j)
+            chain = shortest_chain(self.n_rows, self.answered("yes"), i, j)
         else:  # a = ... = i, and now i = j, and j = ... = b, although a ≠ b
             near, far = self._chain_apart(i, j)
             chain = (*reversed(near), *reversed(far))
@@ -292,3 +341,10 @@ class Evidence:
             "undo or change one of them, or answer 'unsure'",
             chain,
         )
+
+
+def _first_rows(component: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each component."""
+    first = np.empty(int(component.max(initial=-1)) + 1, dtype=np.int64)
+    first[component[::-1]] = np.arange(len(component))[::-1]
+    return first

@@ -7,9 +7,9 @@ learner hears them, and what Evidence knows is never asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,13 +46,22 @@ class Question:
 
 Asking = Generator[Question, Answer, Labels]
 Oracle = Callable[[int, int], object]
+Progress = Callable[[int, int], object]
+"""``progress(made, planned)``: how far a piece of work is."""
 
 
 class Learner(Protocol):
-    """What `Run` needs of a learner."""
+    """What `Run` needs of a learner.
 
-    def prepare(self, X: NDArray[Any], seed: int) -> Any:
-        """All work that needs no answer; may remember more as the run goes on."""
+    A learner may also have ``describe(prepared, evidence)``: sentences about where it stands, for people
+    (see `Describing`).
+    """
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
+        """All work that needs no answer; may remember more as the run goes on.
+
+        What takes long reports how far it is; what `progress` raises ends the work.
+        """
 
     def run(
         self,
@@ -68,6 +77,17 @@ class Learner(Protocol):
 
         What is asked depends on X, the seed and the evidence alone: randomness comes from the seed
         and a place in the search (see `rng_at`), never from the order of calls.
+        """
+
+
+@runtime_checkable
+class Describing(Protocol):
+    """A learner that can say where it stands."""
+
+    def describe(self, prepared: Any, evidence: Evidence) -> Sequence[str]:
+        """What it holds of the data by now, a sentence or two that a person understands.
+
+        Called after every answer, so it must cost little.
         """
 
 

@@ -117,9 +117,35 @@ def test_a_damaged_session_is_5(fruit, linkwise, content):
     assert fruit.session.read_bytes() == content
 
 
-def test_a_fault_of_ours_is_not_hidden():
-    assert exit_code(AssertionError()) is None
-    assert exit_code(lw.DataError()) == 3
+@pytest.mark.parametrize(
+    "error", [ValueError("a kernel"), AssertionError(), KeyError("k"), RuntimeError("r")]
+)
+def test_a_fault_of_ours_is_1_and_shown_in_full(fruit, linkwise, monkeypatch, error):
+    def failing(*given, **more):
+        raise error
+
+    linkwise("ask", fruit.path, said="y\nq\n")
+    monkeypatch.setattr("linkwise.apps.project.read", failing)
+    done = linkwise("ask", fruit.path)
+    assert done.exit_code == 1
+    assert "Traceback" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(
+        f"linkwise: this is a fault of linkwise, not of your data: {type(error).__name__} in "
+    )
+    assert "test_exit_codes.py, line " in last
+    assert exit_code(error) is None
+
+
+@pytest.mark.parametrize("error", [lw.DataError(), lw.ConstraintError(), OSError(), UnicodeError()])
+def test_what_a_person_can_mend_is_no_fault_of_ours(error):
+    assert exit_code(error) == 3
+
+
+def test_numbers_too_large_to_compare_are_3(tmp_path, linkwise):
+    data = tmp_path / "large.csv"
+    data.write_text("a,b\n1e200,2\n3,4\n5,6\n")
+    assert "squared distances" in told(linkwise("ask", data, "--scale", "none"), 3)
 
 
 def test_a_folder_that_cannot_be_written_is_2(fruit, linkwise):

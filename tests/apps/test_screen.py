@@ -127,7 +127,7 @@ def test_help():
         ("budget", "The budget of questions is used up."),
         (
             "exhausted",
-            "Nothing is left to ask: the answers settle how all parts of the data belong\ntogether.",
+            "Nothing is left to ask: no further answer would change the clusters.",
         ),
     ],
 )

@@ -59,6 +59,14 @@ def test_cells_of_other_code_are_run_again(tmp_path, work, monkeypatch):
     assert run(tmp_path, work)[1] == []
 
 
+def test_a_fingerprint_is_that_of_the_named_modules():
+    import linkwise.learner  # loads linkwise.evidence too
+
+    both = harness.fingerprint("linkwise.evidence", linkwise.learner.__name__)
+    assert both == harness.fingerprint("linkwise.learner", "linkwise.evidence")
+    assert len({both, harness.fingerprint("linkwise.evidence"), harness.fingerprint("linkwise.learn")}) == 3
+
+
 def test_a_cell_that_fails_keeps_those_before(tmp_path, work):
     def failing(cell):
         if cell == CELLS[1]:

@@ -27,6 +27,7 @@ LABELS = np.zeros(6, np.int32)
 def test_rows(rows, error, words):
     for call in (
         lambda: kernels.lloyd(rows, START[None], 1, 0.0, 1),
+        lambda: kernels.nearest_points(rows, START, 1),
         lambda: kernels.two_means(rows, START, 1, 0.0, 1),
         lambda: kernels.kmeans_plusplus(rows, 2, SEEDS, 1, 1),
         lambda: kernels.nearest_rows(rows, LABELS, START, None, 1),
@@ -41,6 +42,12 @@ def test_rows(rows, error, words):
         (lambda: kernels.lloyd(X, START, 1, 0.0, 1), ValueError, r"starts must have shape \(≥1, ≥1, 2\)"),
         (lambda: kernels.lloyd(X, np.zeros((1, 2, 3)), 1, 0.0, 1), ValueError, r"2\), got \(1, 2, 3\)"),
         (lambda: kernels.lloyd(X, np.zeros((1, 2, 2), "f4"), 1, 0.0, 1), TypeError, "starts .* float64, got"),
+        (
+            lambda: kernels.lloyd(X, START[None], 1, 0.0, 1, np.ones(len(X) + 1, int)),
+            ValueError,
+            "weight must have shape",
+        ),
+        (lambda: kernels.lloyd(X, START[None], 1, 0.0, 1, np.ones(len(X))), TypeError, "weight .* of int64"),
         (lambda: kernels.lloyd(X, START[None], 0, 0.0, 1), ValueError, "max_iter must be at least 1, got 0"),
         (lambda: kernels.lloyd(X, START[None], 1, 0.0, 0), ValueError, "n_threads must be at least 1, got 0"),
         (

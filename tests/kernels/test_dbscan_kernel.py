@@ -65,6 +65,22 @@ def test_the_kernel_equals_its_twin(n, d, seed, dtype):
     assert kernels.distance_range(X, 1) == twin.distance_range(X)
 
 
+@settings(deadline=None)
+@given(st.integers(1, 30), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_a_weight_is_that_many_copies_of_a_row(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(-6, 7, (n, d)) / 4, rng.integers(1, 5, n)
+    eps, min_pts = np.sort(rng.integers(0, 12, 4) / 4), rng.integers(1, 12, 3)
+    copies = np.repeat(np.arange(n), weight)
+    one = kernels.all_dbscans(X, eps, min_pts, 1, weight)
+    assert one[..., copies].tolist() == kernels.all_dbscans(X[copies], eps, min_pts, 1).tolist()
+    for p, least in enumerate(min_pts):
+        theirs = DBSCAN(eps=eps[1] or 1e-9, min_samples=least, algorithm="kd_tree").fit(
+            X, sample_weight=weight
+        )
+        assert one[p, 1].tolist() == theirs.labels_.tolist()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_threads_gives_the_same_labels(dtype):
     X = np.random.default_rng(0).normal(size=(1000, 4)).astype(dtype)

@@ -29,9 +29,9 @@ def normal(n, d, seed=0, dtype=np.float64):
     return np.random.default_rng(seed).normal(size=(n, d)).astype(dtype)
 
 
-def assert_run_equals_twin(X, start, max_iter, tol):
-    labels, centers, inertia, n_iter = twin.lloyd(X, start, max_iter, tol)
-    runs = kernels.lloyd(X, start[None], max_iter, tol, 1)
+def assert_run_equals_twin(X, start, max_iter, tol, weight=None):
+    labels, centers, inertia, n_iter = twin.lloyd(X, start, max_iter, tol, weight)
+    runs = kernels.lloyd(X, start[None], max_iter, tol, 1, weight)
     assert runs.labels[0].tolist() == labels.tolist()
     np.testing.assert_allclose(runs.centers[0], centers, rtol=1e-10, atol=1e-10)
     assert runs.inertia[0] == pytest.approx(inertia, rel=1e-10, abs=1e-12)
@@ -49,7 +49,8 @@ def test_lloyd_equals_its_twin(X, data):
     else:
         start = rng.integers(-8, 9, (k, X.shape[1])) / 4
     max_iter = data.draw(st.sampled_from([1, 2, 300]))
-    assert_run_equals_twin(X, start, max_iter, data.draw(st.sampled_from([0.0, 0.3])))
+    weight = rng.integers(1, 9, len(X)) if data.draw(st.booleans()) else None
+    assert_run_equals_twin(X, start, max_iter, data.draw(st.sampled_from([0.0, 0.3])), weight)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -92,6 +93,21 @@ def test_plusplus_equals_its_twin_and_never_repeats_a_row(X, k, seeds, data):
         assert (chosen >= 0).tolist() == [True] * distinct + [False] * (k - distinct)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_weight_is_that_many_copies_of_a_row(seed):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(-99, 99, (3000, 2)) / 8, rng.integers(1, 7, 3000)
+    copies = np.repeat(np.arange(len(X)), weight)
+    rows = kernels.kmeans_plusplus(X, 8, np.arange(4, dtype=np.uint64), 3, 2, weight)
+    of_copies = kernels.kmeans_plusplus(X[copies], 8, np.arange(4, dtype=np.uint64), 3, 2)
+    assert rows.tolist() == copies[of_copies].tolist()
+    one = kernels.lloyd(X, X[rows], 300, 0.0, 2, weight)
+    many = kernels.lloyd(X[copies], X[rows], 300, 0.0, 2)
+    assert one.labels[:, copies].tolist() == many.labels.tolist()
+    np.testing.assert_allclose(one.centers, many.centers, rtol=1e-12)
+    np.testing.assert_allclose(one.inertia, many.inertia, rtol=1e-12)
+
+
 def test_plusplus_over_several_chunks_equals_its_twin():
     X = normal(5000, 3)
     rows = kernels.kmeans_plusplus(X, 9, np.arange(3, dtype=np.uint64), 4, 2)
@@ -116,13 +132,31 @@ def test_of_equally_near_rows_in_several_chunks_the_first_is_returned():
     assert kernels.nearest_rows(X, labels, np.array([[4.0]]), np.arange(len(X)) > 4100, 2).tolist() == [4108]
 
 
+@settings(deadline=None)
+@given(problems(), st.integers(1, 150), st.integers(0, 2**32 - 1))
+def test_nearest_points_equal_their_twin(X, k, seed):
+    points = np.random.default_rng(seed).integers(-8, 9, (k, X.shape[1])) / 4
+    nearest, squares = kernels.nearest_points(X, points, 1)
+    expected = twin.squared_distances(X, points)
+    assert nearest.tolist() == expected.argmin(axis=1).tolist()
+    assert squares.tolist() == expected.min(axis=1).tolist()
+
+
+def test_a_row_is_at_0_from_itself():
+    X = normal(3000, 70) * 1e8
+    nearest, squares = kernels.nearest_points(X, X, 2)
+    assert (nearest == np.arange(3000)).all()
+    assert (squares == 0).all()
+
+
 def everything(X, threads):
     """All arrays that the kernels make of `X`; small and large enough to be shared among threads."""
     rows = kernels.kmeans_plusplus(X, 6, np.arange(8, dtype=np.uint64), 3, threads)
     starts = X[rows].astype(np.float64)
     runs = kernels.lloyd(X, starts, 20, 0.0, threads)
     two = kernels.two_means(X, starts[0, :2].copy(), 20, 0.0, threads)
-    return rows, *runs, *two, kernels.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
+    near = kernels.nearest_points(X, starts[0], threads)
+    return rows, *runs, *two, *near, kernels.nearest_rows(X, runs.labels[0], runs.centers[0], None, threads)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -19,9 +19,10 @@ def squared_distances(X, centers):
     return squares
 
 
-def lloyd(X, start, max_iter, tol):
+def lloyd(X, start, max_iter, tol, weight=None):
     """(labels, centers, inertia, n_iter) of one run."""
     X, centers = np.asarray(X, np.float64), np.array(start, np.float64)
+    weight = np.ones(len(X), int) if weight is None else weight
     k = len(centers)
     labels = np.full(len(X), -1)
     n_iter = 0
@@ -29,31 +30,31 @@ def lloyd(X, start, max_iter, tol):
         n_iter += 1
         before, labels = labels, squared_distances(X, centers).argmin(axis=1)
         repeated = bool((labels == before).all())
-        sums = np.array([X[labels == c].sum(axis=0) for c in range(k)])
-        counts = np.bincount(labels, minlength=k)
+        sums = np.array([weight[labels == c] @ X[labels == c] for c in range(k)])
+        counts = np.bincount(labels, weight, minlength=k)
         if not repeated:
-            fill_empty(X, labels, centers, sums, counts)
+            fill_empty(X, labels, centers, sums, counts, weight)
         shift = move(centers, sums, counts)
         if repeated:
             break
         if shift <= tol or n_iter == max_iter:
             labels = squared_distances(X, centers).argmin(axis=1)
             break
-    inertia = squared_distances(X, centers)[np.arange(len(X)), labels].sum()
+    inertia = weight @ squared_distances(X, centers)[np.arange(len(X)), labels]
     return labels, centers, inertia, n_iter
 
 
-def fill_empty(X, labels, centers, sums, counts):
+def fill_empty(X, labels, centers, sums, counts, weight):
     """Give each empty cluster the farthest row of a cluster that keeps another one."""
     square = squared_distances(X, centers)[np.arange(len(X)), labels]
     for c in np.flatnonzero(counts == 0):
-        able = np.where(counts[labels] > 1, square, 0.0)
+        able = np.where(counts[labels] > weight, square, 0.0)
         far = able.argmax()
         if able[far] == 0:
             return
-        sums[labels[far]] -= X[far]
-        counts[labels[far]] -= 1
-        sums[c], counts[c], square[far] = X[far], 1, 0.0
+        sums[labels[far]] -= weight[far] * X[far]
+        counts[labels[far]] -= weight[far]
+        sums[c], counts[c], square[far] = weight[far] * X[far], weight[far], 0.0
 
 
 def move(centers, sums, counts):
@@ -134,3 +135,19 @@ def distance_range(X):
     squares = squared_distances(X, X)
     positive = squares[squares > 0]
     return (positive.min(), positive.max()) if len(positive) else (0.0, 0.0)
+
+
+def pack_together(labels, first, second):
+    """(⌈C / 8⌉, P) bits of the clusterings that put each pair together."""
+    bits = np.zeros(((len(labels) + 7) // 8, len(first)), np.uint8)
+    for c, of in enumerate(labels):
+        bits[c // 8] |= (of[first] == of[second]).astype(np.uint8) << (c % 8)
+    return bits
+
+
+def weighted_together(bits, weights):
+    """(P,) sums of the weights of the clusterings whose bit is set."""
+    sums = np.zeros(bits.shape[1], np.int64)
+    for c, weight in enumerate(weights):
+        sums += weight * ((bits[c // 8] >> (c % 8)) & 1)
+    return sums

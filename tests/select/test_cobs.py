@@ -1,5 +1,7 @@
 """COBS: the clustering that satisfies most constraints, and the reports about it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -96,7 +98,8 @@ def test_weights_decide():
     c = lw.Constraints(len(X), [(0, 149)], [(0, 1)], must_link_weight=[1.0], cannot_link_weight=[5.0])
     pool = build_pool(X, SMALL)
     one = satisfied(pool, c)
-    expected = [(q[0] == q[149]) * 1.0 + (q[0] != q[1]) * 5.0 for q in pool.labels]
+    labels = [pool.clustering(number) for number in range(len(pool))]
+    expected = [(q[0] == q[149]) * 1.0 + (q[0] != q[1]) * 5.0 for q in labels]
     assert one.tolist() == expected
 
 
@@ -117,13 +120,45 @@ def test_fifty_constraints_find_the_classes(load, least):
     assert np.mean(found) > least
 
 
-def test_new_rows_follow_the_nearest():
-    model = few_candidates(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 30, 0))
-    distinct = np.unique(X, axis=0, return_index=True)[1]
-    assert np.array_equal(model.predict(X[distinct] + 1e-9), model.labels_[distinct])
-    assert model.predict(X[:0:-50]).dtype == model.labels_.dtype
+KINDS = {
+    "k-means": replace(SMALL, n_eps=0, neighbours=(), sigmas=()),
+    "DBSCAN": replace(SMALL, clusters=(), min_pts=(4,), n_eps=20),
+    "spectral": replace(SMALL, n_runs=0, n_eps=0),
+}
+
+
+@pytest.mark.parametrize("noise", ["cluster", "singletons", "nearest"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_were_clustered_are_predicted_where_they_are(kind, noise, seed):
+    c = lw.Constraints.sample(y, 20, seed)
+    model = lw.COBS(preset=KINDS[kind], noise=noise, random_state=0).fit(X, constraints=c)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert model.approximation_ is None
     with pytest.raises(NotFittedError):
         few_candidates().predict(X)
+
+
+def test_new_rows_follow_the_rule_of_what_was_chosen():
+    rows = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [9.0]])
+    new = np.array([[0.45], [2.4], [2.8], [7.0], [100.0]])
+    c = lw.Constraints(8, [(0, 3), (4, 6)], [(0, 4), (4, 7)])
+
+    def fitted(preset, noise="cluster"):
+        return lw.COBS(preset=preset, noise=noise, random_state=0).fit(rows, constraints=c)
+
+    means = fitted(lw.Preset(clusters=(3,), n_eps=0, neighbours=(), sigmas=()))
+    assert (means.algorithm_, means.rule_) == ("k-means", "nearest centre")
+    assert means.predict(new).tolist() == [0, 0, 1, 1, 2]
+    one = lw.Preset(clusters=(), n_eps=50, min_pts=(3,))
+    density = fitted(one)
+    assert (density.algorithm_, density.rule_) == ("DBSCAN", "nearest core row within eps")
+    assert density.predict(new).tolist() == [0, 2, 2, 2, 2]
+    assert fitted(one, "singletons").predict(new).tolist() == [0, -1, -1, -1, -1]
+    graph = fitted(lw.Preset(clusters=(3,), n_runs=0, n_eps=0, neighbours=(), sigmas=(0.05,)))
+    assert (graph.algorithm_, graph.rule_) == ("spectral, Gaussian", "nearest row")
+    nearest = np.abs(new - rows.T).argmin(axis=1)
+    assert graph.predict(new).tolist() == graph.labels_[nearest].tolist()
 
 
 def test_the_score_is_the_share_of_constraints_satisfied():
@@ -137,19 +172,36 @@ def test_the_score_is_the_share_of_constraints_satisfied():
 def test_a_cache_spares_the_work(tmp_path, monkeypatch):
     c = lw.Constraints.sample(y, 40, 1)
     first = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
-    monkeypatch.setattr("linkwise.select.pool.clusterings", None)
+    monkeypatch.setattr("linkwise.select.pool.make", None)
     again = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
     assert np.array_equal(first.labels_, again.labels_)
     assert first.parameters_ == again.parameters_
 
 
-def test_of_many_rows_a_sample_is_clustered():
-    rows = np.vstack([X + shift for shift in (0, 1e-4)])
-    model = few_candidates(max_rows=150, random_state=0).fit(
-        rows, constraints=lw.Constraints.sample(np.r_[y, y], 60, 0)
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_many_rows_a_sample_is_clustered(kind):
+    rows = np.vstack([X + shift for shift in np.linspace(0, 1e-3, 5)])
+    truth = np.tile(y, 5)
+    model = lw.COBS(preset=KINDS[kind], max_rows=150, random_state=0).fit(
+        rows, constraints=lw.Constraints.sample(truth, 60, 0)
     )
-    assert len(model.labels_) == 300
-    assert adjusted_rand_score(np.r_[y, y], model.labels_) > 0.5
+    assert len(model.labels_) == 750
+    assert adjusted_rand_score(truth, model.labels_) > 0.4
+    assert f"on a sample of {len(model.pool_.base_rows)} of 750 rows; " in model.approximation_
+    assert model.n_clusters_ == len(np.unique(model.labels_))
+    if kind == "k-means":
+        assert "ran on all rows" in model.approximation_
+        means = [rows[model.labels_ == k].mean(axis=0) for k in range(model.n_clusters_)]
+        nearest = ((rows[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        assert (nearest == model.labels_).mean() > 0.99  # up to the tolerance of k-means
+        assert np.array_equal(model.predict(rows), model.labels_)
+    else:
+        assert model.rule_ in model.approximation_
+        new = np.unique(rows, axis=0)
+        assert np.array_equal(adjusted_rand_score(model.predict(rows), model.labels_), 1.0), (
+            "DBSCAN and graphs: as new rows"
+        )
+        assert len(model.predict(new)) == len(new)
 
 
 def test_constraints_about_other_rows_are_refused():

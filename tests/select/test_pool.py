@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 
 from linkwise.errors import DataError
-from linkwise.select.clusterings import PRESETS, Preset, without_noise
+from linkwise.select.clusterings import PRESETS, Preset, make, without_noise
 from linkwise.select.pool import Pool, build_pool
 
 X, y = load_iris(return_X_y=True)
@@ -28,9 +28,10 @@ def pool():
 
 def same(one, other):
     arrays = all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("labels", "base", "base_rows")
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("labels", "base", "base_rows", "weight", "n_failed", "noise", "sampled")
     )
-    return arrays and one.candidates == other.candidates and one.n_failed == other.n_failed
+    return arrays and one.candidates == other.candidates
 
 
 def test_the_paper_s_pool_holds_931_clusterings(pool):
@@ -82,7 +83,8 @@ def test_agreement_is_the_adjusted_rand_index(pool):
 
 def test_together_compares_labels(pool):
     pairs = np.array([[0, 1], [0, 149], [60, 3]])
-    expected = [[labels[i] == labels[j] for labels in pool.labels] for i, j in pairs]
+    labels = [pool.clustering(c) for c in range(len(pool))]
+    expected = [[one[i] == one[j] for one in labels] for i, j in pairs]
     assert pool.together(pairs).tolist() == expected
 
 
@@ -152,12 +154,65 @@ def test_progress_is_told_and_may_end_the_work():
 
 
 def test_of_many_rows_a_sample_is_clustered_and_the_others_follow():
-    pool = build_pool(X, SMALL, max_rows=60)
-    assert pool.labels.shape[1] == len(pool.base_rows) == 60
+    rows = X[np.unique(X, axis=0, return_index=True)[1]]
+    pool = build_pool(rows, SMALL, max_rows=60)
+    assert pool.sampled
+    assert pool.labels.shape[1] == len(pool.base_rows) == len(pool.weight) == 60
     assert pool.base[pool.base_rows].tolist() == list(range(60))
-    nearest = NearestNeighbors(n_neighbors=1).fit(X[pool.base_rows]).kneighbors(X)[0].ravel()
-    np.testing.assert_allclose(np.linalg.norm(X - X[pool.base_rows[pool.base]], axis=1), nearest, atol=1e-12)
-    assert len(pool.clustering(0)) == 150 == pool.n_rows
+    nearest = NearestNeighbors(n_neighbors=1).fit(rows[pool.base_rows]).kneighbors(rows)[0].ravel()
+    np.testing.assert_allclose(
+        np.linalg.norm(rows - rows[pool.base_rows[pool.base]], axis=1), nearest, atol=1e-12
+    )
+    assert len(pool.clustering(0)) == 149 == pool.n_rows
+
+
+@pytest.mark.parametrize("max_rows", [5000, 150, 20])
+def test_identical_rows_are_clustered_once_with_their_weight(max_rows):
+    rng = np.random.default_rng(0)
+    some = rng.integers(0, 4, (14, 2)).astype(float)
+    copies = rng.integers(0, 14, 400)
+    pool = build_pool(some[copies], SMALL, max_rows=max_rows)
+    distinct, times = np.unique(some[copies], axis=0, return_counts=True)
+    assert not pool.sampled  # however few may be clustered, all distinct rows are
+    assert sorted(pool.weight) == sorted(times)
+    assert (some[copies][pool.base_rows[pool.base]] == some[copies]).all()
+    for candidate in pool.candidates:
+        if candidate.algorithm == "DBSCAN":
+            model = DBSCAN(eps=candidate.parameters["eps"], min_samples=candidate.parameters["minPts"])
+            found = pool.clustering(candidate.clustering)
+            assert adjusted_rand_score(model.fit_predict(some[copies]), found) == 1
+    assert len(distinct) == len(pool.base_rows)
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_the_pool_is_the_same_wherever_it_is_made(backend, client):
+    told = []
+    extra = [(AgglomerativeClustering(), {"n_clusters": [2, 3]})]
+    pool = build_pool(X, SMALL, extra=extra, backend=backend, progress=lambda *count: told.append(count))
+    assert same(pool, build_pool(X, SMALL, extra=extra))
+    assert told == sorted(told)
+    assert told[-1] == (SMALL.size + 2, SMALL.size + 2)
+
+
+@pytest.mark.parametrize("backend", ["serial", "loky", "dask"])
+def test_what_was_made_before_an_interruption_is_not_made_again(backend, client, tmp_path, monkeypatch):
+    def stop(made, planned):
+        if made > SMALL.size / 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_pool(X, SMALL, backend=backend, cache=tmp_path, progress=stop)
+    (parts,) = tmp_path.iterdir()
+    kept = len(list(parts.iterdir()))
+    assert kept >= 2
+    done = []
+    monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or make(*work))
+    told = []
+    pool = build_pool(X, SMALL, cache=tmp_path, progress=lambda *count: told.append(count))
+    assert same(pool, build_pool(X, SMALL))
+    assert told[0][0] > SMALL.size / 2
+    (only,) = tmp_path.iterdir()
+    assert same(pool, Pool.load(only))
 
 
 @settings(deadline=None, max_examples=40)
@@ -178,6 +233,7 @@ def test_noise_is_settled_as_asked():
     assert without_noise(rows, labels, "singletons").tolist() == [0, 0, 1, 2, 2, 3]
     assert without_noise(rows, labels, "nearest").tolist() == [0, 0, 0, 1, 1, 1]
     assert without_noise(rows, np.full(6, -1), "nearest").tolist() == [0] * 6
+    assert without_noise(rows, np.array([7, 10**12, -3, 7, 5, -1]), "cluster").tolist() == [0, 1, 2, 0, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +242,8 @@ def test_noise_is_settled_as_asked():
         ({"preset": "all"}, "preset='all'; give one of 'paper', 'quick', or a Preset"),
         ({"noise": "drop"}, "noise='drop'; give 'cluster', 'singletons' or 'nearest'"),
         ({"max_rows": 0}, "max_rows=0; give 1 to 32767"),
+        ({"backend": "threads"}, "backend='threads'; give one of 'serial', 'loky', 'dask'"),
+        ({"backend": "dask"}, "found no client; start one first"),
     ],
 )
 def test_what_is_refused(settings_, words):

@@ -16,7 +16,7 @@ class InOrder:
 
     step = 1
 
-    def prepare(self, X, seed):
+    def prepare(self, X, seed, *, progress=None):
         return None
 
     def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):

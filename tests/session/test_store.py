@@ -20,7 +20,7 @@ MANY = 100_000
 class Side(lw.COBRAS):
     """Compares rows with their neighbours; a question costs nothing."""
 
-    def prepare(self, X, seed):
+    def prepare(self, X, seed, *, progress=None):
         return {}
 
     def run(self, X, prepared, evidence, seed, **more):
@@ -67,6 +67,7 @@ def test_a_session_is_a_plain_database(path):
         "learner": {"name": "COBRAS", "parameters": LEARNERS["COBRAS"]().get_params()},
         "seed": 0,
         "source": {"file": "ä.csv"},
+        "description": [],
     }
     kinds = query(path, "SELECT number, kind, target, source FROM event")
     assert [kind for _, kind, _, _ in kinds] == ["answer"] * 5 + ["import", "change", "undo"]

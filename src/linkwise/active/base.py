@@ -17,9 +17,9 @@ from sklearn.utils.validation import validate_data
 
 from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
-from linkwise.errors import ConstraintWarning
+from linkwise.errors import ConstraintWarning, DataError
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, History, Labels, Oracle, Run, checked_answer
+from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, checked_answer
 
 
 class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
@@ -35,7 +35,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     random_state: int | np.random.RandomState | None
 
     @abstractmethod
-    def prepare(self, X: NDArray[Any], seed: int) -> Any:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """All work that needs no answer."""
 
     @abstractmethod
@@ -134,18 +134,18 @@ def checked_rows(X: ArrayLike, estimator: BaseEstimator | None = None) -> NDArra
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
-        raise ValueError(f"{_first_text(X)}; encode it as numbers") from None
+        raise DataError(f"{_first_text(X)}; encode it as numbers") from None
     wrong = np.argwhere(~np.isfinite(rows))
     if len(wrong):
         row, column = wrong[0]
-        raise ValueError(
+        raise DataError(
             f"X holds NaN/infinity: {len(wrong)} value(s), the first in row {row}, column {column}; "
             "impute or drop them"
         )
     low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
     largest, spread = float(np.maximum(-low, high).max()), float(np.max(high / 2 - low / 2)) * 2
     if largest > LARGEST or 0 < spread < 1 / LARGEST:
-        raise ValueError(
+        raise DataError(
             f"X holds values up to {largest:.3g} that differ by up to {spread:.3g}, beyond what "
             "squared distances can hold; rescale X, for example to [0, 1]"
         )

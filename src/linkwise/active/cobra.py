@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import Partition, Splitter, merge
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking
+from linkwise.learner import Asking, Progress
 
 
 class COBRA(ActiveLearner):
@@ -66,7 +66,7 @@ class COBRA(ActiveLearner):
         self.n_init = n_init
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int) -> dict[Any, Any]:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> dict[Any, Any]:
         """Splits found so far: none yet."""
         return {}
 

@@ -38,7 +38,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import MOST_UNSURE, WHOLE, Partition, Splitter, SuperInstance, merge
 from linkwise.evidence import Answer, Evidence
-from linkwise.learner import Asking, Labels, Question, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, rng_at
 
 
 class COBRAS(ActiveLearner):
@@ -122,7 +122,7 @@ class COBRAS(ActiveLearner):
             random_state=random_state,
         )
 
-    def prepare(self, X: NDArray[Any], seed: int) -> dict[Any, Any]:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> dict[Any, Any]:
         """Splits found so far, by place: none yet."""
         return {}
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console, RenderableType
 
 from linkwise.apps import screen
+from linkwise.apps.asking import Asking
 from linkwise.apps.dialogue import Ending, Waiting, hold
 from linkwise.apps.exits import Interrupted, say
 from linkwise.apps.keys import Keys, Lines, Reader, on_terminal
 from linkwise.apps.project import (
     SUFFIX,
-    Asking,
     Project,
-    Reading,
     data_of_session,
     is_session,
+    new_session_path,
     opened,
-    session_path,
 )
+from linkwise.apps.reading import Reading
 from linkwise.apps.stream import JsonLines
 from linkwise.apps.terminal import PairView, Terminal
+from linkwise.apps.waiting import busy
 from linkwise.data import Encoded
 from linkwise.learner import Question
 from linkwise.session.session import Session, Status
@@ -49,10 +49,10 @@ def ask(
     if session is None and is_session(file):
         data, path = data_of_session(file), file
     else:
-        data, path = file, session or session_path(file)
-    with busy(f"reading {data.name}"):
-        project = opened(data, path, reading, asking, constraints=constraints, old=old)
-    with project.session, told_when_interrupted(project.session, project.path, _go_on(project)):
+        data, path = file, new_session_path(file, session)
+    with told_when_not_begun(data, path), busy(f"reading {data.name}") as progress:
+        project = opened(data, path, reading, asking, constraints=constraints, old=old, progress=progress)
+    with project.session, told_when_interrupted(project.session, project.path, _go_on(data, path)):
         if as_json:
             _stream(project, budget)
         else:
@@ -137,15 +137,22 @@ def reader() -> Iterator[Reader]:
         yield Lines(sys.stdin)
 
 
-def busy(what: str) -> AbstractContextManager[Any]:
-    """A spinner on stderr, when somebody watches it."""
-    console = Console(stderr=True)
-    return console.status(what) if console.is_terminal else nullcontext()
-
-
 def waiting(session: Session) -> Waiting:
     """A spinner between an answer and the next question, for data large enough to need one."""
     return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
+
+
+@contextmanager
+def told_when_not_begun(data: Path, path: Path) -> Iterator[None]:
+    """Say on Ctrl-C before the first question that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        if not path.exists():
+            raise Interrupted("interrupted before the first question; the same command begins anew") from None
+        kept = f"all answers are saved in {path}"
+        raise Interrupted(f"interrupted; {kept}; go on with: {_go_on(data, path)}") from None
 
 
 @contextmanager
@@ -163,9 +170,9 @@ def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> It
 
 def next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
-    path = project.data if _beside(project) else project.path
+    path = project.data if _beside(project.data, project.path) else project.path
     stem = project.data.stem
-    commands = [] if reason == "exhausted" else [("go on", _go_on(project))]
+    commands = [] if reason == "exhausted" else [("go on", _go_on(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", screen.quoted("linkwise", "undo", path)))
     return [
@@ -175,10 +182,10 @@ def next_commands(project: Project, reason: Ending, status: Status) -> list[tupl
     ]
 
 
-def _go_on(project: Project) -> str:
-    session = () if _beside(project) else ("--session", project.path)
-    return screen.quoted("linkwise", "ask", project.data, *session)
+def _go_on(data: Path, path: Path) -> str:
+    session = () if _beside(data, path) else ("--session", path)
+    return screen.quoted("linkwise", "ask", data, *session)
 
 
-def _beside(project: Project) -> bool:
-    return project.path == project.data.with_name(project.data.name + SUFFIX)
+def _beside(data: Path, path: Path) -> bool:
+    return path == data.with_name(data.name + SUFFIX)

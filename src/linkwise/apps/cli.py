@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from linkwise import __version__
-from linkwise.apps.exits import plainly
+from linkwise.apps.exits import WrongUse, plainly
+
+if TYPE_CHECKING:
+    from linkwise.apps.reading import Reading
+
+MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
 
 # \b keeps the lines of a paragraph as they are
 ABOUT = """Cluster data the way you mean it, by a few answers about pairs.
@@ -19,9 +24,10 @@ ABOUT = """Cluster data the way you mean it, by a few answers about pairs.
 \b
   linkwise demo        try it
   linkwise ask FILE    on your own data
+  linkwise cluster FILE --constraints PAIRS.csv    by pairs that are known already
 
 \b
-Exit codes: 0 done, 2 wrong use, 3 unusable data,
+Exit codes: 0 done, 1 a fault of linkwise, 2 wrong use, 3 unusable data,
 4 answers or pairs that contradict each other, 5 session locked or damaged,
 130 interrupted (everything said is saved).
 """
@@ -55,6 +61,28 @@ class Method(StrEnum):
 
     cobras = "cobras"
     cobra = "cobra"
+    cobs = "cobs"
+
+
+class Chooser(StrEnum):
+    """What clusters without asking."""
+
+    cobs = "cobs"
+
+
+class Preset(StrEnum):
+    """How many clusterings are tried."""
+
+    paper = "paper"
+    quick = "quick"
+
+
+class Noise(StrEnum):
+    """What becomes of rows that DBSCAN takes for noise."""
+
+    cluster = "cluster"
+    singletons = "singletons"
+    nearest = "nearest"
 
 
 class Demo(StrEnum):
@@ -74,9 +102,52 @@ app = typer.Typer(
 )
 
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="The data file or its session file.")]
+DataFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz.")]
+IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")]
+Columns = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Columns to compare rows by.  [default: all that can be]")
+]
+Drop = Annotated[str | None, typer.Option(metavar="C,D", help="Columns to leave out.")]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="What separates values.  [default: found out]")
+]
+Scaling = Annotated[
+    Scale | None, typer.Option(help="Numbers to 0..1, to deviation 1, or as they are.  [default: unit]")
+]
+Imputing = Annotated[Impute | None, typer.Option(help="Fill missing values.")]
+Clusterings = Annotated[
+    Preset | None,
+    typer.Option("--preset", help="With cobs: try 931 clusterings, or a quarter of them.  [default: paper]"),
+]
+NoiseIs = Annotated[
+    Noise | None,
+    typer.Option(
+        "--noise",
+        help="With cobs: DBSCAN's noise is one cluster, a cluster a row, or goes to the nearest.  "
+        "[default: cluster]",
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", file_okay=False, help="With cobs: keep the clusterings there for next time."),
+]
+PairsFile = Annotated[
+    Path | None,
+    typer.Option(metavar="PAIRS.csv", help="Bring in pairs: id_a,id_b,kind (must-link or cannot-link)."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line.")]
+
+
+def _seed(given: int | None) -> int | None:
+    if given is not None and given > MAX_SEED:
+        raise typer.BadParameter(f"{given} is too large; give 0 to {MAX_SEED}.")
+    return given
+
+
 Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of all randomness.  [default: 0]")
+    int | None,
+    typer.Option("--seed", min=0, callback=_seed, metavar="N", help="Seed of all randomness.  [default: 0]"),
 ]
 
 
@@ -97,35 +168,25 @@ def linkwise(
 
 @app.command("ask")
 def ask_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz.")],
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Columns to compare rows by.  [default: all that can be]"),
-    ] = None,
-    drop: Annotated[str | None, typer.Option(metavar="C,D", help="Columns to leave out.")] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(metavar="CHAR", help="What separates values.  [default: found out]")
-    ] = None,
-    scale: Annotated[
-        Scale | None,
-        typer.Option(help="Numbers to 0..1, to deviation 1, or as they are.  [default: unit]"),
-    ] = None,
-    impute: Annotated[Impute | None, typer.Option(help="Fill missing values.")] = None,
+    file: DataFile,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    scale: Scaling = None,
+    impute: Imputing = None,
     method: Annotated[Method | None, typer.Option(help="What asks.  [default: cobras]")] = None,
     super_instances: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
     ] = None,
+    preset: Clusterings = None,
+    noise: NoiseIs = None,
+    cache: Cache = None,
     seed: Seed = None,
     budget: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Stop after N answers in all.  [default: no end]")
     ] = None,
-    constraints: Annotated[
-        Path | None,
-        typer.Option(metavar="PAIRS.csv", help="Bring in pairs: id_a,id_b,kind (must-link or cannot-link)."),
-    ] = None,
+    constraints: PairsFile = None,
     old: Annotated[
         Path | None,
         typer.Option(
@@ -144,20 +205,68 @@ def ask_command(
     where it stopped. Answers can be piped in as lines (y, n, s, u, q).
     """
     from linkwise.apps.ask import ask
-    from linkwise.apps.project import Asking, Reading
+    from linkwise.apps.asking import Asking
 
-    reading = Reading(
-        id_column, _names(columns), _names(drop), delimiter, scale and scale.value, impute and impute.value
-    )
-    asking = Asking(method and method.value, super_instances, seed)
     ask(
         file,
-        reading,
-        asking,
+        _reading(id_column, columns, drop, delimiter, scale, impute),
+        Asking(
+            method and method.value,
+            super_instances,
+            preset and preset.value,
+            noise and noise.value,
+            cache,
+            seed,
+        ),
         session=session,
         constraints=constraints,
         old=old,
         budget=budget,
+        as_json=as_json,
+    )
+
+
+@app.command("cluster")
+def cluster_command(
+    file: DataFile,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    scale: Scaling = None,
+    impute: Imputing = None,
+    constraints: PairsFile = None,
+    method: Annotated[Chooser, typer.Option(help="What clusters.")] = Chooser.cobs,
+    preset: Clusterings = None,
+    noise: NoiseIs = None,
+    cache: Cache = None,
+    seed: Seed = None,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="OUT.csv", help="Write id,cluster there.  [default: stdout]")
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Cluster FILE by pairs that are known already, without asking.
+
+    The rows are clustered in many ways; the clustering that satisfies most of the pairs is written
+    as id,cluster. What was chosen, and what came next, is said on stderr.
+    """
+    from linkwise.apps.cluster import cluster
+
+    settings = {
+        "preset": (preset or Preset.paper).value,
+        "noise": (noise or Noise.cluster).value,
+        "cache": cache and str(cache.absolute()),
+        "random_state": seed or 0,
+    }
+    cluster(
+        file,
+        _reading(id_column, columns, drop, delimiter, scale, impute),
+        settings,
+        constraints=constraints,
+        labels=labels,
+        force=force,
         as_json=as_json,
     )
 
@@ -187,7 +296,7 @@ def export_command(
     constraints: Annotated[
         Path | None, typer.Option(metavar="OUT.csv", dir_okay=False, help="Write id_a,id_b,kind.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write clusters and answers as CSV.
@@ -220,6 +329,32 @@ def demo_command(
     demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session)
 
 
-def _names(given: str | None) -> tuple[str, ...] | None:
+def _reading(
+    id_column: str | None,
+    columns: str | None,
+    drop: str | None,
+    delimiter: str | None,
+    scale: Scale | None,
+    impute: Impute | None,
+) -> Reading:
+    """How a file is read, as the options say."""
+    from linkwise.apps.reading import Reading
+
+    return Reading(
+        id_column,
+        _names("--columns", columns),
+        _names("--drop", drop),
+        delimiter,
+        scale and scale.value,
+        impute and impute.value,
+    )
+
+
+def _names(option: str, given: str | None) -> tuple[str, ...] | None:
     """Column names from a list with commas; a name that has a comma itself stands in quotes."""
-    return None if given is None else tuple(name.strip() for name in next(csv.reader([given]), []))
+    if given is None:
+        return None
+    names = tuple(name.strip() for name in next(csv.reader([given]), []))
+    if not all(names) or not names:
+        raise WrongUse(f"{option} {given!r} has an empty name; give names of columns: {option} A,B")
+    return names

@@ -1,19 +1,23 @@
-"""How a command ends: one plain sentence on stderr and an exit code, never a traceback."""
+"""How a command ends: one plain sentence on stderr and an exit code; a traceback for faults of ours alone."""
 
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from linkwise.errors import (
+    ConstraintError,
+    DataError,
     DataMismatchError,
     InfeasibleConstraintsError,
     SessionError,
 )
 
-USAGE, BAD_DATA, CONTRADICTION, SESSION, INTERRUPTED = 2, 3, 4, 5, 130
+FAULT, USAGE, BAD_DATA, CONTRADICTION, SESSION, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 class WrongUse(Exception):
@@ -31,7 +35,9 @@ def exit_code(error: BaseException) -> int | None:
         (InfeasibleConstraintsError, CONTRADICTION),
         (DataMismatchError, BAD_DATA),
         (SessionError, SESSION),
-        (ValueError, BAD_DATA),  # DataError, ConstraintError and what scikit-learn refuses
+        (DataError, BAD_DATA),
+        (ConstraintError, BAD_DATA),
+        (UnicodeError, BAD_DATA),
         (OSError, BAD_DATA),
         (Interrupted, INTERRUPTED),
         (KeyboardInterrupt, INTERRUPTED),
@@ -49,11 +55,13 @@ def plainly() -> Iterator[None]:
         except BrokenPipeError:
             raise  # whoever read the output has seen enough
         except (Exception, KeyboardInterrupt) as error:
+            if type(error).__module__.partition(".")[0] in ("typer", "click"):
+                raise _mended(error) from None  # it says itself what is wrong with an option
             code = exit_code(error)
             if code is None:
-                raise
-            say(_sentence(error))
-            sys.exit(code)
+                traceback.print_exc()
+            say(_sentence(error) if code is not None else _fault(error))
+            sys.exit(FAULT if code is None else code)
 
 
 def say(text: str) -> None:
@@ -61,9 +69,27 @@ def say(text: str) -> None:
     print(f"linkwise: {text}", file=sys.stderr, flush=True)
 
 
+def _mended(error: BaseException) -> BaseException:
+    """A wrong option in typer's words, without those of what checks its values."""
+    if isinstance(said := getattr(error, "message", None), str):
+        error.message = said.removeprefix("Value error, ")  # type: ignore[attr-defined]
+    return error
+
+
+def _fault(error: BaseException) -> str:
+    """What to do when it is linkwise that is wrong, and nobody's data."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"this is a fault of linkwise, not of your data: {type(error).__name__} in {Path(at.filename).name}, "
+        f"line {at.lineno}. Everything said is saved. Please report the lines above, with the command"
+    )
+
+
 def _sentence(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; nothing was changed"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, UnicodeError):
+        return f"a file name or what was typed is not UTF-8 ({error}); rename the file, or mend the input"
     return " ".join(str(error).split())

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from rich.console import Console
 
 from linkwise.apps import screen
+from linkwise.apps.asking import learner_in_words
 from linkwise.apps.exits import WrongUse, say
-from linkwise.apps.project import (
-    data_path,
-    existing_session,
-    learner_in_words,
-    with_current_labels,
-)
+from linkwise.apps.output import STDOUT, check_apart, check_free, same, write_labels, written
+from linkwise.apps.project import data_path, existing_session, with_current_labels
 from linkwise.apps.stream import emit, event_as_json, state
 from linkwise.apps.terminal import event_in_words
+from linkwise.apps.waiting import busy
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 
@@ -29,7 +25,6 @@ REASONS = {
     "budget": "the budget is used up",
     "stopped": "questions are left",
 }
-STDOUT = Path("-")
 STALE = "clusters are as of before the last change; linkwise ask and linkwise export bring them up to date"
 
 
@@ -61,6 +56,7 @@ def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_when(history[-1])}"))
     if session.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
+    facts += [("", said) for said in now.description]
     return facts
 
 
@@ -109,49 +105,31 @@ def export(
 ) -> None:
     """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
     found = existing_session(path)
-    for target in (labels, constraints):
-        if target not in (None, STDOUT) and target.is_file() and not force:
-            raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
-    if labels is not None and constraints is not None and _same(labels, constraints):
+    with Session.open(found) as kept:
+        needed = [(found, "the session itself"), (data_path(found, kept.source), "its data")]
+    check_apart((labels, constraints), needed)
+    check_free((labels, constraints), force=force)
+    if labels is not None and constraints is not None and same(labels, constraints):
         raise WrongUse(f"clusters and pairs cannot both go to {labels}; name two files")
-    session, stale = with_current_labels(found)
+    with busy("bringing the clusters up to date") as progress:
+        session, stale = with_current_labels(found, progress)
     with session:
-        for target in (labels, constraints):
-            for kept, what in ((found, "the session itself"), (data_path(found, session.source), "its data")):
-                if target is not None and kept is not None and _same(target, kept):
-                    raise WrongUse(f"{target} is {what} and is never overwritten; choose another name")
         if stale and (constraints is None or labels is not None):
             say(stale)
         if labels is not None:
             with written(labels) as file:
-                write_labels(session, file)
+                write_labels(session.ids, session.labels.tolist(), file)
         if constraints is not None:
             with written(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
         if as_json:
             emit(type="export", current=stale is None, **_exported(session, labels, constraints))
         elif labels is None and constraints is None:
-            write_labels(session, sys.stdout)
+            write_labels(session.ids, session.labels.tolist(), sys.stdout)
         else:
             for what, target in (("clusters", labels), ("pairs", constraints)):
                 if target not in (None, STDOUT):
                     say(f"{what} written to {target}")
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
-
-
-def written(target: Path) -> AbstractContextManager[TextIO]:
-    """The file to write, or stdout for ``-``."""
-    return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
-
-
-def write_labels(session: Session, file: TextIO) -> None:
-    """``id,cluster``, one line a row."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["id", "cluster"])
-    writer.writerows(zip(session.ids, session.labels.tolist(), strict=True))
 
 
 def _exported(session: Session, labels: Path | None, constraints: Path | None) -> dict[str, Any]:

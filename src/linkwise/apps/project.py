@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from linkwise.apps.asking import Asking, first_learner, learner_in_words, other_learner
 from linkwise.apps.exits import WrongUse
+from linkwise.apps.reading import Reading, existing, ids_of, is_data, option, pairs_of, read
 from linkwise.apps.screen import count, quoted
-from linkwise.data import Encoded, Table, encode, read_table
+from linkwise.constraints import Constraints
+from linkwise.data import Encoded, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
+from linkwise.learner import Progress
 from linkwise.session.session import Session
-
-if TYPE_CHECKING:
-    from linkwise.learner import Learner
 
 SUFFIX = ".linkwise"
 SQLITE = b"SQLite format 3\0"
-METHODS = {"cobras": "COBRAS", "cobra": "COBRA"}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read and encoded; None where the command line says nothing."""
-
-    id_column: str | None = None
-    columns: Sequence[str] | None = None
-    drop: Sequence[str] | None = None
-    delimiter: str | None = None
-    scale: str | None = None
-    impute: str | None = None
-
-    def given(self) -> dict[str, Any]:
-        """What the command line does say."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table`."""
-        return {name: value for name, value in self.given().items() if name not in ("scale", "impute")}
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What asks; None where the command line says nothing."""
-
-    method: str | None = None
-    super_instances: int | None = None
-    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +52,8 @@ class Project:
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
     """The session file that a path means: itself, or the one beside a data file."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a data file or a session file")
     if path.suffix == SUFFIX or is_session(path):
         return path
     return path.with_name(path.name + SUFFIX)
@@ -104,6 +76,18 @@ def existing_session(path: Path) -> Path:
         return found
     way_out = "" if path == found else f"; begin one with: {quoted('linkwise', 'ask', path)}"
     raise FileNotFoundError(f"there is no session {found}{way_out}")
+
+
+def new_session_path(data: Path, given: Path | None) -> Path:
+    """Where the session about a data file is, or is to be, kept."""
+    if given is None:
+        return session_path(data)
+    if is_data(given) and not is_session(given):
+        raise WrongUse(
+            f"--session {given} is a data file, no session; leave --session out to keep the answers in "
+            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}"
+        )
+    return given
 
 
 def data_path(path: Path, source: dict[str, Any]) -> Path | None:
@@ -139,10 +123,12 @@ def opened(
     *,
     constraints: Path | None = None,
     old: Path | None = None,
+    progress: Progress | None = None,
 ) -> Project:
     """Open or begin the session `path` about the file `data`.
 
-    A new session file is written only when everything that belongs into it was found good.
+    A new session file is written only when everything that belongs into it was found good, and what can
+    be found bad at once is, before the learner prepares.
 
     Parameters
     ----------
@@ -153,44 +139,59 @@ def opened(
     constraints : Path, optional
         Pairs to bring in, ``id_a,id_b,kind``.
     old : Path, optional
-        A session whose answers are carried over by id.
+        A session whose answers are carried over by id, or the data file that it lies beside.
+    progress : callable, optional
+        ``progress(made, planned)`` while the learner prepares.
     """
-    if old is not None and old.exists() and path.exists() and path.samefile(old):
-        raise WrongUse(f"--from {old} is the session itself; name another one, or leave --from out")
+    old = _old_session(old, path)
     if path.exists():
-        return _resumed(data, path, reading, asking, constraints, old)
-    if not data.exists():
-        raise FileNotFoundError(f"there is no file {data}")
+        return _resumed(data, path, reading, asking, constraints, old, progress)
+    existing(data)
     if not os.access(path.parent, os.W_OK):
         raise WrongUse(f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH")
     source = _source(data, path, reading)
-    table, encoded = _read(data, source)
+    table, encoded = read(data, source)
     source["choices"] = table.choices
-    session = Session(encoded.X, _first_learner(asking), ids=_ids(table), source=source)
-    brought = _bring_in(session, constraints, old)
-    session.save(path)
+    ids = ids_of(table)
+    pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
+    session = Session(encoded.X, first_learner(asking), ids=ids, source=source, progress=progress)
+    brought = _bring_in(session, pairs, old)
+    try:
+        session.save(path)
+    except SessionError:
+        session.close()
+        if not path.exists():
+            raise
+        return _resumed(data, path, reading, asking, constraints, old, progress)  # begun twice at once
     return Project(session, path, data, table, encoded, False, (*table.notes, *encoded.notes, *brought))
 
 
 def _resumed(
-    data: Path, path: Path, reading: Reading, asking: Asking, constraints: Path | None, old: Path | None
+    data: Path,
+    path: Path,
+    reading: Reading,
+    asking: Asking,
+    constraints: Path | None,
+    old: Path | None,
+    progress: Progress | None,
 ) -> Project:
     with Session.open(path) as kept:
-        source, described = kept.source, kept.learner
+        source, described, ids = kept.source, kept.learner, kept.ids
     if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _source(data, path, reading)
     _same_reading(path, reading, source)
-    learner = _other_learner(asking, described)
-    table, encoded = _read(data, source)
+    learner = other_learner(asking, described)
+    pairs = None if constraints is None else (pairs_of(constraints, ids, len(ids)), constraints.name)
+    table, encoded = read(data, source)
     try:
-        session = Session.open(path, encoded.X, learner, ids=_ids(table))
+        session = Session.open(path, encoded.X, learner, ids=ids_of(table), progress=progress)
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
         options = _id_option(source, reading)
         command = quoted("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{error}: {command}") from None
     try:
-        notes = _bring_in(session, constraints, old)
+        notes = _bring_in(session, pairs, old)
     except BaseException:
         session.close()
         raise
@@ -199,26 +200,22 @@ def _resumed(
     return Project(session, path, data, table, encoded, True, tuple(notes))
 
 
+def _old_session(old: Path | None, path: Path) -> Path | None:
+    """The session to take answers from, which must be there and be another one."""
+    if old is None:
+        return None
+    found = session_path(old)
+    if not found.exists():
+        beside = f": {old} is a data file without a session beside it" if old.is_file() else ""
+        raise FileNotFoundError(f"there is no session {found} to take answers from{beside}")
+    if path.exists() and path.samefile(found):
+        raise WrongUse(f"--from {old} is the session itself; name another one, or leave --from out")
+    return found
+
+
 def _source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
     """What the session keeps of where its data come from; the path is told from the session's folder."""
-    return {
-        "file": os.path.relpath(data, path.parent),
-        "choices": reading.choices(),
-        "scale": reading.scale or "unit",
-        "impute": reading.impute,
-    }
-
-
-def _read(data: Path, source: dict[str, Any]) -> tuple[Table, Encoded]:
-    table = read_table(data, **source["choices"])
-    try:
-        return table, encode(table, scale=source["scale"], impute=source["impute"])
-    except DataError as error:
-        raise DataError(f"{data.name}: {error}") from error
-
-
-def _ids(table: Table) -> list[str] | None:
-    return None if table.ids is None else list(table.ids)
+    return {"file": os.path.relpath(data, path.parent), **reading.source()}
 
 
 def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
@@ -226,10 +223,10 @@ def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.given().items():
         if _plain(stored.get(name)) != _plain(value):
-            option = f"--{name.removesuffix('_column').replace('_', '-')}"
             raise WrongUse(
-                f"{path} was begun with {option} {_in_words(stored.get(name))}, not {_in_words(value)}; "
-                f"leave {option} out to go on, or begin anew and keep the answers with: "
+                f"{path} was begun with {option(name)} {_in_words(stored.get(name))}, "
+                f"not {_in_words(value)}; leave {option(name)} out to go on, "
+                "or begin anew and keep the answers with: "
                 + quoted(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
             )
 
@@ -250,11 +247,9 @@ def _in_words(value: Any) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def _bring_in(session: Session, constraints: Path | None, old: Path | None) -> list[str]:
+def _bring_in(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
     notes = []
     if old is not None:
-        if not old.exists():
-            raise FileNotFoundError(f"there is no session {old} to take answers from")
         taken, left_out = session.carry_over(old)
         if left_out and not taken:
             with Session.open(old) as kept:
@@ -267,59 +262,15 @@ def _bring_in(session: Session, constraints: Path | None, old: Path | None) -> l
         if left_out:
             note += f", {left_out} left out because a row of theirs is not in these data"
         notes.append(note)
-    if constraints is not None:
-        taken = session.import_csv(constraints)
-        notes.append(f"{count(taken, 'pair')} brought in from {constraints.name}")
+    if pairs is not None:
+        constraints, name = pairs
+        taken = session.import_constraints(constraints, source=name)
+        notes.append(f"{count(taken, 'pair')} brought in from {name}")
     return notes
 
 
-# ---------------------------------------------------------------- what asks
-def _first_learner(asking: Asking) -> Learner:
-    method = METHODS[asking.method or "cobras"]
-    return _learner(method, {"random_state": 0 if asking.seed is None else asking.seed}, asking)
-
-
-def _other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
-    """The learner that takes over; None when the stored one goes on."""
-    if asking == Asking():
-        return None
-    method = METHODS[asking.method] if asking.method else described["name"]
-    if method not in METHODS.values():
-        raise SessionError(f"the session was made with {method}; give --method cobras or --method cobra")
-    kept = described["parameters"]
-    parameters = dict(kept) if method == described["name"] else {"random_state": kept["random_state"]}
-    if asking.seed is not None:
-        parameters["random_state"] = asking.seed
-    learner = _learner(method, parameters, asking)
-    from linkwise.session.described import described as as_stored
-
-    return None if as_stored(learner) == described else learner
-
-
-def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner:
-    import linkwise
-
-    if asking.super_instances is not None:
-        if method != "COBRA":
-            raise WrongUse("--super-instances belongs to --method cobra; COBRAS finds their number by asking")
-        parameters["n_super_instances"] = asking.super_instances
-    learner: Learner = getattr(linkwise, method)(**parameters)
-    return learner
-
-
-def learner_in_words(described: dict[str, Any]) -> str:
-    """``COBRA, 25 super-instances, seed 0``."""
-    parameters = described["parameters"]
-    words = [described["name"]]
-    if "n_super_instances" in parameters:
-        words.append(count(parameters["n_super_instances"], "super-instance"))
-    if parameters.get("random_state") is not None:
-        words.append(f"seed {parameters['random_state']}")
-    return ", ".join(words)
-
-
 # ---------------------------------------------------------------- labels of a session
-def with_current_labels(path: Path) -> tuple[Session, str | None]:
+def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
     """A session with labels as new as its answers, from the data file where that is needed.
 
     Returns
@@ -337,8 +288,8 @@ def with_current_labels(path: Path) -> tuple[Session, str | None]:
     if data is None:
         return session, _stale_in_words(path, f"{source.get('file', 'the data')} is not there")
     try:
-        table, encoded = _read(data, source)
-        current = Session.open(path, encoded.X, ids=_ids(table))
+        table, encoded = read(data, source)
+        current = Session.open(path, encoded.X, ids=ids_of(table), progress=progress)
     except (DataError, DataMismatchError) as error:
         return session, _stale_in_words(path, f"{data} cannot be used ({error})")
     session.close()

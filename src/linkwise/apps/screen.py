@@ -276,7 +276,7 @@ def help_text(why: str) -> RenderableType:
 
 
 ENDS = {
-    "exhausted": "Nothing is left to ask: the answers settle how all parts of the data belong together.",
+    "exhausted": "Nothing is left to ask: no further answer would change the clusters.",
     "budget": "The budget of questions is used up.",
     "quit": "Stopped.",
 }
@@ -288,6 +288,7 @@ def ending(reason: str, status: Status, *, width: int) -> RenderableType:
         Text(ENDS[reason], style="bold"),
         Text(counts(status)),
         cluster_bars(status.cluster_sizes, width=width),
+        *(Text(said) for said in status.description),
     )
 
 

@@ -94,8 +94,13 @@ def counts(status: Status) -> dict[str, int]:
 
 
 def state(status: Status) -> dict[str, Any]:
-    """Counts, and the rows of each cluster."""
-    return {**counts(status), "rows": status.n_rows, "clusters": list(status.cluster_sizes)}
+    """Counts, the rows of each cluster, and what the learner says."""
+    return {
+        **counts(status),
+        "rows": status.n_rows,
+        "clusters": list(status.cluster_sizes),
+        "description": list(status.description),
+    }
 
 
 def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:

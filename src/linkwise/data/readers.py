@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _JSON = (".jsonl", ".ndjson", ".json")
 _ARRAYS = (".npy", ".npz")
+ENDINGS = (*_DELIMITED, ".parquet", *_JSON, *_ARRAYS)
 
 
 def read_table(
@@ -60,11 +61,8 @@ def read_table(
     """
     path = Path(path)
     ending = path.suffix.lower()
-    if ending not in (*_DELIMITED, ".parquet", *_JSON, *_ARRAYS):
-        raise DataError(
-            f"'{path.name}' has no ending that is known; wanted is one of"
-            f" {listed((*_DELIMITED, '.parquet', *_JSON, *_ARRAYS), 20)}."
-        )
+    if ending not in ENDINGS:
+        raise DataError(f"'{path.name}' has no ending that is known; wanted is one of {listed(ENDINGS, 20)}.")
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
     raw = path.read_bytes()

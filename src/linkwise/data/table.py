@@ -148,6 +148,8 @@ def understand(
     check_names(frame.columns, id_column, columns, drop)
     if len(frame) == 0:
         raise DataError("The table has 0 sample(s): a minimum of 1 row is required.")
+    if len(frame) == 1:
+        raise DataError("The table has 1 row; at least 2 are needed to compare.")
     id_column = find_id(frame, id_column, {*(columns or ()), *drop})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
     found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)

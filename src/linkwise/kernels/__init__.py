@@ -1,7 +1,8 @@
 """Compiled kernels: contiguous arrays in, arrays out.
 
-No policy lives here. Every kernel takes float32 or float64 rows, computes in float64, releases the
-GIL, takes its number of threads from the caller and gives the same bits for any number of threads.
+No policy lives here. Kernels take float32 or float64 rows and compute in float64, or take labels and
+compute in integers. They release the GIL, take their number of threads from the caller and give the
+same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
@@ -23,8 +24,11 @@ __all__ = [
     "gaussian_weights",
     "kmeans_plusplus",
     "lloyd",
+    "nearest_points",
     "nearest_rows",
+    "pack_together",
     "two_means",
+    "weighted_together",
 ]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -57,7 +61,12 @@ class TwoMeans(NamedTuple):
 
 
 def lloyd(
-    X: NDArray[Any], starts: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+    X: NDArray[Any],
+    starts: NDArray[np.float64],
+    max_iter: int,
+    tol: float,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> LloydRuns:
     """Run Lloyd's iteration from each given start.
 
@@ -75,6 +84,8 @@ def lloyd(
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times; such rows move together. None: once.
 
     Returns
     -------
@@ -87,7 +98,8 @@ def lloyd(
     _check_rows(X)
     _check_array("starts", starts, (None, None, X.shape[1]))
     _check_stop(max_iter, n_threads)
-    return LloydRuns(*_kernels.lloyd(X, starts, max_iter, tol, n_threads))
+    _check_weight(weight, X)
+    return LloydRuns(*_kernels.lloyd(X, starts, max_iter, tol, n_threads, weight))
 
 
 def two_means(
@@ -115,7 +127,12 @@ def two_means(
 
 
 def kmeans_plusplus(
-    X: NDArray[Any], k: int, seeds: NDArray[np.uint64], n_candidates: int, n_threads: int
+    X: NDArray[Any],
+    k: int,
+    seeds: NDArray[np.uint64],
+    n_candidates: int,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Choose k rows to start from, once for each seed, by greedy k-means++.
 
@@ -131,6 +148,8 @@ def kmeans_plusplus(
     n_candidates : int, at least 1
         Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
 
     Returns
     -------
@@ -147,7 +166,8 @@ def kmeans_plusplus(
     _check_count("k", k)
     _check_count("n_candidates", n_candidates)
     _check_count("n_threads", n_threads)
-    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads)
+    _check_weight(weight, X)
+    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight)
 
 
 def nearest_rows(
@@ -183,8 +203,36 @@ def nearest_rows(
     return _kernels.nearest_rows(X, labels, centers, allowed, n_threads)
 
 
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find, for each row, the nearest of some points, and its squared distance.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n,) int64
+        Index of the point, the lowest where several are equally near.
+    (n,) float64
+        Squares are summed in the order of the features, so that a row is at 0 from itself.
+    """
+    _check_rows(X)
+    _check_array("points", points, (None, X.shape[1]))
+    _check_count("n_threads", n_threads)
+    return _kernels.nearest_points(X, points, n_threads)
+
+
 def all_dbscans(
-    X: NDArray[Any], eps: NDArray[np.float64], min_pts: NDArray[np.int64], n_threads: int
+    X: NDArray[Any],
+    eps: NDArray[np.float64],
+    min_pts: NDArray[np.int64],
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int32]:
     """Run DBSCAN for every pair of a radius and a number of neighbours.
 
@@ -201,6 +249,8 @@ def all_dbscans(
     min_pts : (P,) int64
         Neighbours that make a core row, itself included; at least 1.
     n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
 
     Returns
     -------
@@ -220,7 +270,8 @@ def all_dbscans(
         raise ValueError(f"eps holds {len(eps)} radii; give at most 255 at once")
     _check_count("the smallest of min_pts", int(min_pts.min()))
     _check_count("n_threads", n_threads)
-    return _kernels.all_dbscans(X, eps, min_pts, n_threads)
+    _check_weight(weight, X)
+    return _kernels.all_dbscans(X, eps, min_pts, n_threads, weight)
 
 
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
@@ -239,6 +290,58 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     _check_rows(X)
     _check_count("n_threads", n_threads)
     return _kernels.distance_range(X, n_threads)
+
+
+def pack_together(
+    labels: NDArray[np.int16], first: NDArray[np.int32], second: NDArray[np.int32], n_threads: int
+) -> NDArray[np.uint8]:
+    """Find which clusterings put which pairs of rows together, a bit for each.
+
+    Parameters
+    ----------
+    labels : (C, n) int16, C-contiguous
+    first, second : (P,) int32
+        Rows of each pair, 0 to n - 1.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (⌈C / 8⌉, P) uint8
+        Bit k of row b, the lowest first, is for clustering 8 b + k; bits beyond the last one are 0.
+    """
+    _check_array("labels", labels, (None, None), np.int16)
+    _check_array("first", first, (None,), np.int32)
+    _check_array("second", second, first.shape, np.int32)
+    for name, rows in (("first", first), ("second", second)):
+        if rows.min() < 0 or rows.max() >= labels.shape[1]:
+            raise ValueError(f"{name} names rows {rows.min()} to {rows.max()} of {labels.shape[1]}")
+    _check_count("n_threads", n_threads)
+    return _kernels.pack_together(labels, first, second, n_threads)
+
+
+def weighted_together(
+    bits: NDArray[np.uint8], weights: NDArray[np.int64], n_threads: int
+) -> NDArray[np.int64]:
+    """Add up, for each pair, the weights of the clusterings that put it together.
+
+    Time O(P C / 8); clusterings that weigh nothing cost nothing where all 8 of a byte do.
+
+    Parameters
+    ----------
+    bits : (⌈C / 8⌉, P) uint8, C-contiguous
+        What `pack_together` gave.
+    weights : (C,) int64
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (P,) int64
+        Exact, unless it overflows.
+    """
+    _check_array("weights", weights, (None,), np.int64)
+    _check_array("bits", bits, ((len(weights) + 7) // 8, None), np.uint8)
+    _check_count("n_threads", n_threads)
+    return _kernels.weighted_together(bits, weights, n_threads)
 
 
 def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int) -> None:
@@ -327,6 +430,11 @@ def _check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...])
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     if not array.flags.c_contiguous or not array.flags.aligned:
         raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+
+
+def _check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:
+    if weight is not None:
+        _check_array("weight", weight, (X.shape[0],), np.int64)
 
 
 def _check_stop(max_iter: int, n_threads: int) -> None:

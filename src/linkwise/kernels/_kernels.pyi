@@ -4,13 +4,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 def lloyd(
-    X: NDArray[Any], starts: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+    X: NDArray[Any],
+    starts: NDArray[np.float64],
+    max_iter: int,
+    tol: float,
+    n_threads: int,
+    weight: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]: ...
 def two_means(
     X: NDArray[Any], start: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64], float, int]: ...
 def kmeans_plusplus(
-    X: NDArray[Any], k: int, seeds: NDArray[np.uint64], n_candidates: int, n_threads: int
+    X: NDArray[Any],
+    k: int,
+    seeds: NDArray[np.uint64],
+    n_candidates: int,
+    n_threads: int,
+    weight: NDArray[np.int64] | None,
 ) -> NDArray[np.int64]: ...
 def nearest_rows(
     X: NDArray[Any],
@@ -19,10 +29,23 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def all_dbscans(
-    X: NDArray[Any], eps: NDArray[np.float64], min_pts: NDArray[np.int64], n_threads: int
+    X: NDArray[Any],
+    eps: NDArray[np.float64],
+    min_pts: NDArray[np.int64],
+    n_threads: int,
+    weight: NDArray[np.int64] | None,
 ) -> NDArray[np.int32]: ...
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]: ...
+def pack_together(
+    labels: NDArray[np.int16], first: NDArray[np.int32], second: NDArray[np.int32], n_threads: int
+) -> NDArray[np.uint8]: ...
+def weighted_together(
+    bits: NDArray[np.uint8], weights: NDArray[np.int64], n_threads: int
+) -> NDArray[np.int64]: ...
 def gaussian_weights(
     X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int
 ) -> None: ...

@@ -67,11 +67,11 @@ LINKWISE_SIMD void levels_from(const LevelRow& t) { level_row(t); }
 
 // What is kept of the distances.
 struct Neighbours {
-    int64_t n, most;            // most = M
+    int64_t n, slots;           // room for that many neighbours of a row
     std::vector<Level> core;    // q x n: core level of each row for min_pts[q]
     std::vector<Level> widest;  // n: core level for M
-    std::vector<int32_t> row;   // n x most: rows nearer than `widest`
-    std::vector<Level> level;   // n x most: their levels
+    std::vector<int32_t> row;   // n x slots: rows nearer than `widest`
+    std::vector<Level> level;   // n x slots: their levels
     std::vector<int32_t> count;  // n
 };
 
@@ -84,8 +84,8 @@ class AllDbscans {
    public:
     template <typename T>
     AllDbscans(const T* X, int64_t n, int64_t d, const double* eps, int64_t n_eps, const int64_t* min_pts,
-               int64_t n_min_pts, Crew& crew)
-        : X_(X, n, d), min_pts_(min_pts, min_pts + n_min_pts), crew_(crew) {
+               int64_t n_min_pts, const int64_t* weight, Crew& crew)
+        : X_(X, n, d), weight_(weight), min_pts_(min_pts, min_pts + n_min_pts), crew_(crew) {
         for (int64_t l = 0; l < n_eps; ++l) squares_.push_back(eps[l] * eps[l]);
         find_neighbours();
         span();
@@ -107,11 +107,12 @@ class AllDbscans {
     void find_neighbours() {
         const int64_t n = X_.n, n_levels = squares_.size();
         near_.n = n;
-        near_.most = std::min(n + 1, *std::max_element(min_pts_.begin(), min_pts_.end()));
+        const int64_t most = *std::max_element(min_pts_.begin(), min_pts_.end());
+        near_.slots = std::min(n, most);
         near_.core.resize(min_pts_.size() * n);
         near_.widest.resize(n);
-        near_.row.resize(n * near_.most);
-        near_.level.resize(n * near_.most);
+        near_.row.resize(n * near_.slots);
+        near_.level.resize(n * near_.slots);
         near_.count.assign(n, 0);
         const int64_t blocks = (n + 63) / 64;
         crew_.run(blocks, [&](int64_t block, int) {
@@ -120,7 +121,7 @@ class AllDbscans {
             for (int64_t i = block * 64; i < std::min(n, block * 64 + 64); ++i) {
                 levels(i, from.data(), row.data());
                 std::array<int64_t, 256> within{};
-                for (int64_t j = 0; j < n; ++j) ++within[row[j]];
+                for (int64_t j = 0; j < n; ++j) within[row[j]] += weight_ ? weight_[j] : 1;
                 for (int64_t l = 1; l < n_levels; ++l) within[l] += within[l - 1];
                 const auto core_level = [&](int64_t wanted) {
                     int64_t l = 0;
@@ -128,7 +129,7 @@ class AllDbscans {
                     return static_cast<Level>(l);
                 };
                 for (size_t q = 0; q < min_pts_.size(); ++q) near_.core[q * n + i] = core_level(min_pts_[q]);
-                const Level widest = near_.widest[i] = core_level(near_.most);
+                const Level widest = near_.widest[i] = core_level(most);
                 if (widest > 0) collect(i, row.data(), widest);
             }
         });
@@ -139,8 +140,8 @@ class AllDbscans {
         int32_t count = 0;
         for (int64_t j = 0; j < X_.n; ++j)
             if (row[j] < widest && j != i) {
-                near_.row[i * near_.most + count] = static_cast<int32_t>(j);
-                near_.level[i * near_.most + count] = row[j];
+                near_.row[i * near_.slots + count] = static_cast<int32_t>(j);
+                near_.level[i * near_.slots + count] = row[j];
                 ++count;
             }
         near_.count[i] = count;
@@ -183,7 +184,7 @@ class AllDbscans {
         };
         for (const Edge& e : tree_) add(e.a, e.b, e.level);
         for (int64_t i = 0; i < n; ++i)
-            for (int64_t at = i * near_.most; at < i * near_.most + near_.count[i]; ++at)
+            for (int64_t at = i * near_.slots; at < i * near_.slots + near_.count[i]; ++at)
                 add(static_cast<int32_t>(i), near_.row[at], near_.level[at]);
         std::vector<int32_t> parent(n);
         for (int64_t i = 0; i < n; ++i) parent[i] = static_cast<int32_t>(i);
@@ -212,7 +213,7 @@ class AllDbscans {
         for (int64_t i = 0; i < X_.n; ++i) {
             if (core[i] <= level) continue;
             int32_t first = clusters;
-            for (int64_t at = i * near_.most; at < i * near_.most + near_.count[i]; ++at) {
+            for (int64_t at = i * near_.slots; at < i * near_.slots + near_.count[i]; ++at) {
                 const int32_t j = near_.row[at];
                 if (near_.level[at] <= level && core[j] <= level) first = std::min(first, labels[j]);
             }
@@ -221,6 +222,7 @@ class AllDbscans {
     }
 
     const Columns X_;
+    const int64_t* weight_;
     const std::vector<int64_t> min_pts_;
     Crew& crew_;
     std::vector<double> squares_;
@@ -230,13 +232,14 @@ class AllDbscans {
 
 template <typename T>
 nb::ndarray<nb::numpy, int32_t> all_dbscans(Matrix<T> X, Vector<double> eps, Vector<int64_t> min_pts,
-                                            int threads) {
+                                            int threads, nb::object weight) {
+    const Weights weights(weight);
     const int64_t n = X.shape(0), d = X.shape(1), n_eps = eps.shape(0), n_min_pts = min_pts.shape(0);
     Result<int32_t> labels(n_min_pts * n_eps * n);
     {
         nb::gil_scoped_release release;
         Crew crew(useful_threads(threads, n * n * d));
-        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, crew).label(labels.get());
+        AllDbscans(X.data(), n, d, eps.data(), n_eps, min_pts.data(), n_min_pts, weights.data, crew).label(labels.get());
     }
     return labels.release({static_cast<size_t>(n_min_pts), static_cast<size_t>(n_eps), static_cast<size_t>(n)});
 }
@@ -293,9 +296,9 @@ std::pair<double, double> distance_range(Matrix<T> X, int threads) {
 
 void register_dbscan(nb::module_& m) {
     m.def("all_dbscans", &all_dbscans<float>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),
-          nb::arg("min_pts").noconvert(), nb::arg("n_threads"));
+          nb::arg("min_pts").noconvert(), nb::arg("n_threads"), nb::arg("weight").none());
     m.def("all_dbscans", &all_dbscans<double>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),
-          nb::arg("min_pts").noconvert(), nb::arg("n_threads"));
+          nb::arg("min_pts").noconvert(), nb::arg("n_threads"), nb::arg("weight").none());
     m.def("distance_range", &distance_range<float>, nb::arg("X").noconvert(), nb::arg("n_threads"));
     m.def("distance_range", &distance_range<double>, nb::arg("X").noconvert(), nb::arg("n_threads"));
 }

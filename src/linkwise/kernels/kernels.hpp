@@ -58,11 +58,24 @@ struct Result {
     }
 };
 
+// Optional weights of the rows; null: 1 each.
+struct Weights {
+    Vector<int64_t> array;
+    const int64_t* data = nullptr;
+    explicit Weights(const nb::object& given) {
+        if (given.is_none()) return;
+        array = nb::cast<Vector<int64_t>>(given, false);
+        data = array.data();
+    }
+};
+
 void register_lloyd(nb::module_& m);
 void register_two_means(nb::module_& m);
 void register_plusplus(nb::module_& m);
 void register_nearest(nb::module_& m);
+void register_points(nb::module_& m);
 void register_dbscan(nb::module_& m);
+void register_together(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
 

@@ -10,7 +10,8 @@ LINKWISE_SIMD double inertia_chunk(const Inertia<double, int32_t>& t) { return i
 
 // Few chunks and many starts: a thread a start. Otherwise the threads share the chunks of each.
 template <typename T>
-nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads) {
+nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads, nb::object weight) {
+    const Weights weights(weight);
     const int64_t n = X.shape(0), d = X.shape(1), runs = starts.shape(0), k = starts.shape(1);
     Result<int32_t> labels(runs * n);
     Result<double> centers(runs * k * d), inertia(runs);
@@ -25,7 +26,7 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
         Crew alone(1);
         std::vector<std::unique_ptr<Lloyd<T, int32_t>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), n, d, k, by_start ? alone : crew);
+            m = std::make_unique<Lloyd<T, int32_t>>(X.data(), weights.data, n, d, k, by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             auto& run = *memory[thread];
             double* c = centers.get() + r * k * d;
@@ -41,9 +42,9 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
 
 void register_lloyd(nb::module_& m) {
     m.def("lloyd", &lloyd<float>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"), nb::arg("weight").none());
     m.def("lloyd", &lloyd<double>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"));
+          nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_threads"), nb::arg("weight").none());
 }
 
 }  // namespace linkwise

@@ -29,6 +29,7 @@ LINKWISE_INLINE float as_float(double gap) {
 template <typename T, typename L>
 struct Assignment {
     const T* X;  // first row of the chunk
+    const int64_t* weight;  // of its rows; null: 1 each
     int64_t rows, d, k;
     const double* centers;
     const double* drift;  // how far, in all, a cluster's rows may have come nearer to another centre
@@ -42,14 +43,18 @@ struct Assignment {
 };
 
 template <typename T>
-LINKWISE_INLINE void add_row(double* sum, const T* x, int64_t d) {
-    for (int64_t a = 0; a < d; ++a) sum[a] += static_cast<double>(x[a]);
+LINKWISE_INLINE void add_row(double* sum, const T* x, int64_t d, int64_t weight) {
+    const double w = static_cast<double>(weight);
+    for (int64_t a = 0; a < d; ++a) sum[a] += w * static_cast<double>(x[a]);
 }
 
 template <typename T>
-LINKWISE_INLINE void subtract_row(double* sum, const T* x, int64_t d) {
-    for (int64_t a = 0; a < d; ++a) sum[a] -= static_cast<double>(x[a]);
+LINKWISE_INLINE void subtract_row(double* sum, const T* x, int64_t d, int64_t weight) {
+    const double w = static_cast<double>(weight);
+    for (int64_t a = 0; a < d; ++a) sum[a] -= w * static_cast<double>(x[a]);
 }
+
+LINKWISE_INLINE int64_t weight_of(const int64_t* weight, int64_t i) { return weight ? weight[i] : 1; }
 
 // The rows of the chunk whose label may have changed; returns how many.
 template <typename T, typename L>
@@ -96,17 +101,17 @@ LINKWISE_INLINE void assign(Assignment<T, L>& t) {
         tile_distances(t.X, t.d, rows + s, t.centers, t.k, scratch, t.squares);
         tile_nearest(t.squares, t.k, label, gap);
         for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
-            const int64_t i = rows[s + j], now = label[j];
+            const int64_t i = rows[s + j], now = label[j], weight = weight_of(t.weight, i);
             t.gap[i] = as_float(gap[j] + t.drift[now]);
             if (!t.first) {
                 const int64_t before = t.labels[i];
                 if (before == now) continue;
-                t.counts[before]--;
-                subtract_row(t.sums + before * t.d, t.X + i * t.d, t.d);
+                t.counts[before] -= weight;
+                subtract_row(t.sums + before * t.d, t.X + i * t.d, t.d, weight);
             }
             t.labels[i] = static_cast<L>(now);
-            t.counts[now]++;
-            add_row(t.sums + now * t.d, t.X + i * t.d, t.d);
+            t.counts[now] += weight;
+            add_row(t.sums + now * t.d, t.X + i * t.d, t.d, weight);
             t.changed++;
         }
     }
@@ -116,6 +121,7 @@ LINKWISE_INLINE void assign(Assignment<T, L>& t) {
 template <typename T, typename L>
 struct Inertia {
     const T* X;
+    const int64_t* weight;
     int64_t rows, d;
     const double* centers;
     const L* labels;
@@ -125,7 +131,8 @@ template <typename T, typename L>
 LINKWISE_INLINE double inertia(const Inertia<T, L>& t) {
     double sum = 0;
     for (int64_t i = 0; i < t.rows; ++i)
-        sum += row_distance(t.X + i * t.d, t.centers + static_cast<int64_t>(t.labels[i]) * t.d, t.d);
+        sum += static_cast<double>(weight_of(t.weight, i)) *
+               row_distance(t.X + i * t.d, t.centers + static_cast<int64_t>(t.labels[i]) * t.d, t.d);
     return sum;
 }
 
@@ -143,8 +150,8 @@ double inertia_chunk(const Inertia<double, uint8_t>& t);
 template <typename T, typename L>
 class Lloyd {
    public:
-    Lloyd(const T* X, int64_t n, int64_t d, int64_t k, Crew& crew)
-        : X_(X), n_(n), d_(d), k_(k), chunks_(chunk_count(n)), crew_(crew),
+    Lloyd(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t k, Crew& crew)
+        : X_(X), weight_(weight), n_(n), d_(d), k_(k), chunks_(chunk_count(n)), crew_(crew),
           gap_(new float[static_cast<size_t>(n)]),
           chunk_sums_(chunks_ * k * d), chunk_counts_(chunks_ * k), chunk_out_(chunks_),
           sums_(k * d), counts_(k), drift_(k), moved_(k), squares_(crew.size() * k) {}
@@ -174,8 +181,9 @@ class Lloyd {
     double inertia(const double* centers, const L* labels) {
         crew_.run(chunks_, [&](int64_t c, int) {
             const int64_t start = c * kChunk;
-            chunk_out_[c] = inertia_chunk(Inertia<T, L>{X_ + start * d_, std::min(kChunk, n_ - start), d_,
-                                                        centers, labels + start});
+            chunk_out_[c] = inertia_chunk(Inertia<T, L>{X_ + start * d_, weights_from(start),
+                                                        std::min(kChunk, n_ - start), d_, centers,
+                                                        labels + start});
         });
         double sum = 0;
         for (double s : chunk_out_) sum += s;
@@ -183,11 +191,13 @@ class Lloyd {
     }
 
    private:
+    const int64_t* weights_from(int64_t row) const { return weight_ ? weight_ + row : nullptr; }
+
     int64_t assign_all(const double* centers, L* labels, bool first) {
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
-            Assignment<T, L> t{X_ + start * d_, std::min(kChunk, n_ - start), d_, k_, centers,
-                               drift_.data(), first, labels + start, gap_.get() + start,
+            Assignment<T, L> t{X_ + start * d_, weights_from(start), std::min(kChunk, n_ - start), d_, k_,
+                               centers, drift_.data(), first, labels + start, gap_.get() + start,
                                &chunk_sums_[c * k_ * d_], &chunk_counts_[c * k_],
                                &squares_[thread * k_], 0};
             assign_chunk(t);
@@ -218,13 +228,15 @@ class Lloyd {
             if (counts_[c] > 0) continue;
             int64_t far = -1;
             for (int64_t i = 0; i < n_; ++i)
-                if (counts_[labels[i]] > 1 && square[i] > (far < 0 ? 0.0 : square[far])) far = i;
+                if (counts_[labels[i]] > weight_of(weight_, i) && square[i] > (far < 0 ? 0.0 : square[far])) far = i;
             if (far < 0) return;
             const int64_t donor = labels[far];
-            subtract_row(&sums_[donor * d_], X_ + far * d_, d_);
-            counts_[donor]--;
-            std::copy_n(X_ + far * d_, d_, &sums_[c * d_]);
-            counts_[c] = 1;
+            const int64_t weight = weight_of(weight_, far);
+            subtract_row(&sums_[donor * d_], X_ + far * d_, d_, weight);
+            counts_[donor] -= weight;
+            std::fill_n(&sums_[c * d_], d_, 0.0);
+            add_row(&sums_[c * d_], X_ + far * d_, d_, weight);
+            counts_[c] = weight;
             square[far] = 0;
         }
     }
@@ -258,6 +270,7 @@ class Lloyd {
     }
 
     const T* X_;
+    const int64_t* weight_;
     int64_t n_, d_, k_, chunks_;
     Crew& crew_;
     std::unique_ptr<float[]> gap_;

@@ -7,7 +7,9 @@ NB_MODULE(_kernels, m) {
     linkwise::register_two_means(m);
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
+    linkwise::register_points(m);
     linkwise::register_dbscan(m);
+    linkwise::register_together(m);
     linkwise::register_gaussian(m);
     linkwise::register_exchange(m);
 }

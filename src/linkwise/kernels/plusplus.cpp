@@ -1,6 +1,7 @@
 // Greedy k-means++ (Arthur and Vassilvitskii 2007): rows drawn in proportion to their squared
 // distance from the rows chosen so far; of a few candidates the one that leaves least of it.
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels.hpp"
@@ -23,6 +24,7 @@ struct SplitMix64 {
 template <typename T>
 struct Potential {
     const T* X;  // first row of the chunk
+    const int64_t* weight;  // of its rows; null: 1 each
     int64_t rows, d, k;
     const double* candidates;  // k x d
     const double* nearest;     // squared distance to the nearest chosen row; null: nothing chosen yet
@@ -46,7 +48,10 @@ LINKWISE_INLINE void potential(const Potential<T>& t) {
             double* after = t.after + c * t.stride + s;
             for (int64_t j = 0; j < m; ++j)
                 after[j] = t.nearest ? std::min(t.nearest[s + j], square[j]) : square[j];
-            for (int64_t j = 0; j < m; ++j) t.sums[c] += after[j];
+            if (t.weight)
+                for (int64_t j = 0; j < m; ++j) t.sums[c] += static_cast<double>(t.weight[s + j]) * after[j];
+            else
+                for (int64_t j = 0; j < m; ++j) t.sums[c] += after[j];
         }
     }
 }
@@ -57,8 +62,8 @@ LINKWISE_SIMD void potential_chunk(const Potential<double>& t) { potential(t); }
 template <typename T>
 class PlusPlus {
    public:
-    PlusPlus(const T* X, int64_t n, int64_t d, int64_t candidates, Crew& crew)
-        : X_(X), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
+    PlusPlus(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, Crew& crew)
+        : X_(X), weight_(weight), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
           nearest_(n), after_(candidates * n), rows_(candidates), points_(candidates * d),
           sums_(chunks_ * candidates), mass_(chunks_), squares_(crew.size() * candidates) {}
 
@@ -66,7 +71,7 @@ class PlusPlus {
     void choose(uint64_t seed, int64_t k, int64_t* chosen) {
         SplitMix64 random{seed};
         std::fill_n(chosen, k, -1);
-        rows_[0] = std::min(n_ - 1, static_cast<int64_t>(random.uniform() * static_cast<double>(n_)));
+        rows_[0] = first(random.uniform());
         double left = keep(try_candidates(1, true), 1, chosen);
         for (int64_t c = 1; c < k && left > 0; ++c) {
             for (int64_t j = 0; j < candidates_; ++j) rows_[j] = draw(random.uniform() * left);
@@ -75,12 +80,21 @@ class PlusPlus {
     }
 
    private:
+    // The row at a share of all weight.
+    int64_t first(double share) const {
+        if (!weight_) return std::min(n_ - 1, static_cast<int64_t>(share * static_cast<double>(n_)));
+        double r = share * static_cast<double>(std::accumulate(weight_, weight_ + n_, int64_t{0}));
+        int64_t i = 0;
+        while (i < n_ - 1 && r >= static_cast<double>(weight_[i])) r -= static_cast<double>(weight_[i++]);
+        return i;
+    }
+
     // Evaluates the first m of rows_; the index of the one that leaves least.
     int64_t try_candidates(int64_t m, bool first) {
         for (int64_t j = 0; j < m; ++j) std::copy_n(X_ + rows_[j] * d_, d_, &points_[j * d_]);
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
-            potential_chunk(Potential<T>{X_ + start * d_, std::min(kChunk, n_ - start), d_, m,
+            potential_chunk(Potential<T>{X_ + start * d_, weight_ ? weight_ + start : nullptr, std::min(kChunk, n_ - start), d_, m,
                                          points_.data(), first ? nullptr : &nearest_[start],
                                          &after_[start], n_, &squares_[thread * candidates_],
                                          &sums_[c * m]});
@@ -117,7 +131,7 @@ class PlusPlus {
             for (int64_t i = c * kChunk; i < std::min(n_, (c + 1) * kChunk); ++i) {
                 if (!(nearest_[i] > 0)) continue;
                 last = i;
-                sum += nearest_[i];
+                sum += weight_ ? static_cast<double>(weight_[i]) * nearest_[i] : nearest_[i];
                 if (sum > r) break;
             }
         }
@@ -125,6 +139,7 @@ class PlusPlus {
     }
 
     const T* X_;
+    const int64_t* weight_;
     int64_t n_, d_, candidates_, chunks_;
     Crew& crew_;
     std::vector<double> nearest_, after_;
@@ -135,7 +150,8 @@ class PlusPlus {
 
 template <typename T>
 nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds,
-                                                int64_t n_candidates, int threads) {
+                                                int64_t n_candidates, int threads, nb::object weight) {
+    const Weights weights(weight);
     const int64_t n = X.shape(0), d = X.shape(1), runs = seeds.shape(0);
     Result<int64_t> chosen(runs * k);
     {
@@ -147,7 +163,7 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
         Crew alone(1);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<PlusPlus<T>>(X.data(), n, d, n_candidates, by_start ? alone : crew);
+            m = std::make_unique<PlusPlus<T>>(X.data(), weights.data, n, d, n_candidates, by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
         });
@@ -157,9 +173,9 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
 
 void register_plusplus(nb::module_& m) {
     m.def("kmeans_plusplus", &kmeans_plusplus<float>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"));
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none());
     m.def("kmeans_plusplus", &kmeans_plusplus<double>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"));
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none());
 }
 
 }  // namespace linkwise

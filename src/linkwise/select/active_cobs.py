@@ -16,13 +16,14 @@ Settled where the printed algorithm is silent or wrong:
 - "unsure" changes no weight.
 - Of identical rows one is shown.
 
-Cost: O(sample x pool) comparisons a question, below a millisecond for 1000 x 931.
+Cost: a bit for each pair of the sample and each clustering, and one addition for eight of them a
+question. Pairs leave the sample as answers arrive; only those that an answer touches are looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count, islice
+from collections.abc import Callable, Iterator
+from itertools import count
 from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -31,14 +32,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Question, respecting, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
 from linkwise.pairs import random_pairs
+from linkwise.parallel import Backend
 from linkwise.select.choice import ranked
 from linkwise.select.clusterings import Noise
+from linkwise.select.follow import of_all_rows_once
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
+from linkwise.select.standing import standing
 
+UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
+BLOCK = 4096  # pairs that are compared with all clusterings at once
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
 
 
@@ -59,9 +66,12 @@ class ActiveCOBS(ActiveLearner):
     noise : {"cluster", "singletons", "nearest"}
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
     max_rows : int
-        Of more rows a sample of this size is clustered; the others follow the nearest row of it.
+        Of more distinct rows a sample of this size is clustered and asked about; the others follow as
+        in `COBS`.
+    backend : {"serial", "loky", "dask"}
+        Where the clusterings are made, as for `COBS`.
     cache : str or None
-        Folder where pools are kept between runs.
+        Folder where pools are kept between runs, whole ones and what an interruption leaves.
     random_state : int, RandomState or None
 
     Attributes
@@ -101,6 +111,7 @@ class ActiveCOBS(ActiveLearner):
         "preset": [str],
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
+        "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
         "random_state": ["random_state"],
     }
@@ -113,6 +124,7 @@ class ActiveCOBS(ActiveLearner):
         preset: str = "paper",
         noise: Noise = "cluster",
         max_rows: int = MAX_ROWS,
+        backend: Backend = "serial",
         cache: str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -121,12 +133,26 @@ class ActiveCOBS(ActiveLearner):
         self.preset = preset
         self.noise = noise
         self.max_rows = max_rows
+        self.backend = backend
         self.cache = cache
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int) -> Pool:
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
         """The pool."""
-        return build_pool(X, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
+        return build_pool(
+            X,
+            self.preset,
+            seed,
+            noise=self.noise,
+            max_rows=self.max_rows,
+            backend=self.backend,
+            progress=progress,
+            cache=self.cache,
+        )
+
+    def describe(self, prepared: Pool, evidence: Evidence) -> list[str]:
+        """Which clustering leads, and how many fit every answer."""
+        return standing(prepared, evidence)
 
     def run(
         self,
@@ -139,10 +165,10 @@ class ActiveCOBS(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Algorithm 2 of the paper."""
-        twin = _twins(X, askable)
-        tally = Tally(prepared, evidence, twin)
+        twin, shown = _shown(prepared, X, askable)
+        tally = Tally(prepared, evidence, twin, of_all_rows_once(prepared, X, parallel.n_threads()))
         fruitless = 0
-        for sample in _samples(_shown(twin, askable), self.n_candidates, seed):
+        for sample in _samples(shown, self.n_candidates, seed):
             open_pairs = OpenPairs(prepared, sample)
             fruitless += 1
             while open_pairs.forget_known(evidence):
@@ -167,10 +193,19 @@ class Tally:
     Follows the evidence, whoever adds to it.
     """
 
-    def __init__(self, pool: Pool, evidence: Evidence, twin: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        evidence: Evidence,
+        twin: NDArray[np.int64],
+        clustering: Callable[[int], Labels] | None = None,
+    ) -> None:
         self.pool, self.evidence, self.twin = pool, evidence, twin
+        self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
         self._counted = 0
+        self._tied = np.empty(0, dtype=np.int64)  # the clusterings among which `_leader` was chosen
+        self._leader = 0
         self._parted = False
         self._best: Labels | None = None
 
@@ -178,13 +213,19 @@ class Tally:
         """Count the facts that arrived since the last time."""
         if self._counted == len(self.evidence):
             return
-        said = [fact for fact in islice(self.evidence, self._counted, None) if fact.answer != "unsure"]
-        pairs = np.array([(fact.first, fact.second) for fact in said], dtype=np.int64).reshape(-1, 2)
-        yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
-        self.net += (2 * (self.pool.together(pairs) == yes[:, None]).astype(np.int64) - 1).sum(axis=0)
+        yes, no = (self.evidence.answered(a, self._counted) for a in ("yes", "no"))
+        self.net += self._balance(yes) - self._balance(no)
         self._counted = len(self.evidence)
-        self._parted |= not yes.all()
+        if len(no) and not self._parted:
+            self._parted, self._tied = True, self._tied[:0]
         self._best = None
+
+    def _balance(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of the pairs each clustering joins, less how many it parts."""
+        joined = np.zeros(len(self.pool), dtype=np.int64)
+        for at in range(0, len(pairs), BLOCK):
+            joined += self.pool.together(pairs[at : at + BLOCK]).sum(axis=0)
+        return 2 * joined - len(pairs)
 
     def weights(self, factor: float) -> NDArray[np.float64]:
         """Weight of each distinct clustering, all candidates that are alike together; they add up to 1."""
@@ -196,57 +237,84 @@ class Tally:
     def heaviest(self) -> int:
         """The clustering of which one candidate weighs most."""
         self.update()
-        return int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+        tied = np.flatnonzero(self.net == self.net.max())
+        if not np.array_equal(tied, self._tied):
+            self._leader = int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
+            self._tied = tied
+        return self._leader
 
     def best(self) -> Labels:
         """Its labels; rows that were answered about, and those identical to them, where the answers say."""
         self.update()
         if self._best is None:
-            labels = respecting(self.pool.clustering(self.heaviest()), self.evidence)[self.twin]
-            self._best = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+            labels = respecting(self._clustering(self.heaviest()), self.evidence)[self.twin]
+            used = np.bincount(labels) > 0
+            self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best
 
 
 class OpenPairs:
-    """A sample of pairs about which the pool is divided and nothing is known."""
+    """A sample of pairs about which the pool is divided and nothing is known.
+
+    Attributes
+    ----------
+    pairs : ndarray of shape (n_pairs, 2)
+        The open ones, and some that are no longer.
+    open : ndarray of bool, shape (n_pairs,)
+    """
 
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
-        together = pool.together(pairs)
-        divided = together.any(axis=1) & ~together.all(axis=1)
-        self.pairs = pairs[divided]
-        self._together = together[divided].astype(np.float64)
+        self._threads = parallel.n_threads()
+        first, second = np.ascontiguousarray(pool.base[pairs].T)
+        self._bits = kernels.pack_together(pool.labels, first, second, self._threads)
+        joined = kernels.weighted_together(self._bits, np.ones(len(pool), dtype=np.int64), self._threads)
+        self.pairs, self.open = pairs, (joined > 0) & (joined < len(pool))
+        self._heard = 0  # answers that were looked at
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return int(np.count_nonzero(self.open))
 
     def forget_known(self, evidence: Evidence) -> int:
-        """Leave out the pairs that something is known about; how many are left."""
-        known = [evidence.verdict(i, j) is not None for i, j in self.pairs.tolist()]
-        if any(known):
-            still = ~np.array(known, dtype=bool)
-            self.pairs, self._together = self.pairs[still], self._together[still]
-        return len(self)
+        """Close the pairs that something is known about; how many are open."""
+        self.open &= ~evidence.known(self.pairs, self._heard)
+        self._heard = len(evidence)
+        left = len(self)
+        if 0 < left < len(self.open) // 2:  # moving the bits pays only now and then
+            self.pairs, self._bits = self.pairs[self.open], self._bits.compress(self.open, axis=1)
+            self.open = self.open[self.open]
+        return left
 
     def most_divided(self, weights: NDArray[np.float64]) -> tuple[int, float]:
         """The first of the most divided pairs, and the weight that joins it."""
-        joins = self._together @ weights
-        at = int(np.abs(2 * joins - 1).round(12).argmin())
+        parts = np.rint(weights * UNITS).astype(np.int64)
+        joins = kernels.weighted_together(self._bits, parts, self._threads) / parts.sum()
+        gaps = np.where(self.open, np.abs(2 * joins - 1).round(12), np.inf)
+        at = int(gaps.argmin())
         return at, float(joins[at])
 
 
-def _twins(X: NDArray[Any], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """For each row the first of those identical to it, one that may be shown where there is one."""
-    order = np.arange(len(X)) if askable is None else np.argsort(~askable, kind="stable")
-    _, first, point = np.unique(X[order], axis=0, return_index=True, return_inverse=True)
-    twin = np.empty(len(X), dtype=np.int64)
-    twin[order] = order[first[point.ravel()]]
-    return twin
+def _shown(
+    pool: Pool, X: NDArray[Any], askable: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each row the one that stands for those identical to it, and the rows that may be shown.
 
-
-def _shown(twin: NDArray[np.int64], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """The rows that may be shown, of identical ones the first."""
-    rows = np.unique(twin)
-    return rows if askable is None else rows[askable[rows]]
+    One that may be shown stands for the others, where there is one. Where a sample was clustered, its
+    rows are shown: what the clusterings say of others is only near the truth.
+    """
+    rows = np.arange(len(X))
+    alike = rows
+    if pool.sampled:
+        alike = np.flatnonzero((X[pool.base_rows[pool.base]] == X).all(axis=1))
+    if askable is not None:
+        alike = np.concatenate([alike[askable[alike]], alike[~askable[alike]]])
+    lead = np.empty(len(pool.base_rows), dtype=np.int64)
+    lead[pool.base[alike[::-1]]] = alike[::-1]  # the first of each stays
+    twin = rows.copy()
+    twin[alike] = lead[pool.base[alike]]
+    shown = np.sort(lead if askable is None else lead[askable[lead]])
+    if askable is not None and pool.sampled and len(shown) < 2:
+        return twin, rows[askable]
+    return twin, shown
 
 
 def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:

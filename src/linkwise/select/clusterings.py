@@ -16,7 +16,7 @@ does not fit the data (more clusters or neighbours than rows) is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +26,7 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
 
-from linkwise import kernels
+from linkwise import kernels, parallel
 from linkwise.cluster.common.kmeans import k_means_runs
 from linkwise.select.spectral import (
     gaussian_graph,
@@ -40,6 +40,7 @@ MOST_WEIGHED = 5000  # rows of which all weights of a Gaussian graph are made; o
 
 Noise = Literal["cluster", "singletons", "nearest"]
 Grid = dict[str, Sequence[Any]]
+Extra = Sequence[tuple[ClusterMixin, Grid | list[Grid]]]
 
 
 @dataclass(frozen=True)
@@ -97,53 +98,118 @@ class Made(NamedTuple):
     """(n,), -1 is noise; None where the algorithm failed."""
 
 
-def clusterings(
-    X: NDArray[Any],
+class Work(NamedTuple):
+    """What all tasks share."""
+
+    X: NDArray[np.float64]
+    """(n, d) rows, no two of them identical."""
+    weight: NDArray[np.int64]
+    """(n,) how many rows each stands for."""
+    preset: Preset
+    clusters: tuple[int, ...]
+    """Numbers of clusters that fit."""
+    neighbours: NDArray[np.int64]
+    """(n, at most the largest of the preset) the nearest rows of each row, itself first."""
+    landmarks: NDArray[np.int64] | None
+    """Rows by which Gaussian graphs are approximated; None where they are made in full."""
+    seed: int
+    n_threads: int
+    extra: Extra
+
+
+class Task(NamedTuple):
+    """A part of the work that can be done by itself."""
+
+    kind: Literal["k-means", "DBSCAN", "neighbours", "gaussian", "extra"]
+    at: int
+    """Which of its kind."""
+    size: int
+    """How many clusterings it makes."""
+
+
+def planned(
+    X: NDArray[np.float64],
+    weight: NDArray[np.int64],
     preset: Preset,
     seed: int,
     n_threads: int,
-    extra: Sequence[tuple[ClusterMixin, Grid | list[Grid]]] = (),
-) -> Iterator[list[Made]]:
-    """Make all clusterings of a preset, and those of further clusterers, in small batches.
+    extra: Extra = (),
+) -> tuple[Work, list[Task]]:
+    """All that is to be made of some rows: the clusterings of a preset, and those of further clusterers.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        No two rows identical.
+    weight : ndarray of shape (n_rows,)
+        How many rows each stands for. Counts for k-means and DBSCAN; a graph has each row once.
     preset : Preset
     seed : int
     n_threads : int
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers with the values of their parameters that are to be tried.
 
-    Yields
-    ------
-    list of Made
+    Returns
+    -------
+    (Work, list of Task)
+        `make` does one task.
     """
-    fitting = [k for k in preset.clusters if k <= len(X)] or [1][: len(preset.clusters)]
-    for k in fitting if preset.n_runs else ():
-        runs = k_means_runs(X, k, (seed, k), preset.n_runs, n_threads=n_threads)
-        yield [Made("k-means", {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
-    yield from _dbscans(X, preset, n_threads)
-    if len(X) > 2 and fitting:
-        yield from _spectral(X, preset, fitting, seed, n_threads)
-    for estimator, grid in extra:
-        name = type(estimator).__name__
-        for parameters in ParameterGrid(grid):
-            labels = clone(estimator).set_params(**parameters).fit_predict(X)
-            yield [Made(name, parameters, np.asarray(labels))]
+    clusters = tuple(k for k in preset.clusters if k <= len(X)) or (1,) * bool(preset.clusters)
+    neighbours = [k for k in preset.neighbours if k <= len(X)]
+    graphs = len(X) > 2 and len(clusters) > 0
+    nearest = np.empty((len(X), 0), dtype=np.int64)
+    if graphs and neighbours:
+        search = NearestNeighbors(n_neighbors=max(neighbours)).fit(X)
+        nearest = search.kneighbors(X, return_distance=False)
+    landmarks = None
+    if graphs and preset.sigmas and len(X) > MOST_WEIGHED:
+        landmarks = landmark_rows(X / _widest(X), (seed, 2), n_threads)
+    tasks = [Task("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
+    if len(X) > 1 and preset.n_eps and preset.min_pts:
+        tasks.append(Task("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
+    if graphs:
+        tasks += [Task("neighbours", k, len(clusters)) for k in neighbours]
+        tasks += [Task("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
+    tasks += [Task("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
+    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra), tasks
 
 
-def _dbscans(X: NDArray[Any], preset: Preset, n_threads: int) -> Iterator[list[Made]]:
-    least, most = kernels.distance_range(X, n_threads)
-    if most == 0 or preset.n_eps == 0 or not preset.min_pts:
-        return
-    eps = np.linspace(_reaching(least), _reaching(most), preset.n_eps)
-    labels = kernels.all_dbscans(X, eps, np.array(preset.min_pts, dtype=np.int64), n_threads)
-    for of_min_pts, least_core in zip(labels, preset.min_pts, strict=True):
-        yield [
-            Made("DBSCAN", {"eps": radius, "minPts": least_core}, found)
-            for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
-        ]
+def make(work: Work, task: Task) -> list[Made]:
+    """Do one task."""
+    # what comes from another process may lie anywhere in memory
+    work = work._replace(
+        X=np.require(work.X, None, ["C", "A"]),
+        weight=np.require(work.weight, None, ["C", "A"]),
+        neighbours=np.require(work.neighbours, None, ["C", "A"]),
+    )
+    if task.kind == "k-means":
+        return _k_means(work, task.at)
+    if task.kind == "DBSCAN":
+        return _dbscans(work)
+    if task.kind == "neighbours":
+        return _of_neighbours(work, task.at)
+    if task.kind == "gaussian":
+        return _gaussian(work, task.at)
+    return _extra(work, task.at)
+
+
+def _k_means(work: Work, k: int) -> list[Made]:
+    # until nothing changes: every row is then with the nearest mean, as rows that are seen later will be
+    runs = k_means_runs(
+        work.X, k, (work.seed, k), work.preset.n_runs, tol=0, n_threads=work.n_threads, weight=work.weight
+    )
+    return [Made("k-means", {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
+
+
+def _dbscans(work: Work) -> list[Made]:
+    least, most = (_reaching(square) for square in kernels.distance_range(work.X, work.n_threads))
+    eps, min_pts = np.linspace(least, most, work.preset.n_eps), np.array(work.preset.min_pts, dtype=np.int64)
+    labels = kernels.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
+    return [
+        Made("DBSCAN", {"eps": radius, "minPts": least_core}, found)
+        for of_min_pts, least_core in zip(labels, work.preset.min_pts, strict=True)
+        for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
+    ]
 
 
 def _reaching(square: float) -> float:
@@ -152,41 +218,44 @@ def _reaching(square: float) -> float:
     return root if root * root >= square else float(np.nextafter(root, np.inf))
 
 
-def _spectral(
-    X: NDArray[Any], preset: Preset, clusters: list[int], seed: int, n_threads: int
-) -> Iterator[list[Made]]:
-    neighbours = [k for k in preset.neighbours if k <= len(X)]
-    if neighbours:
-        nearest = NearestNeighbors(n_neighbors=max(neighbours)).fit(X).kneighbors(X, return_distance=False)
-        graph = knn_graphs(nearest)
-        for k in neighbours:
-            found = spectral_labels(graph(k), clusters, (seed, 1, k), n_threads)
-            yield _of_graph("spectral, nearest neighbours", {"k": k}, clusters, found)
-    unit = float(np.ptp(X, axis=0).max()) or 1.0
-    yield from _gaussian_spectral(X / unit, preset.sigmas, clusters, seed, n_threads)
+def _of_neighbours(work: Work, k: int) -> list[Made]:
+    found = spectral_labels(knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads)
+    return _of_graph("spectral, nearest neighbours", {"k": k}, work.clusters, found)
 
 
-def _gaussian_spectral(
-    X: NDArray[Any], sigmas: Sequence[float], clusters: list[int], seed: int, n_threads: int
-) -> Iterator[list[Made]]:
-    name = "spectral, Gaussian"
-    if len(X) > MOST_WEIGHED:
-        landmarks = landmark_rows(X, (seed, 2), n_threads)
-        for at, sigma in enumerate(sigmas):
-            found = landmark_labels(X, sigma, landmarks, clusters, (seed, 2, at), n_threads)
-            yield _of_graph(name, {"sigma": sigma, "landmarks": len(landmarks)}, clusters, found)
-        return
-    weights = np.empty((len(X), len(X)) if sigmas else (0, 0))  # of one graph after the other
-    for at, sigma in enumerate(sigmas):
-        graph = gaussian_graph(X, sigma, n_threads=n_threads, out=weights)
-        found = spectral_labels(graph, clusters, (seed, 2, at), n_threads)
-        yield _of_graph(name, {"sigma": sigma}, clusters, found)
+def _gaussian(work: Work, at: int) -> list[Made]:
+    name, sigma, seed = "spectral, Gaussian", work.preset.sigmas[at], (work.seed, 2, at)
+    X = work.X / _widest(work.X)
+    if (landmarks := work.landmarks) is not None:
+        found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
+        return _of_graph(name, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
+    graph = gaussian_graph(X, sigma, n_threads=work.n_threads)
+    return _of_graph(
+        name, {"sigma": sigma}, work.clusters, spectral_labels(graph, work.clusters, seed, work.n_threads)
+    )
+
+
+def _widest(X: NDArray[np.float64]) -> float:
+    """The widest range of a feature, in units of which sigma is given."""
+    return float(np.ptp(X, axis=0).max()) or 1.0
 
 
 def _of_graph(
-    algorithm: str, graph: dict[str, Any], clusters: list[int], found: Sequence[NDArray[Any] | None]
+    algorithm: str,
+    graph: dict[str, Any],
+    clusters: Sequence[int],
+    found: Sequence[NDArray[Any] | None],
 ) -> list[Made]:
     return [Made(algorithm, {"K": k, **graph}, labels) for k, labels in zip(clusters, found, strict=True)]
+
+
+def _extra(work: Work, at: int) -> list[Made]:
+    estimator, grid = work.extra[at]
+    name = type(estimator).__name__
+    return [
+        Made(name, parameters, np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X)))
+        for parameters in ParameterGrid(grid)
+    ]
 
 
 def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
@@ -205,14 +274,27 @@ def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArra
     ndarray of shape (n_rows,)
     """
     settled = np.asarray(labels).astype(np.int64)
+    if settled.max() >= len(settled):  # wide gaps
+        settled[settled >= 0] = np.unique(settled[settled >= 0], return_inverse=True)[1]
     rows = np.flatnonzero(settled < 0)
-    if len(rows) and noise == "singletons":
-        settled[rows] = len(settled) + rows
-    elif 0 < len(rows) < len(settled) and noise == "nearest":
-        clustered = np.flatnonzero(settled >= 0)
-        nearest = NearestNeighbors(n_neighbors=1).fit(X[clustered])
-        settled[rows] = settled[clustered[nearest.kneighbors(X[rows], return_distance=False)[:, 0]]]
-    _, first, inverse = np.unique(settled, return_index=True, return_inverse=True)
+    if len(rows):
+        settled[rows] = settled.max() + 1
+        if noise == "singletons":
+            settled[rows] += np.arange(len(rows))
+        elif noise == "nearest" and len(rows) < len(settled):
+            clustered = np.ones(len(settled), dtype=bool)
+            clustered[rows] = False
+            nearest, _ = kernels.nearest_points(
+                X[rows], X[clustered].astype(np.float64), parallel.n_threads()
+            )
+            settled[rows] = settled[clustered][nearest]
+    return _numbered_by_first(settled)
+
+
+def _numbered_by_first(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Clusters 0, 1, ... in order of their first rows."""
+    first = np.full(clusters.max() + 1, len(clusters))
+    first[clusters[::-1]] = np.arange(len(clusters))[::-1]  # what is written last stays
     number = np.empty(len(first), dtype=np.int64)
     number[np.argsort(first)] = np.arange(len(first))
-    return number[inverse]
+    return number[clusters]

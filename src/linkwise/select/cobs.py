@@ -23,15 +23,17 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from linkwise import parallel
 from linkwise.active.base import checked_constraints, checked_rows, seed_of
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, Progress, rng_at
+from linkwise.parallel import Backend
 from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Noise, Preset
+from linkwise.select.follow import of_all_rows
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
 
 N_ALTERNATIVES = 5
@@ -52,9 +54,12 @@ class COBS(ClusterMixin, BaseEstimator):
     tie : {"fewest", "random"}
         What decides among the best: fewest clusters, then most agreement; or chance.
     max_rows : int
-        Of more rows a sample of this size is clustered; the others follow the nearest row of it.
+        Of more distinct rows a sample of this size is clustered, as the paper proposes; see Notes.
+    backend : {"serial", "loky", "dask"}
+        Where the clusterings are made: in this process; in processes of this machine; or on the
+        workers of the current ``dask.distributed.Client``. All give the same.
     cache : str or None
-        Folder where pools are kept between runs.
+        Folder where pools are kept between runs, whole ones and what an interruption leaves.
     random_state : int, RandomState or None
 
     Attributes
@@ -73,7 +78,18 @@ class COBS(ClusterMixin, BaseEstimator):
         Number of distinct clusterings that satisfy all constraints.
     alternatives_ : list of Choice
         The next best distinct clusterings; ``pool_.clustering(choice.clustering)`` gives the labels.
+    approximation_ : str or None
+        In what the result is approximate, in words; None where all rows were clustered.
+    rule_ : str
+        How `predict` tells rows their clusters: "nearest centre" for k-means, "nearest core row within
+        eps" for DBSCAN, "nearest row" for all others.
     pool_ : Pool
+
+    Notes
+    -----
+    Of more than `max_rows` distinct rows a sample is clustered, and constraints about other rows are
+    judged by the nearest row of the sample. When k-means is chosen, it then runs on all rows, from the
+    centres found; otherwise the other rows get their clusters as new rows do. `approximation_` says so.
 
     References
     ----------
@@ -99,6 +115,7 @@ class COBS(ClusterMixin, BaseEstimator):
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
         "tie": [StrOptions({"fewest", "random"})],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
+        "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
         "random_state": ["random_state"],
     }
@@ -110,6 +127,7 @@ class COBS(ClusterMixin, BaseEstimator):
         noise: Noise = "cluster",
         tie: Literal["fewest", "random"] = "fewest",
         max_rows: int = MAX_ROWS,
+        backend: Backend = "serial",
         cache: str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -117,10 +135,18 @@ class COBS(ClusterMixin, BaseEstimator):
         self.noise = noise
         self.tie = tie
         self.max_rows = max_rows
+        self.backend = backend
         self.cache = cache
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Make the pool and choose.
 
         Parameters
@@ -128,6 +154,8 @@ class COBS(ClusterMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
         y : ignored
         constraints : Constraints, optional
+        progress : callable, optional
+            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
 
         Returns
         -------
@@ -137,12 +165,20 @@ class COBS(ClusterMixin, BaseEstimator):
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
         seed = seed_of(self.random_state)
-        pool = build_pool(rows, self.preset, seed, noise=self.noise, max_rows=self.max_rows, cache=self.cache)
-        self._choose(pool, wanted, seed)
-        self._nearest = NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(rows[pool.base_rows])
+        pool = build_pool(
+            rows,
+            self.preset,
+            seed,
+            noise=self.noise,
+            max_rows=self.max_rows,
+            backend=self.backend,
+            progress=progress,
+            cache=self.cache,
+        )
+        self._choose(rows, pool, wanted, seed)
         return self
 
-    def _choose(self, pool: Pool, constraints: Constraints, seed: int) -> None:
+    def _choose(self, X: NDArray[Any], pool: Pool, constraints: Constraints, seed: int) -> None:
         score = satisfied(pool, constraints)
         best = ranked(pool, score, parted=len(constraints.cannot_link) > 0)
         first = int(best[0])
@@ -151,7 +187,8 @@ class COBS(ClusterMixin, BaseEstimator):
             first = int(rng_at(seed, len(pool)).choice(best, p=share))
         chosen = reported(pool, score, first)
         self.pool_ = pool
-        self.labels_ = pool.clustering(first)
+        self.labels_, self._rule, self.approximation_ = of_all_rows(pool, first, X, parallel.n_threads())
+        self.rule_ = self._rule.how
         self.n_clusters_ = len(np.unique(self.labels_))
         self.violations_ = int(sum(v.sum() for v in constraints.violated(self.labels_)))
         self.algorithm_, self.parameters_ = chosen.algorithm, chosen.parameters
@@ -159,10 +196,9 @@ class COBS(ClusterMixin, BaseEstimator):
         total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
         self.n_fitting_ = int((score >= total * (1 - 1e-9)).sum())
         self.alternatives_ = [reported(pool, score, c) for c in next_best(pool, score, first, N_ALTERNATIVES)]
-        self._base_labels: NDArray[np.int16] = pool.labels[first]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Clusters of the nearest rows among those that were clustered.
+        """Clusters of rows by the rule of the chosen algorithm, see `rule_`.
 
         Parameters
         ----------
@@ -171,12 +207,11 @@ class COBS(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,)
+            -1 for rows beyond eps of all core rows, where DBSCAN was chosen and noise is no cluster.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        nearest = self._nearest.kneighbors(rows, return_distance=False)[:, 0]
-        labels: Labels = self._base_labels[nearest].astype(np.int32)
-        return labels
+        return self._rule(rows, parallel.n_threads())
 
     def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
         """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""

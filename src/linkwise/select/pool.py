@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -16,17 +18,28 @@ import numpy as np
 import scipy
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClusterMixin
-from sklearn.neighbors import NearestNeighbors
 
 from linkwise import parallel
 from linkwise.errors import DataError
 from linkwise.learner import Labels, rng_at
 from linkwise.pairs import random_pairs
-from linkwise.select.clusterings import PRESETS, Grid, Noise, Preset, clusterings, without_noise
+from linkwise.parallel import Backend
+from linkwise.select import files
+from linkwise.select.base_rows import BaseRows, base_rows
+from linkwise.select.clusterings import (
+    PRESETS,
+    Extra,
+    Made,
+    Noise,
+    Preset,
+    Task,
+    Work,
+    make,
+    planned,
+    without_noise,
+)
 
-FORMAT = 1
-MAX_ROWS = 5000  # rows that are clustered; the others follow the nearest of them
+MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample
 COMPARED_PAIRS = 20_000  # pairs by which two clusterings are compared
 
 
@@ -48,23 +61,33 @@ class Pool:
     labels : ndarray of shape (n_clusterings, n_base), int16
         Distinct clusterings of the base rows, clusters numbered by their first rows.
     base : ndarray of shape (n_rows,)
-        The base row that each row follows: itself, or the nearest where only a sample was clustered.
+        The base row that each row follows: an identical one, or the nearest where only a sample was
+        clustered.
     base_rows : ndarray of shape (n_base,)
-        Which rows are base rows, ascending.
+        Which rows are base rows, ascending; no two of them are identical.
+    weight : ndarray of shape (n_base,)
+        How many rows each of them stands for.
     candidates : tuple of Candidate
         Everything that was made, in order.
     n_failed : int
         Clusterings that an algorithm could not make.
+    noise : {"cluster", "singletons", "nearest"}
+        What became of noise.
+    sampled : bool
+        Whether only a sample of the rows was clustered.
     """
 
     labels: NDArray[np.int16]
     base: NDArray[np.int32]
     base_rows: NDArray[np.int64]
+    weight: NDArray[np.int64]
     candidates: tuple[Candidate, ...]
     n_failed: int
+    noise: Noise
+    sampled: bool
 
     def __post_init__(self) -> None:
-        for array in (self.labels, self.base, self.base_rows):
+        for array in (self.labels, self.base, self.base_rows, self.weight):
             array.setflags(write=False)
 
     def __len__(self) -> int:
@@ -123,23 +146,18 @@ class Pool:
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
-        path = Path(path)
-        beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    format=np.int64(FORMAT),
-                    labels=self.labels,
-                    base=self.base,
-                    base_rows=self.base_rows,
-                    n_failed=np.int64(self.n_failed),
-                    clustering=np.array([c.clustering for c in self.candidates], dtype=np.int64),
-                    maker=np.array([_in_json(c) for c in self.candidates]),
-                )
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        files.write(
+            path,
+            labels=self.labels,
+            base=self.base,
+            base_rows=self.base_rows,
+            weight=self.weight,
+            n_failed=np.int64(self.n_failed),
+            noise=np.array(self.noise),
+            sampled=np.bool_(self.sampled),
+            clustering=np.array([c.clustering for c in self.candidates], dtype=np.int64),
+            maker=np.array([files.maker(c.algorithm, c.parameters) for c in self.candidates]),
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Pool:
@@ -150,31 +168,18 @@ class Pool:
         DataError
             The file is no pool of this version of linkwise.
         """
+        kept = files.read(path)
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as kept:
-                if int(kept["format"]) != FORMAT:
-                    raise DataError(f"{os.fspath(path)} is a pool of format {kept['format']}; build it anew")
-                made = zip(kept["maker"].tolist(), kept["clustering"].tolist(), strict=True)
-                candidates = tuple(
-                    Candidate(algorithm, parameters, clustering)
-                    for (algorithm, parameters), clustering in ((json.loads(m), c) for m, c in made)
-                )
-                arrays = (kept["labels"], kept["base"], kept["base_rows"])
-                return cls(*arrays, candidates, int(kept["n_failed"]))
-        except DataError:
-            raise
-        except FileNotFoundError:
-            raise
-        except Exception as error:  # whatever a broken archive leads to
+            makers = [json.loads(words) for words in kept["maker"].tolist()]
+            candidates = tuple(
+                Candidate(algorithm, parameters, number)
+                for (algorithm, parameters), number in zip(makers, kept["clustering"].tolist(), strict=True)
+            )
+            arrays = (kept["labels"], kept["base"], kept["base_rows"], kept["weight"])
+            noise: Any = str(kept["noise"])
+            return cls(*arrays, candidates, int(kept["n_failed"]), noise, bool(kept["sampled"]))
+        except (KeyError, ValueError) as error:
             raise DataError(f"{os.fspath(path)} is no pool ({error}); build it anew") from None
-
-
-def _in_json(candidate: Candidate) -> str:
-    """Algorithm and parameters; what JSON cannot hold is kept as it prints."""
-    return json.dumps(
-        [candidate.algorithm, candidate.parameters],
-        default=lambda value: value.item() if isinstance(value, np.generic) else repr(value),
-    )
 
 
 def build_pool(
@@ -183,13 +188,16 @@ def build_pool(
     seed: int = 0,
     *,
     noise: Noise = "cluster",
-    extra: Sequence[tuple[ClusterMixin, Grid | list[Grid]]] = (),
+    extra: Extra = (),
     max_rows: int = MAX_ROWS,
     progress: Callable[[int, int], object] | None = None,
     n_threads: int | None = None,
+    backend: Backend = "serial",
     cache: str | os.PathLike[str] | None = None,
 ) -> Pool:
     """Cluster the same rows in many ways.
+
+    Identical rows are clustered once, with their weight.
 
     Parameters
     ----------
@@ -204,16 +212,27 @@ def build_pool(
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers that are tried too, with the values of their parameters.
     max_rows : int
-        Of more rows a sample of this size is clustered; the others follow the nearest row of it.
+        Of more distinct rows a sample of this size is clustered; the others follow its nearest row.
     progress : callable, optional
-        ``progress(made, planned)`` after each batch. What it raises ends the work.
+        ``progress(made, planned)``, numbers of clusterings, after each part of the work. What it
+        raises ends the work.
     n_threads : int, optional
+        For the backend "serial"; workers of the others use one each.
+    backend : {"serial", "loky", "dask"}
+        Where the clusterings are made: in this process; in processes of this machine; or on the
+        workers of the current ``dask.distributed.Client``. All give the same pool.
     cache : path, optional
-        Folder where pools are kept, by data, settings and versions of the libraries.
+        Folder where pools are kept, by data, settings and versions of the libraries. What was made
+        before an interruption is kept there too, and not made again.
 
     Returns
     -------
     Pool
+
+    Raises
+    ------
+    ValueError
+        If a setting is none of those above, or makes no clustering.
     """
     rows = np.ascontiguousarray(X, dtype=np.float64)
     settings = _preset(preset)
@@ -221,17 +240,20 @@ def build_pool(
         raise ValueError(f"noise={noise!r}; give 'cluster', 'singletons' or 'nearest'")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
         raise ValueError(f"max_rows={max_rows}; give 1 to {np.iinfo(np.int16).max}")
-    kept = (
-        None if cache is None else Path(cache) / f"{_key(rows, settings, seed, noise, extra, max_rows)}.npz"
-    )
+    threads = parallel.n_threads() if n_threads is None else n_threads
+    key = None if cache is None else Path(cache) / _key(rows, settings, seed, noise, extra, max_rows)
+    kept = None if key is None else key.with_suffix(".npz")
     if kept is not None and kept.exists():
         return Pool.load(kept)
-    threads = parallel.n_threads() if n_threads is None else n_threads
-    base_rows, base = _base(rows, max_rows, seed)
-    pool = _collect(rows[base_rows], base_rows, base, settings, seed, noise, extra, progress, threads)
-    if kept is not None:
+    base = base_rows(rows, max_rows, seed, threads)
+    points = rows[base.rows]
+    work, tasks = planned(points, base.weight, settings, seed, threads, extra)
+    made = _made(work, tasks, backend, progress, key)
+    pool = _collected(points, made, base, noise)
+    if key is not None and kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         pool.save(kept)
+        shutil.rmtree(key, ignore_errors=True)
     return pool
 
 
@@ -245,50 +267,54 @@ def _preset(preset: str | Preset) -> Preset:
 
 def _key(X: NDArray[Any], *settings: object) -> str:
     """Name of a pool in the cache; estimators are told apart by what they print."""
-    versions = (FORMAT, version("linkwise"), np.__version__, scipy.__version__, sklearn.__version__)
+    versions = (files.FORMAT, version("linkwise"), np.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.sha256(repr((X.shape, settings, versions)).encode())
     digest.update(X.data)
     return digest.hexdigest()[:32]
 
 
-def _base(X: NDArray[Any], max_rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The rows that are clustered, and which of them every row follows."""
-    if len(X) <= max_rows:
-        return np.arange(len(X)), np.arange(len(X), dtype=np.int32)
-    rows = np.sort(rng_at(seed).choice(len(X), max_rows, replace=False))
-    nearest = NearestNeighbors(n_neighbors=1).fit(X[rows]).kneighbors(X, return_distance=False)[:, 0]
-    nearest[rows] = np.arange(max_rows)
-    return rows, nearest.astype(np.int32)
-
-
-def _collect(
-    X: NDArray[Any],
-    base_rows: NDArray[np.int64],
-    base: NDArray[np.int32],
-    preset: Preset,
-    seed: int,
-    noise: Noise,
-    extra: Sequence[tuple[ClusterMixin, Grid | list[Grid]]],
+def _made(
+    work: Work,
+    tasks: list[Task],
+    backend: Backend,
     progress: Callable[[int, int], object] | None,
-    n_threads: int,
-) -> Pool:
+    parts: Path | None,
+) -> list[Made]:
+    """What all tasks made, in the order of the tasks; done parts are kept in a folder where there is one."""
+    found = {} if parts is None else _finished(parts, len(tasks))
+    left = [at for at in range(len(tasks)) if at not in found]
+    in_all = sum(task.size for task in tasks)
+    count = sum(tasks[at].size for at in found)
+    one_each = work if backend == "serial" else work._replace(n_threads=1)
+    with closing(parallel.mapped(make, one_each, [tasks[at] for at in left], backend)) as results:
+        for number, made in results:
+            at = left[number]
+            found[at] = made
+            if parts is not None:
+                files.write_made(parts / f"{at}.npz", made)
+            count += tasks[at].size
+            if progress is not None:
+                progress(count, in_all)
+    return [one for at in range(len(tasks)) for one in found[at]]
+
+
+def _finished(parts: Path, n_tasks: int) -> dict[int, list[Made]]:
+    there = [at for at in range(n_tasks) if (parts / f"{at}.npz").exists()]
+    return {at: files.read_made(parts / f"{at}.npz") for at in there}
+
+
+def _collected(X: NDArray[np.float64], made: list[Made], base: BaseRows, noise: Noise) -> Pool:
+    """Distinct clusterings, each once."""
     distinct: dict[bytes, int] = {}
     candidates: list[Candidate] = []
-    made = n_failed = 0
-    for batch in clusterings(X, preset, seed, n_threads, extra):
-        for algorithm, parameters, labels in batch:
-            if labels is None:
-                n_failed += 1
-                continue
+    for algorithm, parameters, labels in made:
+        if labels is not None:
             key = without_noise(X, labels, noise).astype(np.int16).tobytes()
-            number = distinct.setdefault(key, len(distinct))
-            candidates.append(Candidate(algorithm, parameters, number))
-        made += len(batch)
-        if progress is not None:
-            progress(made, max(made, preset.size))
+            candidates.append(Candidate(algorithm, parameters, distinct.setdefault(key, len(distinct))))
     if not candidates:
         raise ValueError(
             f"the preset makes no clustering of these {len(X)} row(s); give it clusters and n_runs above 0"
         )
     labels = np.frombuffer(b"".join(distinct), dtype=np.int16).reshape(len(distinct), -1).copy()
-    return Pool(labels, base, base_rows, tuple(candidates), n_failed)
+    n_failed = len(made) - len(candidates)
+    return Pool(labels, base.of, base.rows, base.weight, tuple(candidates), n_failed, noise, base.sampled)

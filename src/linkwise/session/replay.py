@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.evidence import Evidence
-from linkwise.learner import Labels, Learner, Question, Reason, Run
+from linkwise.learner import Describing, Labels, Learner, Progress, Question, Reason, Run
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.store import Snapshot
 
@@ -27,6 +27,8 @@ class Replay:
     learner : Learner
     X : ndarray of shape (n_rows, n_features)
     seed : int
+    progress : callable, optional
+        ``progress(made, planned)`` while the learner prepares.
 
     Attributes
     ----------
@@ -39,10 +41,12 @@ class Replay:
     evidence : Evidence
     """
 
-    def __init__(self, learner: Learner, X: NDArray[Any], seed: int) -> None:
+    def __init__(
+        self, learner: Learner, X: NDArray[Any], seed: int, progress: Progress | None = None
+    ) -> None:
         self.X = X
         self._learner, self._seed = learner, seed
-        self._prepared = learner.prepare(X, seed)
+        self._prepared = learner.prepare(X, seed, progress=progress)
         self._run: Run | None = None
         self._told: list[Event] = []
         self.at = -1
@@ -50,6 +54,7 @@ class Replay:
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None
         self.evidence = Evidence(len(X))
+        self._described: tuple[int, tuple[str, ...]] = (-1, ())
 
     def follow(self, events: Sequence[Event]) -> None:
         """Bring the learner to where `events` lead."""
@@ -69,7 +74,13 @@ class Replay:
 
     def snapshot(self) -> Snapshot:
         """What can be kept of it, to be read without the data."""
-        return Snapshot(self.at, self.reason, self.labels)
+        return Snapshot(self.at, self.reason, self.labels, self.description())
+
+    def description(self) -> tuple[str, ...]:
+        """What the learner says of where it stands; nothing, where it has nothing to say."""
+        if isinstance(self._learner, Describing) and self._described[0] != self.at:
+            self._described = self.at, tuple(self._learner.describe(self._prepared, self.evidence))
+        return self._described[1]
 
 
 def _tell(run: Run, event: Event) -> None:

@@ -25,7 +25,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.evidence import Answer, Fact
-from linkwise.learner import Learner, Question, checked_answer
+from linkwise.learner import Learner, Progress, Question, checked_answer
 from linkwise.pairs import KINDS, Kind
 from linkwise.session.described import (
     checked_ids,
@@ -61,6 +61,9 @@ class Session(SessionView):
         The id of every row, for files that are exported; positions are used without it.
     source : dict, optional
         Where the data came from; kept with the session, in JSON.
+    progress : callable, optional
+        ``progress(made, planned)`` while the learner prepares, where it tells. What it raises ends the
+        work, and nothing is stored.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Session(SessionView):
         *,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         rows = checked_rows(X)
         meta = {
@@ -88,7 +92,7 @@ class Session(SessionView):
             "source": in_json(source or {}, "source"),
         }
         self._begin(Store.new(meta, checked_ids(ids, len(rows))))
-        self._ask_by(learner, rows)
+        self._ask_by(learner, rows, progress)
 
     @classmethod
     def open(
@@ -99,6 +103,7 @@ class Session(SessionView):
         *,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Open a session file, or begin one.
 
@@ -116,6 +121,8 @@ class Session(SessionView):
             As for the class; when the file exists, those it was made with.
         source : dict, optional
             As for the class; when the file exists, what it holds stays.
+        progress : callable, optional
+            As for the class.
 
         Raises
         ------
@@ -131,7 +138,7 @@ class Session(SessionView):
                 raise FileNotFoundError(
                     f"there is no session file {os.fspath(path)}; give X and a learner to begin one"
                 )
-            session = cls(X, learner, ids=ids, source=source)
+            session = cls(X, learner, ids=ids, source=source, progress=progress)
             try:
                 session.save(path)
                 return session
@@ -143,13 +150,19 @@ class Session(SessionView):
         store = Store.open(path)
         try:
             session._begin(store)
-            session._resume(X, learner, ids)
+            session._resume(X, learner, ids, progress)
         except BaseException:
             store.close()
             raise
         return session
 
-    def _resume(self, X: ArrayLike | None, learner: Learner | None, ids: Sequence[object] | None) -> None:
+    def _resume(
+        self,
+        X: ArrayLike | None,
+        learner: Learner | None,
+        ids: Sequence[object] | None,
+        progress: Progress | None,
+    ) -> None:
         path, stored = self._store.path, self._meta["learner"]
         if ids is not None and self._ids != [str(i) for i in ids]:
             raise DataMismatchError(
@@ -166,7 +179,7 @@ class Session(SessionView):
                 f"{path} was made for other data ({unlike}); open it with those it was made for, or begin a "
                 "new session and carry the answers over by id"
             )
-        self._ask_by(rebuilt(stored) if learner is None else learner, rows)
+        self._ask_by(rebuilt(stored) if learner is None else learner, rows, progress)
         if learner is not None and described(learner) != stored:  # after it was seen to work
             self._meta["learner"] = described(learner)
             self._store.put_meta({"learner": self._meta["learner"]})

@@ -1,4 +1,4 @@
-"""Where a session stands, in numbers."""
+"""Where a session stands: numbers, and what the learner says."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class Status:
     reason : str or None
         Why nothing is asked any more; None while there is a question, or when it is not known because
         the session was opened without its data.
+    description : tuple of str
+        What the learner says of where it stands, in sentences; empty where it has nothing to say, or when
+        answers came after the labels that were kept.
     """
 
     n_rows: int
@@ -38,9 +41,12 @@ class Status:
     n_imported: int
     cluster_sizes: tuple[int, ...]
     reason: str | None
+    description: tuple[str, ...] = ()
 
 
-def counted(history: Sequence[Event], labels: Labels, reason: str | None) -> Status:
+def counted(
+    history: Sequence[Event], labels: Labels, reason: str | None, description: tuple[str, ...] = ()
+) -> Status:
     """The numbers of settled events and of the clusters."""
     answers = [e.answer for e in history if e.kind == "answer"]
     return Status(
@@ -53,4 +59,5 @@ def counted(history: Sequence[Event], labels: Labels, reason: str | None) -> Sta
         n_imported=sum(len(e.facts) for e in history),
         cluster_sizes=tuple(np.bincount(labels - min(labels.min(initial=0), 0)).tolist()),
         reason=reason,
+        description=description,
     )

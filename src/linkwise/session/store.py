@@ -55,17 +55,22 @@ UPDATE SET event = excluded.event, reason = excluded.reason, labels = excluded.l
 WHERE excluded.event >= snapshot.event
 """
 
+READ_LABELS = """
+SELECT event, reason, labels, coalesce((SELECT value FROM meta WHERE key = 'description'), '[]') FROM snapshot
+"""
+
 
 class Changed(Exception):  # no error: another client was first
     """Another client wrote since this one last read."""
 
 
 class Snapshot(NamedTuple):
-    """Labels as they were after some event, and why asking had ended by then."""
+    """Labels as they were after some event, why asking had ended by then, what the learner said."""
 
     event: int
     reason: str | None
     labels: Labels
+    description: tuple[str, ...] = ()
 
 
 class Store:
@@ -182,9 +187,12 @@ class Store:
     def snapshot(self) -> Snapshot | None:
         """The labels that were last kept."""
         with self._explained():
-            row = self._db.execute("SELECT event, reason, labels FROM snapshot").fetchone()
-        return (
-            None if row is None else Snapshot(row[0], row[1], np.frombuffer(row[2], "<i4").astype(np.int32))
+            row = self._db.execute(READ_LABELS).fetchone()
+        if row is None:
+            return None
+        event, reason, labels, description = row
+        return Snapshot(
+            event, reason, np.frombuffer(labels, "<i4").astype(np.int32), tuple(json.loads(description))
         )
 
     # ------------------------------------------------------------ writing
@@ -231,7 +239,9 @@ class Store:
         """Keep the labels as they are after an event, unless later ones are there already."""
         blob = np.ascontiguousarray(kept.labels, dtype="<i4").tobytes()
         with self._explained(), self._transaction(durable=False):  # labels can be computed again
-            self._db.execute(KEEP_LABELS, (kept.event, kept.reason, blob))
+            if self._db.execute(KEEP_LABELS, (kept.event, kept.reason, blob)).rowcount:
+                said = json.dumps(kept.description, ensure_ascii=False)
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES ('description', ?)", (said,))
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """A complete copy, also of what still stands in the write-ahead log; all of it or nothing."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linkwise.constraints import Constraints
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.evidence import Evidence
-from linkwise.learner import Labels, Learner
+from linkwise.learner import Labels, Learner, Progress
 from linkwise.session.described import rebuilt, seed_of_learner
 from linkwise.session.events import Event, evidence_of, settled
 from linkwise.session.replay import Replay
@@ -51,10 +51,10 @@ class SessionView:
         self._moved = False  # whether another client wrote since the question was last read
         self._known()  # so that a damaged file is noticed here
 
-    def _ask_by(self, learner: Learner, rows: NDArray[Any]) -> None:
+    def _ask_by(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
         if hasattr(learner, "_validate_params"):  # an estimator of scikit-learn's kind checks itself
             learner._validate_params()
-        replay = Replay(learner, rows, seed_of_learner(learner, self._meta["seed"]))
+        replay = Replay(learner, rows, seed_of_learner(learner, self._meta["seed"]), progress)
         replay.follow(self._events)
         self._replay = replay  # after it was seen to work
 
@@ -124,7 +124,8 @@ class SessionView:
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         now, current = self._clustering()
-        return counted(settled(self._events), now.labels, now.reason if current else None)
+        said = (now.reason, now.description) if current else (None, ())
+        return counted(settled(self._events), now.labels, *said)
 
     # ------------------------------------------------------------ the present state
     @property

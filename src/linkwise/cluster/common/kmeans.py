@@ -105,6 +105,7 @@ def k_means_runs(
     max_iter: int = 300,
     tol: float = 1e-4,
     n_threads: int | None = None,
+    weight: NDArray[np.int64] | None = None,
 ) -> kernels.LloydRuns:
     """Cluster rows by k-means from several k-means++ starts and keep every run.
 
@@ -113,6 +114,8 @@ def k_means_runs(
     X, k, seed, max_iter, tol, n_threads
         As for `k_means`, which would keep the best run. All rows are used, however many there are.
     n_runs : int, at least 1
+    weight : ndarray of shape (n_rows,), optional
+        As if each row were there so many times.
 
     Returns
     -------
@@ -124,8 +127,8 @@ def k_means_runs(
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     threads = parallel.n_threads() if n_threads is None else n_threads
-    stop = (max_iter, tol * _mean_variance(X), threads)
-    return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop)
+    stop = (max_iter, tol * _mean_variance(X, weight), threads)
+    return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
 
 
 def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
@@ -137,16 +140,24 @@ def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(X)
 
 
-def _mean_variance(X: NDArray[Any]) -> float:
-    return float(X.var(axis=0, dtype=np.float64).mean())
+def _mean_variance(X: NDArray[Any], weight: NDArray[np.int64] | None = None) -> float:
+    if weight is None:
+        return float(X.var(axis=0, dtype=np.float64).mean())
+    mean = np.average(X, axis=0, weights=weight)
+    return float(np.average((X - mean) ** 2, axis=0, weights=weight).mean())
 
 
 def _starts(
-    X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_init: int, threads: int
+    X: NDArray[Any],
+    k: int,
+    entropy: np.random.SeedSequence,
+    n_init: int,
+    threads: int,
+    weight: NDArray[np.int64] | None,
 ) -> NDArray[np.float64]:
     """(n_init, k', d) greedy k-means++ starts, where k' is k or the number of distinct rows."""
     seeds = entropy.generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
-    rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), threads)
+    rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), threads, weight)
     # every start has the same number of rows: min(k, distinct rows)
     return X[rows[:, : np.count_nonzero(rows[0] >= 0)]].astype(np.float64)
 
@@ -159,9 +170,14 @@ def _best_run(
 
 
 def _runs(
-    X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_runs: int, stop: tuple[int, float, int]
+    X: NDArray[Any],
+    k: int,
+    entropy: np.random.SeedSequence,
+    n_runs: int,
+    stop: tuple[int, float, int],
+    weight: NDArray[np.int64] | None = None,
 ) -> kernels.LloydRuns:
-    return kernels.lloyd(X, _starts(X, k, entropy, n_runs, stop[-1]), *stop)
+    return kernels.lloyd(X, _starts(X, k, entropy, n_runs, stop[-1], weight), *stop, weight)
 
 
 def _run(runs: kernels.LloydRuns, i: int) -> KMeansResult:

@@ -1,0 +1,244 @@
+"""COBS and active COBS: the paper's Table IV, Table III and figures beside ours.
+
+    python -m bench.papers.cobs table4 --data DIR
+    python -m bench.papers.cobs table3 --data DIR
+    python -m bench.papers.cobs active --data DIR
+    python -m bench.papers.cobs sweeps --data DIR
+
+Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection". ``--quick`` takes sets
+that come with scikit-learn, and five runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from bench import data
+from bench.harness import (
+    Row,
+    add_common_options,
+    out_folder,
+    read_target,
+    run_cells,
+    source,
+    table,
+    write_csv,
+)
+from bench.papers.cobs_asking import Setting, asking_lines, draw, measured, sweep_lines, write_curves
+from bench.papers.cobs_runs import (
+    BEST_FIELDS,
+    CHOICE_FIELDS,
+    PARTS,
+    SELECTOR_FIELDS,
+    SELECTORS,
+    TASKS,
+    TIES,
+    choice_cells,
+    measure_best,
+    measure_choice,
+    measure_selector,
+    measuring,
+)
+from bench.scores import Mean, mean_of
+
+CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
+TOLERANCE = 0.05  # of ARI
+QUICK_TASKS = ("iris", "wine", "breast_cancer")
+SWEPT = ("wine", "dermatology")
+PICKED = ("k-means", "DBSCAN", "spectral")
+COLUMNS = {  # of Table III: who chooses among the clusterings of which algorithm
+    "kmeans_SI": "", "kmeans_COBS": "k-means",
+    "dbscan_DBCV": "", "dbscan_DBCV_squared": "", "dbscan_COBS": "DBSCAN",
+    "spectral_STS": "", "spectral_COBS": "spectral",
+}  # fmt: skip
+
+
+def setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setting:
+    """Sets, runs and the folder that the options of a command amount to."""
+    where = data.Source() if options.quick else source(options)
+    wanted = QUICK_TASKS if options.quick else wanted
+    tasks = [task for task in wanted if task in data.names(where)]
+    missing = [task for task in wanted if task not in tasks]
+    if not tasks:
+        raise SystemExit("None of the paper's sets is here; give their folder with --data, or try --quick.")
+    if missing:
+        print(f"without {len(missing)} of the sets: {', '.join(missing)}")
+    folder = out_folder(options, "cobs_quick" if options.quick else "cobs")
+    return Setting(tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs)
+
+
+# ---------------------------------------------------------------- what COBS chose
+Key = tuple[str, str, str]  # task, algorithms, tie
+Chosen = dict[Key, list[Row]]
+
+
+def choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> Chosen:
+    """All runs of COBS, gathered."""
+    cells = choice_cells(s.tasks, algorithms, ties, CONSTRAINTS, s.runs)
+    work = measuring(measure_choice, s.where, s.folder)
+    gathered: Chosen = {}
+    for row in run_cells(s.folder / "choices.csv", CHOICE_FIELDS, cells, work, jobs=s.jobs):
+        gathered.setdefault((row["task"], row["algorithms"], row["tie"]), []).append(row)
+    return gathered
+
+
+def ari_of(rows: Sequence[Row]) -> Mean:
+    return mean_of([float(row["ari"]) for row in rows])
+
+
+def picked(rows: Iterable[Row]) -> str:
+    """How often k-means, DBSCAN and spectral clustering."""
+    found = Counter(row["algorithm"].partition(",")[0] for row in rows)
+    return "/".join(str(found[name]) for name in PICKED)
+
+
+def reaches(ours: float, theirs: str) -> bool:
+    """Not below the printed figure by more than the tolerance, both to two digits."""
+    return round(ours, 2) >= round(float(theirs) - TOLERANCE, 2)
+
+
+def printed(target: str, task: str) -> Row | None:
+    """The paper's row about a set."""
+    return next((row for row in read_target(target) if row["task"] == task), None)
+
+
+# ---------------------------------------------------------------- Table IV
+def table4(options: argparse.Namespace) -> int:
+    """The best of the pool, COBS after 50 constraints, and what it chose; 1 if over a tenth is missed."""
+    s = setting(options)
+    cells = [(task, part) for task in s.tasks for part in ("all", *PARTS)]
+    work = measuring(measure_best, s.where, s.folder)
+    rows = run_cells(s.folder / "best.csv", BEST_FIELDS, cells, work, jobs=s.jobs)
+    best = {(row["task"], row["algorithms"]): float(row["ari"]) for row in rows}
+    ours = choices(s, ["all"], TIES)
+    fields = (
+        "task", "best", "best_paper", "random", "random_error", "fewest", "fewest_error", "paper",
+        "picked_random", "picked_fewest", "picked_paper", "reached",
+    )  # fmt: skip
+    lines = [table4_line(task, best[task, "all"], ours) for task in s.tasks]
+    write_csv(s.folder / "table4.csv", fields, lines)
+    print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
+    print(table(fields, lines))
+    print("\nBest ARI that each algorithm has in the pool")
+    parts = [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks]
+    write_csv(s.folder / "table4_best.csv", ("task", *PARTS), parts)
+    print(table(("task", *PARTS), parts))
+    return verdict([line[-1] for line in lines], "sets")
+
+
+def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
+    by = {tie: ours[task, "all", tie] for tie in TIES}
+    means = {tie: ari_of(rows) for tie, rows in by.items()}
+    theirs = printed("cobs_table4.csv", task)
+    told, reached = (theirs["cobs"], "") if theirs else ("", "")
+    if theirs:
+        held = [reaches(best, theirs["best"]), *(reaches(means[tie].value, told) for tie in TIES)]
+        reached = "yes" if all(held) else "no"
+    return (
+        task, f"{best:.2f}", theirs["best"] if theirs else "",
+        *means["random"].texts(), *means["fewest"].texts(), told,
+        picked(by["random"]), picked(by["fewest"]),
+        "/".join(theirs[name] for name in PICKED) if theirs else "", reached,
+    )  # fmt: skip
+
+
+def verdict(reached: Sequence[str], what: str) -> int:
+    """Tell how many of the printed figures are reached; 1 where more than a tenth is not."""
+    compared = [text for text in reached if text]
+    missed = compared.count("no")
+    if compared:
+        print(
+            f"\n{len(compared) - missed} of {len(compared)} {what} within {TOLERANCE} of the paper, or above"
+        )
+    return int(10 * missed > len(compared))
+
+
+# ---------------------------------------------------------------- Table III
+def table3(options: argparse.Namespace) -> int:
+    """One algorithm at a time, tuned without constraints and by COBS after 50; the columns Q1."""
+    s = setting(options)
+    cells = [(task, selector) for task in s.tasks for selector in SELECTORS]
+    work = measuring(measure_selector, s.where, s.folder)
+    alone = {
+        (row["task"], row["selector"]): Mean(float(row["ari"]))
+        for row in run_cells(s.folder / "selectors.csv", SELECTOR_FIELDS, cells, work, jobs=s.jobs)
+    }
+    by_cobs = choices(s, PICKED, ["random"])
+    fields = ("task", "method", "ari", "error", "paper", "reached")
+    lines = []
+    for task in s.tasks:
+        theirs = printed("cobs_table3.csv", task)
+        for column, algorithm in COLUMNS.items():
+            mean = ari_of(by_cobs[task, algorithm, "random"]) if algorithm else alone[task, column]
+            told = theirs[column.removesuffix("_squared")] if theirs else ""
+            lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
+    write_csv(s.folder / "table3.csv", fields, lines)
+    print(
+        f"\nTable III, Q1: {CONSTRAINTS} constraints, {s.runs} runs, ties at random (in brackets: the paper)"
+    )
+    beside = table3_lines(lines)
+    write_csv(s.folder / "table3_table.csv", ("task", *COLUMNS), beside)
+    print(table(("task", *COLUMNS), beside))
+    cobs = [line[-1] for line in lines if line[1].endswith("COBS")]
+    return verdict(cobs, "figures of COBS")
+
+
+def reached_text(mean: Mean, told: str) -> str:
+    return "" if not told else "yes" if reaches(mean.value, told) else "no"
+
+
+def table3_lines(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """One line for each set; a mark where our figure is lower than the paper's by more than the tolerance."""
+    by_task: dict[str, list[str]] = {}
+    for task, _, ari, _, told, reached in lines:
+        text = ari + (f" ({float(told):.2f})" if told else "") + (" *" if reached == "no" else "")
+        by_task.setdefault(task, []).append(text)
+    return [(task, *texts) for task, texts in by_task.items()]
+
+
+# ---------------------------------------------------------------- figures
+def active(options: argparse.Namespace) -> int:
+    """ARI after 1 to 100 questions of active COBS, and after as many random constraints."""
+    s = setting(options)
+    curves = measured(s, {"active": ("active", "2", "1000"), "random constraints": ("random", "", "")})
+    write_curves(s.folder / "active.csv", curves)
+    draw(s.folder / "active.png", s.tasks, curves, columns=5)
+    print(f"\nMean ARI of {s.runs} runs after so many constraints")
+    print(asking_lines(s.tasks, curves))
+    return 0
+
+
+def sweeps(options: argparse.Namespace) -> int:
+    """Active COBS with other update factors (Figure 2) and other sizes of the sample (Figure 3)."""
+    s = setting(options, SWEPT)
+    swept = {
+        "factors": {f"m = {m}": ("active", m, "1000") for m in ("1.05", "1.5", "2", "5", "10")},
+        "samples": {f"s = {size}": ("active", "2", size) for size in ("50", "200", "1000", "5000")},
+    }
+    for name, strategies in swept.items():
+        curves = measured(s, {**strategies, "random constraints": ("random", "", "")})
+        write_curves(s.folder / f"{name}.csv", curves)
+        draw(s.folder / f"{name}.png", s.tasks, curves)
+        print(f"\nMean ARI of {s.runs} runs after so many constraints")
+        print(sweep_lines(s.tasks, curves))
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.papers.cobs", description="COBS and active COBS")
+    commands = parser.add_subparsers(required=True)
+    for command in (table4, table3, active, sweeps):
+        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        add_common_options(sub)
+        sub.add_argument("--runs", type=int, default=RUNS, metavar="N")
+        sub.add_argument("--quick", action="store_true", help=f"scikit-learn's sets, {QUICK_RUNS} runs")
+        sub.set_defaults(command=command)
+    options = parser.parse_args(arguments)
+    return int(options.command(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""The experiment of the COBS paper, cell by cell: pools, splits, choices, and questions.
+
+Van Craenendonck and Blockeel (2017), section III: 70 % of the rows may be in constraints, the whole set
+is clustered, and the ARI is that on all rows that are in no constraint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from bench.data import Source, Task, load
+from bench.harness import Cell, Row, fingerprint
+from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
+from linkwise.learner import Run, checked_answer, rng_at
+from linkwise.pairs import random_pairs
+from linkwise.select.choice import ranked, satisfied
+from linkwise.select.clusterings import PRESETS
+from linkwise.select.pool import Pool, build_pool
+from linkwise.select.self_tuning import SelfTuningSpectral
+from linkwise.validity.dbcv import dbcv_scorer
+
+TASKS = (
+    "wine", "dermatology", "iris", "ionosphere", "breast-cancer-wisconsin",
+    "ecoli", "optdigits389", "segmentation", "hepatitis", "glass",
+)  # fmt: skip
+PARTS = ("k-means", "DBSCAN", "spectral, nearest neighbours", "spectral, Gaussian")
+
+SUPERVISED = 0.7
+MOST = 100  # constraints that are drawn, of which the first ones are taken
+GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
+TIES = ("fewest", "random")
+"""Rules for ties of COBS: ours, then the paper's."""
+BUILDING = ("linkwise.kernels", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
+
+CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
+BEST_FIELDS = ("task", "algorithms")
+SELECTOR_FIELDS = ("task", "selector")
+ASKING_FIELDS = ("task", "strategy", "factor", "sample", "run")
+
+
+class Place(NamedTuple):
+    """Where data come from, and where pools are kept."""
+
+    source: Source
+    pools: Path
+
+
+# ---------------------------------------------------------------- pools
+@cache
+def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
+    """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
+    if algorithms != "all":
+        return only(pool_of(name, place), algorithms)
+    code = fingerprint(*BUILDING)
+    return build_pool(load(name, place.source).X, "paper", 0, cache=place.pools / code)
+
+
+def only(pool: Pool, start: str) -> Pool:
+    """The part of a pool that algorithms whose names begin with `start` have made."""
+    made = [c for c in pool.candidates if c.algorithm.startswith(start)]
+    numbers, clustering = np.unique([c.clustering for c in made], return_inverse=True)
+    candidates = tuple(c._replace(clustering=int(at)) for c, at in zip(made, clustering, strict=True))
+    return replace(pool, labels=pool.labels[numbers], candidates=candidates)
+
+
+# ---------------------------------------------------------------- splits and scores
+def supervised(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that may be in constraints, ascending, and random pairs of them, in the order of use."""
+    rng = np.random.default_rng([run, n_rows])
+    rows = np.sort(rng.permutation(n_rows)[: round(SUPERVISED * n_rows)])
+    n_pairs = min(MOST, len(rows) * (len(rows) - 1) // 2)
+    return rows, rows[random_pairs(len(rows), n_pairs, rng)]
+
+
+def constraints_of(y: np.ndarray, pairs: np.ndarray) -> Constraints:
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return Constraints(len(y), pairs[same], pairs[~same])
+
+
+def ari_elsewhere(y: np.ndarray, labels: np.ndarray, pairs: np.ndarray) -> float:
+    """ARI on the rows that are in none of the pairs."""
+    rest = np.ones(len(y), dtype=bool)
+    rest[pairs.ravel()] = False
+    return float(adjusted_rand_score(y[rest], labels[rest]))
+
+
+# ---------------------------------------------------------------- the best of a pool
+def measure_best(cell: Cell, place: Place) -> Row:
+    """The clustering of highest ARI on all rows."""
+    name, algorithms = cell
+    y, pool = load(name, place.source).y, pool_of(name, place, algorithms)
+    ari = [adjusted_rand_score(y, pool.clustering(c)) for c in range(len(pool))]
+    best = int(np.argmax(ari))
+    maker = pool.makers[best]
+    return {
+        "clusterings": str(len(pool.candidates)),
+        "distinct": str(len(pool)),
+        "ari": f"{ari[best]:.4f}",
+        "n_clusters": str(pool.n_clusters[best]),
+        "algorithm": maker.algorithm,
+        "parameters": json.dumps(maker.parameters),
+    }
+
+
+# ---------------------------------------------------------------- choices without constraints
+def measure_selector(cell: Cell, place: Place) -> Row:
+    """What the paper compares COBS with where one algorithm is tuned: ARI on all rows."""
+    name, selector = cell
+    task = load(name, place.source)
+    labels, told = SELECTORS[selector](task, place)
+    return {
+        "ari": f"{adjusted_rand_score(task.y, labels):.4f}",
+        "n_clusters": str(len(np.unique(labels))),
+        "chosen": told,
+    }
+
+
+def by_silhouette(task: Task, place: Place) -> tuple[np.ndarray, str]:
+    """Of the 180 clusterings of k-means the one of the largest silhouette index."""
+    pool = pool_of(task.name, place, "k-means")
+    scores = [silhouette_score(task.X, pool.clustering(c)) for c in range(len(pool))]
+    best = int(np.argmax(scores))
+    return pool.clustering(best), f"SI {scores[best]:.3f}"
+
+
+def by_dbcv(
+    task: Task, place: Place, metric: Literal["euclidean", "sqeuclidean"] = "euclidean"
+) -> tuple[np.ndarray, str]:
+    """Of the 400 clusterings of DBSCAN the one of the largest DBCV, in which noise is noise."""
+    alone = replace(PRESETS["paper"], n_runs=0, neighbours=(), sigmas=())
+    pool = build_pool(task.X, alone, 0, noise="singletons")  # a cluster of one row counts as noise
+    score = dbcv_scorer(task.X, metric=metric)
+    scores = [score(pool.clustering(c)) for c in range(len(pool))]
+    best = int(np.argmax(scores))
+    labels = pool.clustering(best)
+    labels[np.bincount(labels)[labels] == 1] = -1
+    return labels, f"DBCV {scores[best]:.3f}, noise {np.mean(labels < 0):.0%}"
+
+
+def by_self_tuning(task: Task, place: Place) -> tuple[np.ndarray, str]:
+    """Spectral clustering that sets its own scales and its number of clusters."""
+    return SelfTuningSpectral().fit_predict(task.X), ""
+
+
+SELECTORS: dict[str, Callable[[Task, Place], tuple[np.ndarray, str]]] = {
+    "kmeans_SI": by_silhouette,
+    "dbscan_DBCV": by_dbcv,
+    "dbscan_DBCV_squared": partial(by_dbcv, metric="sqeuclidean"),
+    "spectral_STS": by_self_tuning,
+}
+
+
+# ---------------------------------------------------------------- COBS
+def choice_cells(
+    tasks: Iterable[str], algorithms: Iterable[str], ties: Iterable[str], constraints: int, runs: int
+) -> list[Cell]:
+    ties, algorithms = list(ties), list(algorithms)
+    return [
+        (task, part, tie, str(constraints), str(run))
+        for task in tasks
+        for part in algorithms
+        for tie in ties
+        for run in range(runs)
+    ]
+
+
+def measure_choice(cell: Cell, place: Place) -> Row:
+    """COBS after random constraints, by the paper's rule for ties or by ours."""
+    name, algorithms, tie, n_constraints, run = cell
+    y, pool = load(name, place.source).y, pool_of(name, place, algorithms)
+    pairs = supervised(len(y), int(run))[1][: int(n_constraints)]
+    constraints = constraints_of(y, pairs)
+    score = satisfied(pool, constraints)
+    best, first = chosen(pool, constraints, score, tie, int(run))
+    labels = pool.clustering(first)
+    return {
+        "ari": f"{ari_elsewhere(y, labels, pairs):.4f}",
+        "algorithm": maker_at_random(pool, first, int(run)) if tie == "random" else pool.makers[first][0],
+        "n_clusters": str(pool.n_clusters[first]),
+        "satisfied": f"{score[first] / len(pairs):.4f}",
+        "tied": str(len(best)),
+    }
+
+
+def chosen(
+    pool: Pool, constraints: Constraints, score: np.ndarray, tie: str, seed: int
+) -> tuple[np.ndarray, int]:
+    """All best clusterings, and the one that ``COBS(tie=tie, random_state=seed)`` returns."""
+    best = ranked(pool, score, parted=len(constraints.cannot_link) > 0)
+    if tie == "random":
+        share = pool.multiplicity[best] / pool.multiplicity[best].sum()
+        return best, int(rng_at(seed, len(pool)).choice(best, p=share))
+    return best, int(best[0])
+
+
+def maker_at_random(pool: Pool, clustering: int, seed: int) -> str:
+    """An algorithm that made a clustering: each of the candidates that are alike counts the same."""
+    makers = [c.algorithm for c in pool.candidates if c.clustering == clustering]
+    return makers[int(rng_at(seed, clustering).integers(len(makers)))]
+
+
+# ---------------------------------------------------------------- active COBS
+def asking_cells(tasks: Iterable[str], strategies: Iterable[tuple[str, str, str]], runs: int) -> list[Cell]:
+    """Strategies are (name, update factor, sample), the last two empty where they do not apply."""
+    strategies = list(strategies)
+    return [(task, *strategy, str(run)) for task in tasks for strategy in strategies for run in range(runs)]
+
+
+def measure_asking(cell: Cell, place: Place) -> Row:
+    """ARI after each number of pairs, asked for by ActiveCOBS or drawn at random, for each rule for ties."""
+    name, strategy, factor, sample, run = cell
+    task, pool, seed = load(name, place.source), pool_of(name, place), int(run)
+    rows, pairs = supervised(len(task.y), seed)
+    if strategy == "active":
+        model = ActiveCOBS(n_candidates=int(sample), update_factor=float(factor))
+        pairs = asked_pairs(task, pool, model, rows, seed)
+    told = {"asked": str(len(pairs))}
+    for tie in TIES:
+        told[tie] = " ".join(f"{ari:.4f}" for ari in ari_at(GRID, task.y, pool, pairs, tie, seed))
+    return told
+
+
+def asked_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
+    """The pairs of `rows` about which active COBS asks, in order."""
+    askable = np.zeros(len(task.y), dtype=bool)
+    askable[rows] = True
+    evidence, oracle, pairs = Evidence(len(task.y)), TruthOracle(task.y), []
+    run = Run(model, task.X, evidence, seed, prepared=pool, askable=askable, budget=MOST)
+    while (question := run.question) is not None:
+        pair = question.first, question.second
+        pairs.append(pair)
+        run.answer(checked_answer(oracle(*pair), *pair))
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def ari_at(
+    numbers: Iterable[int], y: np.ndarray, pool: Pool, pairs: np.ndarray, tie: str, seed: int
+) -> list[float]:
+    """ARI of what COBS returns after so many of the pairs, after all of them where there are fewer."""
+    curve = []
+    for n in numbers:
+        constraints = constraints_of(y, pairs[:n])
+        _, first = chosen(pool, constraints, satisfied(pool, constraints), tie, seed)
+        curve.append(ari_elsewhere(y, pool.clustering(first), pairs[:n]))
+    return curve
+
+
+# ---------------------------------------------------------------- for processes
+def measuring(work: Callable[[Cell, Place], Row], source: Source, folder: Path) -> Callable[[Cell], Row]:
+    """`work` for one source and one folder of results, in a form that processes can find."""
+    data_folder = None if source.folder is None else source.folder.resolve()
+    return partial(work, place=Place(Source(data_folder, source.openml), folder.resolve() / "pools"))

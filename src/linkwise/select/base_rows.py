@@ -1,0 +1,58 @@
+"""The rows that are clustered: of identical ones a single one, of very many a sample."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import kernels
+from linkwise.learner import rng_at
+
+
+class BaseRows(NamedTuple):
+    """Which rows are clustered, and which of them every row follows."""
+
+    rows: NDArray[np.int64]
+    """(m,) base rows, ascending, no two of them identical."""
+    weight: NDArray[np.int64]
+    """(m,) how many rows each stands for: those identical to it, in the sample where one was drawn."""
+    of: NDArray[np.int32]
+    """(n,) for each row the base row (0 to m - 1) that it follows: an identical one, or the nearest."""
+    sampled: bool
+    """Whether there are rows without an identical base row."""
+
+
+def base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> BaseRows:
+    """All distinct rows where they are at most `max_rows`, else those of a sample of that size.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    max_rows, seed, n_threads : int
+
+    Returns
+    -------
+    BaseRows
+    """
+    n = len(X)
+    if n <= max_rows:
+        return _distinct(X)
+    drawn = np.sort(rng_at(seed).choice(n, max_rows, replace=False))
+    sample = _distinct(X[drawn])
+    if len(sample.rows) < max_rows:  # with copies about, the distinct rows may be few
+        whole = _distinct(X)
+        if len(whole.rows) <= max_rows:
+            return whole
+    rows = drawn[sample.rows]
+    nearest, _ = kernels.nearest_points(X, X[rows].astype(np.float64), n_threads)
+    return BaseRows(rows, sample.weight, nearest.astype(np.int32), sampled=True)
+
+
+def _distinct(X: NDArray[Any]) -> BaseRows:
+    _, first, of, count = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    place = np.empty(len(first), dtype=np.int32)
+    place[order] = np.arange(len(first))
+    return BaseRows(first[order], count[order], place[of.ravel()], sampled=False)

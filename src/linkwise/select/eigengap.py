@@ -1,0 +1,151 @@
+"""The number of clusters by the gap between eigenvalues, then spectral clustering.
+
+A graph of K parts that barely hold together has K eigenvalues near 0 of its normalised Laplacian, and
+the next one is larger: K is where the step to the next eigenvalue is widest (von Luxburg 2007, section
+8.3). The graph is that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each
+row to its nearest neighbours.
+
+Cost: O(n²) memory for the first graph, O(n) for the second; two eigenproblems.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.active.base import checked_rows, seed_of
+from linkwise.learner import Labels
+from linkwise.select.self_tuning import (
+    local_scaling,
+    numbers_of_clusters,
+    one_blas_thread,
+    solved,
+    squared_distances,
+)
+from linkwise.select.spectral import knn_graphs, spectral_labels
+from linkwise.select.walk import Graph, embedding
+
+
+class EigengapSearch(ClusterMixin, BaseEstimator):
+    """Spectral clustering with the number of clusters that the eigenvalues suggest.
+
+    Parameters
+    ----------
+    affinity : {"local_scaling", "nearest_neighbors"}
+        The graph: exp(-d² / (sigma_i sigma_j)) between all rows, sigma_i the distance to a row's
+        neighbour number `n_neighbors`; or edges to the `n_neighbors` nearest rows.
+    n_neighbors : int
+    min_clusters, max_clusters : int
+        Numbers of clusters that are tried; where rows are few, below their number.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    eigenvalues_ : ndarray of shape (n_values,)
+        The smallest eigenvalues of the normalised Laplacian, ascending.
+    gaps_ : dict of int to float
+        For each number of clusters K the step from the K-th eigenvalue to the next.
+
+    References
+    ----------
+    Von Luxburg (2007), A tutorial on spectral clustering. Statistics and Computing 17.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> import linkwise as lw
+    >>> X, y = make_blobs(200, centers=4, cluster_std=0.7, random_state=3)
+    >>> lw.EigengapSearch(random_state=0).fit(X).n_clusters_
+    4
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "affinity": [StrOptions({"local_scaling", "nearest_neighbors"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "min_clusters": [Interval(Integral, 2, None, closed="left")],
+        "max_clusters": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        affinity: Literal["local_scaling", "nearest_neighbors"] = "local_scaling",
+        n_neighbors: int = 7,
+        min_clusters: int = 2,
+        max_clusters: int = 10,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.min_clusters = min_clusters
+        self.max_clusters = max_clusters
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Cluster the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rows = checked_rows(X, self)
+        distinct = len(np.unique(rows, axis=0))
+        counts = numbers_of_clusters(self.min_clusters, self.max_clusters, max(distinct - 1, 1))
+        if counts == [1]:  # nothing to tell one and two clusters apart by
+            self.eigenvalues_, self.gaps_ = np.zeros(1), {1: 0.0}
+            self.labels_: Labels = np.zeros(len(rows), dtype=np.int32)
+        else:
+            graph = self._graph(rows)
+            with one_blas_thread():
+                placed = solved(embedding(graph.copy(), counts[-1] + 1))
+                self.eigenvalues_ = eigenvalues(graph, placed)
+            self.gaps_ = {k: float(self.eigenvalues_[k] - self.eigenvalues_[k - 1]) for k in counts}
+            k = max(counts, key=self.gaps_.__getitem__)
+            self.labels_ = solved(spectral_labels(graph, [k], (seed_of(self.random_state),))[0])
+        self.n_clusters_ = len(np.unique(self.labels_))
+        return self
+
+    def _graph(self, rows: NDArray[Any]) -> Graph:
+        if self.affinity == "local_scaling":
+            return local_scaling(squared_distances(rows), self.n_neighbors)
+        k = min(self.n_neighbors + 1, len(rows))  # the row itself is the first
+        nearest = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(rows, return_distance=False)
+        graph = knn_graphs(nearest)(k)
+        return sp.csr_array(graph - sp.diags_array(graph.diagonal()))
+
+
+def eigenvalues(graph: Graph, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Eigenvalues of the normalised Laplacian, from the eigenvectors of the random walk on a graph.
+
+    Parameters
+    ----------
+    graph : ndarray or sparse array of shape (n_rows, n_rows)
+        Without loops.
+    vectors : ndarray of shape (n_rows, n_values)
+
+    Returns
+    -------
+    ndarray of shape (n_values,)
+        Ascending, from 0 to 2.
+    """
+    degree = np.asarray(graph.sum(axis=0)).ravel()[:, None]
+    within = (vectors * (degree * vectors - graph @ vectors)).sum(axis=0)
+    mass = (degree * vectors**2).sum(axis=0)
+    values: NDArray[np.float64] = np.divide(within, mass, out=np.zeros_like(mass), where=mass > 0)
+    return np.sort(np.clip(values, 0.0, 2.0))

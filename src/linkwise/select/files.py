@@ -1,0 +1,79 @@
+"""Clusterings as files: NumPy's npz without pickles, whole or not there at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.errors import DataError
+from linkwise.select.clusterings import Made
+
+FORMAT = 2
+
+
+def write(path: str | os.PathLike[str], **arrays: Any) -> None:
+    """Write arrays as one file, in place of what may be there."""
+    path = Path(path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            np.savez_compressed(file, format=np.int64(FORMAT), **arrays)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Read what `write` wrote.
+
+    Raises
+    ------
+    DataError
+        The file is none of this version of linkwise, or it is damaged.
+    """
+    name = os.fspath(path)
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            if int(kept["format"]) != FORMAT:
+                raise DataError(f"{name} is a pool of format {kept['format']}; build it anew")
+            return {key: kept[key] for key in kept.files}
+    except (DataError, FileNotFoundError):
+        raise
+    except Exception as error:  # whatever a broken archive leads to
+        raise DataError(f"{name} is no pool ({error}); build it anew") from None
+
+
+def maker(algorithm: str, parameters: dict[str, Any]) -> str:
+    """Who made a clustering, as JSON; what JSON cannot hold is kept as it prints."""
+    return json.dumps(
+        [algorithm, parameters],
+        default=lambda value: value.item() if isinstance(value, np.generic) else repr(value),
+    )
+
+
+def write_made(path: Path, made: list[Made]) -> None:
+    """Keep some clusterings of the same rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    labels = [one.labels for one in made if one.labels is not None]
+    write(
+        path,
+        labels=np.array(labels, dtype=np.int64),
+        there=np.array([one.labels is not None for one in made], dtype=bool),
+        maker=np.array([maker(one.algorithm, one.parameters) for one in made]),
+    )
+
+
+def read_made(path: Path) -> list[Made]:
+    """Read what `write_made` wrote."""
+    kept = read(path)
+    labels = iter(kept["labels"])
+    makers = [json.loads(words) for words in kept["maker"].tolist()]
+    return [
+        Made(algorithm, parameters, next(labels) if there else None)
+        for (algorithm, parameters), there in zip(makers, kept["there"].tolist(), strict=True)
+    ]

@@ -1,0 +1,55 @@
+"""Where a choice among clusterings stands, in words for the person who gives the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from linkwise.evidence import Evidence
+from linkwise.select.choice import Choice, ranked, reported
+from linkwise.select.pool import Pool
+
+
+def standing(pool: Pool, evidence: Evidence) -> list[str]:
+    """Which clustering leads, and how many of the pool fit every answer.
+
+    Cost: O(clusterings x answers) comparisons.
+    """
+    said = [fact for fact in evidence if fact.answer != "unsure"]
+    pairs = np.array([(fact.first, fact.second) for fact in said], dtype=np.int64).reshape(-1, 2)
+    yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
+    right = (pool.together(pairs) == yes[:, None]).sum(axis=0)
+    first = int(ranked(pool, right.astype(np.float64), parted=not yes.all())[0])
+    lines = [f"Leading: {in_words(reported(pool, right, first))}."]
+    fitting, broken = int((right == len(said)).sum()), len(said) - int(right[first])
+    if not said:
+        lines.append(f"No answer decides yet; of {counted(len(pool))} it agrees most with all.")
+    elif fitting:
+        lines.append(f"{fitting} of {counted(len(pool))} fit{'s' * (fitting == 1)} every answer.")
+    else:
+        lines.append(f"None of {counted(len(pool))} fits every answer; the leading one breaks {broken}.")
+    if pool.sampled:
+        n = len(pool.base_rows)
+        lines.append(f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm.")
+    return lines
+
+
+def in_words(choice: Choice) -> str:
+    """``spectral, nearest neighbours (K = 3, k = 5), 3 clusters``."""
+    parameters = parameters_in_words(choice.parameters)
+    named = f"{choice.algorithm} ({parameters})" if parameters else choice.algorithm
+    return f"{named}, {choice.n_clusters} cluster" + "s" * (choice.n_clusters != 1)
+
+
+def parameters_in_words(parameters: Mapping[str, object]) -> str:
+    """``eps = 0.312, minPts = 5``, numbers as short as they can be told apart."""
+    return ", ".join(
+        f"{name} = {value:.3g}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in parameters.items()
+    )
+
+
+def counted(n_clusterings: int) -> str:
+    """``804 different clusterings``."""
+    return f"{n_clusterings} different clustering" + "s" * (n_clusterings != 1)

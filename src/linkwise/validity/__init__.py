@@ -1,0 +1,1 @@
+"""Scores of a clustering that need no constraints and no known classes."""
