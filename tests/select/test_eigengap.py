@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import linkwise as lw
 from linkwise.select.eigengap import eigenvalues
-from linkwise.select.walk import embedding
+from linkwise.select.spectral import embedding
 
 AFFINITIES = ("local_scaling", "nearest_neighbors")
 
