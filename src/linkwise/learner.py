@@ -186,7 +186,7 @@ class Run:
         """Run the learner until it asks what Evidence does not know; keep within the budget."""
         try:
             question = self._asking.send(answer)  # type: ignore[arg-type]  # None starts a generator
-            while (known := self.evidence.verdict(question.first, question.second)) is not None:
+            while (known := self._known(question)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
             self.question, self.labels, self.reason = None, self._shown(end.value), "exhausted"
@@ -195,6 +195,12 @@ class Run:
         if self.budget is not None and self.evidence.n_questions >= self.budget:
             self._asking.close()
             self.question, self.reason = None, "budget"
+
+    def _known(self, question: Question) -> Answer | None:
+        """What Evidence knows; a question about what is no row of the data is refused, and never shown."""
+        if question.first != question.second:
+            self.evidence.check(question.first, question.second, "unsure")
+        return self.evidence.verdict(question.first, question.second)
 
     def _shown(self, labels: Labels) -> Labels:
         if labels is not self._counted[0]:
