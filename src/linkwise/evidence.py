@@ -197,7 +197,7 @@ class Evidence:
         self._answers.extend(bytes(len(c.must_link)) + bytes([1]) * len(c.cannot_link))
         first = _first_rows(c.component)
         self._group = array("q", first[c.component].tobytes())
-        linked = np.unique(c.must_link)
+        linked = np.flatnonzero(np.bincount(c.must_link.ravel()))
         order = linked[np.argsort(c.component[linked], kind="stable")]
         starts = np.flatnonzero(np.diff(c.component[order], prepend=-1)).tolist()
         for a, b in pairwise([*starts, len(order)]):
@@ -237,13 +237,16 @@ class Evidence:
         if self._groups is None:
             group, cannot = self._group_of_each(), self.answered("no")
             named = np.zeros(self.n_rows, dtype=bool)
-            named[self.answered("yes")] = named[cannot] = True
+            named[self.answered("yes").ravel()] = named[cannot.ravel()] = True
             row = np.flatnonzero(named)
+            of = group[row]
             first, number = np.empty_like(group), np.empty_like(group)
-            first[group[row[::-1]]] = row[::-1]
-            leads = first[group[row]] == row
-            number[group[row[leads]]] = np.arange(np.count_nonzero(leads))
-            self._groups = Groups(row, number[group[row]], np.sort(number[group[cannot]], axis=1))
+            first[of[::-1]] = row[::-1]
+            leads = of[first[of] == row]
+            number[leads] = np.arange(len(leads))
+            one, other = number[group[cannot[:, 0]]], number[group[cannot[:, 1]]]
+            foes = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+            self._groups = Groups(row, number[of], foes)
         return self._groups
 
     def answered(self, answer: Answer, since: int = 0) -> Pairs:

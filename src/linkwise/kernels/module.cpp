@@ -10,4 +10,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_points(m);
     linkwise::register_dbscan(m);
     linkwise::register_together(m);
+    linkwise::register_colouring(m);
 }
