@@ -358,6 +358,13 @@ def test_no_such_answer(arguments, kind, words):
     assert len(evidence) == 0
 
 
+@pytest.mark.parametrize("row", [3, -1, -3, 2.0, 10**30])
+def test_nothing_is_known_of_what_is_no_row(row):
+    evidence = Evidence(3, lw.Constraints(3, [(0, 2)], [(0, 1)]))
+    assert evidence.verdict(0, row) is evidence.verdict(row, 0) is None
+    assert evidence.verdict(row, 1) is None
+
+
 @pytest.mark.parametrize(
     ("n", "kind"), [(-1, ValueError), (2.0, TypeError), (True, TypeError), ("3", TypeError)]
 )

@@ -209,10 +209,18 @@ class Evidence:
 
     # ------------------------------------------------------------ what is known
     def verdict(self, first: int, second: int) -> Answer | None:
-        """What is given or follows for two rows: "yes", "no", "unsure" or None."""
+        """What is given or follows for two rows: "yes", "no", "unsure" or None.
+
+        Nothing is known of rows that do not exist; an answer about them is refused by `check`.
+        """
         if first == second:
             return "yes"
-        a, b = self._group[first], self._group[second]
+        try:
+            a, b = self._group[first], self._group[second]
+        except (IndexError, TypeError):
+            return None
+        if first < 0 or second < 0:
+            return None
         if a == b:
             return "yes"
         if b in self._apart.get(a, ()):
