@@ -38,7 +38,7 @@ class Panel(NamedTuple):
 def plot_panels(
     path: Path, panels: Sequence[Panel], xlabel: str = "questions", columns: int | None = None
 ) -> None:
-    """Draw the panels to a picture file, all in one row or in rows of `columns`."""
+    """Draw the panels to a picture file: all in one row, or in rows of `columns` on one scale."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -47,9 +47,11 @@ def plot_panels(
     size = (6 * wide, 4.5) if high == 1 else (3.2 * wide, 2.8 * high + 0.5)
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.subplots(high, wide, squeeze=False).ravel()
+    grid = figure.subplots(high, wide, squeeze=False, sharey=columns is not None).ravel()
     for axes, panel in zip(grid, panels, strict=False):
         _draw(axes, panel, xlabel)
+        if columns is not None:
+            axes.label_outer()
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     names = grid[0].get_legend_handles_labels()

@@ -95,20 +95,23 @@ def mean_by(values: Sequence[tuple[tuple[str, ...], np.ndarray]]) -> dict[tuple[
 
 
 class Mean(NamedTuple):
-    """Mean over runs and its standard error, NaN where there was one run."""
+    """Mean over runs, its standard error and the lowest run; NaN where there was one run."""
 
     value: float
     error: float = np.nan
+    lowest: float = np.nan
 
     def __str__(self) -> str:
         return " ± ".join(text for text in self.texts() if text)
 
     def texts(self) -> tuple[str, str]:
-        """Both to two digits; an error that is not known is an empty text."""
+        """Mean and error to two digits; an error that is not known is an empty text."""
         return f"{self.value:.2f}", "" if np.isnan(self.error) else f"{self.error:.2f}"
 
 
 def mean_of(values: Sequence[float] | np.ndarray) -> Mean:
-    """Mean and standard error of the results of some runs."""
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return Mean(float(np.mean(values)), float(error))
+    """Mean, standard error and lowest of the results of some runs."""
+    if len(values) == 1:
+        return Mean(float(values[0]))
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return Mean(float(np.mean(values)), float(error), float(np.min(values)))

@@ -123,9 +123,9 @@ def table4(options: argparse.Namespace) -> int:
     print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
     print(table(fields, lines))
     print("\nBest ARI that each algorithm has in the pool")
-    print(
-        table(("task", *PARTS), [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks])
-    )
+    parts = [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks]
+    write_csv(s.folder / "table4_best.csv", ("task", *PARTS), parts)
+    print(table(("task", *PARTS), parts))
     return verdict([line[-1] for line in lines], "sets")
 
 
@@ -179,7 +179,9 @@ def table3(options: argparse.Namespace) -> int:
     print(
         f"\nTable III, Q1: {CONSTRAINTS} constraints, {s.runs} runs, ties at random (in brackets: the paper)"
     )
-    print(table(("task", *COLUMNS), table3_lines(lines)))
+    beside = table3_lines(lines)
+    write_csv(s.folder / "table3_table.csv", ("task", *COLUMNS), beside)
+    print(table(("task", *COLUMNS), beside))
     cobs = [line[-1] for line in lines if line[1].endswith("COBS")]
     return verdict(cobs, "figures of COBS")
 

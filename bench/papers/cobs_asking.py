@@ -51,11 +51,11 @@ def measured(s: Setting, strategies: Mapping[str, Strategy]) -> Curves:
 
 def write_curves(path: Path, curves: Curves) -> None:
     rows = (
-        (*key, n, f"{mean.value:.4f}", f"{mean.error:.4f}")
+        (*key, n, *(f"{value:.4f}" for value in mean))
         for key, means in curves.items()
         for n, mean in zip(GRID, means, strict=True)
     )
-    write_csv(path, ("task", "strategy", "ties", "constraints", "ari", "standard_error"), rows)
+    write_csv(path, ("task", "strategy", "ties", "constraints", "ari", "standard_error", "lowest"), rows)
 
 
 def draw(path: Path, tasks: Sequence[str], curves: Curves, columns: int | None = None) -> None:

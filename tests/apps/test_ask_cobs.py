@@ -40,7 +40,7 @@ def test_it_is_resumed_undone_and_exported_like_any_other(fruit, linkwise):
     linkwise("undo", fruit.path)
     done = linkwise("export", fruit.path)  # the clusterings are made again for it
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "no answer decides yet" in " ".join(linkwise("ask", fruit.path, said="q\n").stdout.split())
+    assert "No answer decides yet" in " ".join(linkwise("ask", fruit.path, said="q\n").stdout.split())
 
 
 def test_json_carries_what_is_said(fruit, linkwise):

@@ -110,6 +110,7 @@ def test_without_pairs_it_is_said_that_nothing_decides(fruit, linkwise):
     done = linkwise("cluster", fruit.path, *QUICK)
     assert done.exit_code == 0
     assert "No pairs were given, so nothing decides but agreement" in words(done)
+    assert "Next best" not in done.stderr
     assert len(clusters_in(done.stdout)) == 30
 
 
@@ -251,8 +252,6 @@ def test_an_interruption_writes_nothing(fruit, tmp_path, linkwise, monkeypatch):
 def test_many_rows_say_what_is_approximate(tmp_path, linkwise, monkeypatch):
     fruit = write_fruit(tmp_path / "many.csv", rows=90)
     monkeypatch.setattr("linkwise.apps.cluster.COBS", lambda **settings: lw.COBS(max_rows=40, **settings))
-    if not hasattr(fitted(fruit, _no_pairs(tmp_path), max_rows=40), "approximation_"):
-        pytest.skip("COBS does not say yet what is approximate")
     done = linkwise("cluster", fruit.path, *QUICK)
     said = fitted(fruit, _no_pairs(tmp_path), max_rows=40).approximation_
     assert said

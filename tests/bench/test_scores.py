@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bench.scores import TimedOracle, aligned_ranks, ari_curve, folds, mean_by
+from bench.scores import TimedOracle, aligned_ranks, ari_curve, folds, mean_by, mean_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +58,16 @@ def test_oracle_counts_a_wait_before_each_question_and_one_after_the_last():
     oracle.end()
     assert len(oracle.waits) == model.n_questions_ + 1
     assert min(oracle.waits) >= 0
+
+
+def test_a_mean_has_its_standard_error():
+    mean = mean_of([0.2, 0.4, 0.6, 0.8])
+    assert mean.value == pytest.approx(0.5)
+    assert mean.error == pytest.approx(np.sqrt(0.2 / 3) / 2)
+    assert mean.lowest == 0.2
+    assert str(mean) == "0.50 ± 0.13"
+
+
+def test_one_run_has_no_standard_error():
+    assert mean_of([0.25]).texts() == ("0.25", "")
+    assert str(mean_of([0.25])) == "0.25"

@@ -13,6 +13,7 @@ import linkwise as lw
 from linkwise.evidence import Evidence
 from linkwise.learner import Run
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
+from linkwise.select.base_rows import base_rows
 from linkwise.select.pool import Candidate, Pool, build_pool
 from reference.cobs import disagreement, reweighted
 
@@ -151,15 +152,11 @@ def random_pool(n_clusterings, n_rows, rng):
     return pool_of(labels, [Candidate("random", {}, c) for c in range(n_clusterings)])
 
 
-def pool_of(labels, candidates):
-    """A pool that clusters every row."""
-    n = labels.shape[1]
-    base = {
-        "base": np.arange(n, dtype=np.int32),
-        "base_rows": np.arange(n),
-        "weight": np.ones(n, dtype=np.int64),
-    }
-    return Pool(labels, **base, noise="cluster", sampled=False, candidates=tuple(candidates), n_failed=0)
+def pool_of(labels, candidates, rows=None):
+    """A pool that clusters every row, or the distinct ones of `rows`."""
+    base = base_rows(np.arange(labels.shape[1])[:, None] if rows is None else rows, 10**4, 0, 1)
+    labels = np.ascontiguousarray(labels[:, base.rows])
+    return Pool(labels, base.of, base.rows, base.weight, tuple(candidates), 0, "cluster", base.sampled)
 
 
 @settings(deadline=None)
@@ -218,7 +215,7 @@ def nearest_seeds(rows, how_many):
         at = distinct.setdefault(labels.tobytes(), len(distinct))
         candidates.append(Candidate("nearest seed", {"number": number}, at))
     labels = np.array([np.frombuffer(key, dtype=np.int16) for key in distinct])
-    return pool_of(labels, candidates)
+    return pool_of(labels, candidates, rows)
 
 
 # recorded when the sample was a matrix of floats and every pair was looked at anew at each question
@@ -255,6 +252,37 @@ def test_the_questions_are_the_recorded_ones(load):
         run.answer(oracle(run.question.first, run.question.second))
     assert " ".join(asked) == pairs
     assert np.bincount(run.labels).tolist() == sizes
+
+
+@pytest.mark.parametrize("asked_about", ["all rows", "few rows"])
+def test_of_many_rows_those_of_the_sample_are_shown(asked_about):
+    rows = np.vstack([X + shift for shift in np.linspace(0, 1e-3, 5)])
+    truth = np.tile(y, 5)
+    askable = None if asked_about == "all rows" else np.arange(0, len(rows), 3)
+    model = ActiveCOBS(preset="quick", max_rows=150, random_state=0)
+    shown = []
+
+    def oracle(first, second):
+        shown.extend((first, second))
+        return truth[first] == truth[second]
+
+    model.fit(rows, oracle=oracle, budget=30, askable=askable)
+    pool = model.prepare(rows, 0)
+    assert pool.sampled
+    assert np.isin(
+        shown, pool.base_rows if askable is None else np.intersect1d(pool.base_rows, askable)
+    ).all()
+    assert adjusted_rand_score(truth, model.labels_) > 0.7
+    assert model.violations_ == 0
+
+
+def test_where_no_row_of_the_sample_may_be_shown_others_are():
+    model = ActiveCOBS(preset="quick", max_rows=20, random_state=0)
+    outside = np.setdiff1d(np.arange(len(X)), model.prepare(X, 0).base_rows)[::7]
+    shown = []
+    model.fit(X, oracle=lambda i, j: shown.extend((i, j)) or y[i] == y[j], budget=10, askable=outside)
+    assert len(shown) == 20
+    assert np.isin(shown, outside).all()
 
 
 @pytest.mark.parametrize(("load", "least"), [(load_iris, 0.75), (load_wine, 0.8)])

@@ -8,10 +8,11 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import linkwise as lw
 from linkwise.select.eigengap import eigenvalues
-from linkwise.select.self_tuning import eigenvectors
+from linkwise.select.spectral import embedding
 
 AFFINITIES = ("local_scaling", "nearest_neighbors")
 
@@ -44,9 +45,9 @@ def test_eigenvalues_are_those_of_a_dense_solver(affinity, load):
 def test_eigenvalues_by_hand():
     """Two separate edges: 0 and 2 each. A path of three rows: 0, 1 and 2."""
     edges = np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]])
-    np.testing.assert_allclose(eigenvalues(edges, eigenvectors(edges.copy(), 4)), [0, 0, 2, 2], atol=1e-12)
+    np.testing.assert_allclose(eigenvalues(edges, embedding(edges.copy(), 4)), [0, 0, 2, 2], atol=1e-12)
     path = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    np.testing.assert_allclose(eigenvalues(path, eigenvectors(path.copy(), 3)), [0, 1, 2], atol=1e-12)
+    np.testing.assert_allclose(eigenvalues(path, embedding(path.copy(), 3)), [0, 1, 2], atol=1e-12)
 
 
 @pytest.mark.parametrize("affinity", AFFINITIES)
@@ -64,6 +65,17 @@ def test_the_clustering_is_the_spectral_one_of_that_graph():
     model = lw.EigengapSearch(random_state=0).fit(X)
     theirs = SpectralClustering(model.n_clusters_, affinity="precomputed", random_state=0)
     assert adjusted_rand_score(theirs.fit_predict(model._graph(X)), model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("affinity", AFFINITIES)
+def test_the_number_of_threads_changes_nothing(affinity):
+    X = minmax_scale(load_wine().data)
+    found = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            found.append(lw.EigengapSearch(affinity=affinity, random_state=0).fit(X))
+    np.testing.assert_array_equal(found[0].eigenvalues_, found[1].eigenvalues_)
+    np.testing.assert_array_equal(found[0].labels_, found[1].labels_)
 
 
 @pytest.mark.parametrize("affinity", AFFINITIES)

@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import linkwise as lw
 from linkwise.select.self_tuning import (
@@ -147,6 +148,16 @@ def test_the_order_of_rows_does_not_matter():
     order = np.random.default_rng(0).permutation(len(X))
     one, other = lw.SelfTuningSpectral().fit(X), lw.SelfTuningSpectral().fit(X[order])
     assert adjusted_rand_score(one.labels_[order], other.labels_) == 1.0
+
+
+def test_the_number_of_threads_changes_nothing():
+    X = minmax_scale(load_wine().data)
+    found = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            found.append(lw.SelfTuningSpectral().fit(X))
+    assert found[0].alignment_ == found[1].alignment_
+    np.testing.assert_array_equal(found[0].labels_, found[1].labels_)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9, 1e100])

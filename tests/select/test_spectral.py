@@ -5,14 +5,14 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 from sklearn.cluster import SpectralClustering, k_means
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 
-from linkwise.select.spectral import embedding, gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select.walk import embedding
 
 SETS = {
     "iris": minmax_scale(load_iris().data),
@@ -28,9 +28,8 @@ def graphs(X):
     neighbours = NearestNeighbors(n_neighbors=20).fit(X).kneighbors(X, return_distance=False)
     for k in (3, 7, 12, 20):
         yield f"k={k}", knn_graphs(neighbours)(k)
-    squares = cdist(X, X, "sqeuclidean")
     for sigma in SIGMAS:
-        yield f"sigma={sigma}", gaussian_graph(squares, sigma)
+        yield f"sigma={sigma}", gaussian_graph(X, sigma)
 
 
 def connected(graph):
@@ -119,7 +118,7 @@ def test_each_component_is_a_cluster(dense):
 
 
 def test_identical_components_are_divided_alike():
-    one = gaussian_graph(cdist(SETS["iris"][:60], SETS["iris"][:60], "sqeuclidean"), 0.2)
+    one = gaussian_graph(SETS["iris"][:60], 0.2)
     graph = sp.csr_array(sp.block_diag([one] * 3))
     error, values = residual(graph, embedding(graph, 6))
     assert error < 1e-8
@@ -132,24 +131,19 @@ def test_large_graphs_with_nearly_separate_parts_are_solved():
         [make_blobs(150, 2, centers=[[c, 0]], cluster_std=0.05, random_state=c)[0] for c in range(3)]
     )
     for sigma in (0.01, 0.12, 0.2, 1.0):
-        placed = embedding(gaussian_graph(cdist(X, X, "sqeuclidean"), sigma), 3)
+        placed = embedding(gaussian_graph(X, sigma), 3)
         assert np.isfinite(placed).all()
-    labels = spectral_labels(gaussian_graph(cdist(X, X, "sqeuclidean"), 0.2), [3], (0,))[0]
+    labels = spectral_labels(gaussian_graph(X, 0.2), [3], (0,))[0]
     assert adjusted_rand_score(np.repeat(range(3), 150), labels) == 1
 
 
 def test_rows_far_from_all_others_follow_their_neighbours():
     X = np.r_[np.zeros(30), np.ones(30), 1.6][:, None] + np.random.default_rng(0).normal(0, 0.02, (61, 1))
-    graph = gaussian_graph(cdist(X, X, "sqeuclidean"), 0.07)
+    graph = gaussian_graph(X, 0.07)
     labels = spectral_labels(graph, [2], (0,))[0]
     assert len(set(labels[:30])) == len(set(labels[30:])) == 1
 
 
 def test_a_graph_without_edges_fails():
-    assert spectral_labels(
-        gaussian_graph(cdist(np.eye(5), np.eye(5), "sqeuclidean"), 0.01), [2, 3], (0,)
-    ) == [
-        None,
-        None,
-    ]
+    assert spectral_labels(gaussian_graph(np.eye(5), 0.01), [2, 3], (0,)) == [None, None]
     assert embedding(sp.csr_array(np.eye(4)), 2) is None

@@ -109,7 +109,7 @@ def test_active_cobs_says_what_leads_and_how_many_fit():
     for n in range(9):
         facts = [f for f in session.evidence if f.answer != "unsure"]
         right = [sum((c[f.first] == c[f.second]) == (f.answer == "yes") for f in facts) for c in clusterings]
-        leading, fitting = session.status.description if n else (session.status.description[0], "")
+        leading, fitting = session.status.description
         named = pool.makers[right.index(max(right))].algorithm
         if right.count(max(right)) == 1:
             assert leading.startswith(f"Leading: {named} (")
@@ -154,4 +154,11 @@ def test_unsure_decides_nothing():
     before = learner.describe(pool, known)
     known.add(0, 1, "unsure")
     assert learner.describe(pool, known) == before
-    assert "no answer decides yet" in before[0]
+    assert before[1].startswith("No answer decides yet; ")
+
+
+def test_a_sample_is_said_to_be_one():
+    learner = cobs().set_params(max_rows=8)
+    n = len(learner.prepare(X, 0).base_rows)
+    said = f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm."
+    assert lw.Session(X, learner).status.description[-1] == said

@@ -85,10 +85,12 @@ def report(model: COBS, pairs: Constraints, *, width: int) -> list[RenderableTyp
         Text(_fit(model, pairs)),
         Text(_made(model)),
     ]
-    if approximation := _approximation(model):
-        parts.append(Text(approximation))
+    if model.approximation_:
+        parts.append(Text(f"Approximate: {model.approximation_}."))
     parts.append(screen.cluster_bars(_sizes(model), width=width))
-    return [*parts, Text("Next best:"), _runners_up(model, pairs)] if model.alternatives_ else parts
+    if pairs.n_constraints == 0 or not model.alternatives_:  # without pairs there is no order among them
+        return parts
+    return [*parts, Text("Next best:"), _runners_up(model, pairs)]
 
 
 def _fit(model: COBS, pairs: Constraints) -> str:
@@ -116,12 +118,6 @@ def _made(model: COBS) -> str:
 def _sizes(model: COBS) -> list[int]:
     sizes: list[int] = np.unique(model.labels_, return_counts=True)[1].tolist()
     return sizes
-
-
-def _approximation(model: COBS) -> str | None:
-    """What was not computed in full, in a sentence."""
-    said: str | None = getattr(model, "approximation_", None)
-    return said
 
 
 def _runners_up(model: COBS, pairs: Constraints) -> RenderableType:
@@ -178,7 +174,7 @@ def summary(model: COBS, pairs: Constraints) -> dict[str, Any]:
         "tried": len(model.pool_.candidates),
         "different": len(model.pool_),
         "failed": model.pool_.n_failed,
-        "approximation": _approximation(model),
+        "approximation": model.approximation_,
         "alternatives": [
             {
                 "algorithm": choice.algorithm,

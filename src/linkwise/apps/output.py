@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -23,6 +24,8 @@ def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
             raise WrongUse(f"{target} is a folder; name a file in it")
         if not target.parent.is_dir():
             raise WrongUse(f"there is no folder {target.parent} to write {target.name} into; make it first")
+        if not os.access(target.parent, os.W_OK):
+            raise WrongUse(f"the folder {target.parent} cannot be written to; choose another one")
         if target.is_file() and not force:
             raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
 

@@ -20,6 +20,8 @@ __all__ = [
     "TwoMeans",
     "all_dbscans",
     "distance_range",
+    "exchange",
+    "gaussian_weights",
     "greedy_colours",
     "kmeans_plusplus",
     "lloyd",
@@ -364,6 +366,61 @@ def weighted_together(
     _check_array("bits", bits, ((len(weights) + 7) // 8, None), np.uint8)
     _check_count("n_threads", n_threads)
     return _kernels.weighted_together(bits, weights, n_threads)
+
+
+def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int) -> None:
+    """Write exp(-scale d²) for every two rows, where d is their distance.
+
+    Parameters
+    ----------
+    X : (n, d) float64, C-contiguous
+    scale : float, not negative
+    out : (n, n) float64, C-contiguous
+        Overwritten. Weights are within two units in the last place; those below 1e-307 are 0.
+    n_threads : int, at least 1
+    """
+    _check_array("X", X, (None, None))
+    _check_array("out", out, (len(X), len(X)))
+    if not scale >= 0:
+        raise ValueError(f"scale must not be negative, got {scale}")
+    _check_count("n_threads", n_threads)
+    _kernels.gaussian_weights(X, scale, out, n_threads)
+
+
+def exchange(
+    X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Move rows to other clusters, one at a time, while the sum of squares falls.
+
+    Parameters
+    ----------
+    X : (n, d) float64, C-contiguous
+    labels : (R, n) int32, C-contiguous
+        R clusterings, from each of which one run starts; labels 0..k-1, which need not all be there.
+    k : int, at least 1
+    max_passes : int, at least 1
+        Passes over all rows; a run stops after one that moves none.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    labels : (R, n) int32
+    inertia : (R,) float64
+        Sums of squared distances of the rows to the means of their clusters.
+
+    References
+    ----------
+    Hartigan (1975), Clustering Algorithms. Telgarsky and Vattani (2010), Hartigan's method: k-means
+    clustering without Voronoi.
+    """
+    _check_array("X", X, (None, None))
+    _check_array("labels", labels, (None, len(X)), np.int32)
+    for name, value in (("k", k), ("max_passes", max_passes), ("n_threads", n_threads)):
+        _check_count(name, value)
+    least, most = int(labels.min()), int(labels.max())
+    if least < 0 or most >= k:
+        raise ValueError(f"labels must be from 0 to k - 1 = {k - 1}, got {least} to {most}")
+    return _kernels.exchange(X, labels, k, max_passes, n_threads)
 
 
 def _check_rows(X: NDArray[Any]) -> None:

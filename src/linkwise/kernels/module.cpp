@@ -11,4 +11,6 @@ NB_MODULE(_kernels, m) {
     linkwise::register_dbscan(m);
     linkwise::register_together(m);
     linkwise::register_colouring(m);
+    linkwise::register_gaussian(m);
+    linkwise::register_exchange(m);
 }

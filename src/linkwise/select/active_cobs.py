@@ -22,7 +22,7 @@ question. Pairs leave the sample as answers arrive; only those that an answer to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from math import log
 from numbers import Integral, Real
@@ -37,8 +37,10 @@ from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
 from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
 from linkwise.pairs import random_pairs
+from linkwise.parallel import Backend
 from linkwise.select.choice import ranked
 from linkwise.select.clusterings import Noise
+from linkwise.select.follow import of_all_rows_once
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
 from linkwise.select.standing import standing
 
@@ -64,9 +66,12 @@ class ActiveCOBS(ActiveLearner):
     noise : {"cluster", "singletons", "nearest"}
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
     max_rows : int
-        Of more rows a sample of this size is clustered; the others follow the nearest row of it.
+        Of more distinct rows a sample of this size is clustered and asked about; the others follow as
+        in `COBS`.
+    backend : {"serial", "loky", "dask"}
+        Where the clusterings are made, as for `COBS`.
     cache : str or None
-        Folder where pools are kept between runs.
+        Folder where pools are kept between runs, whole ones and what an interruption leaves.
     random_state : int, RandomState or None
 
     Attributes
@@ -106,6 +111,7 @@ class ActiveCOBS(ActiveLearner):
         "preset": [str],
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
+        "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
         "random_state": ["random_state"],
     }
@@ -118,6 +124,7 @@ class ActiveCOBS(ActiveLearner):
         preset: str = "paper",
         noise: Noise = "cluster",
         max_rows: int = MAX_ROWS,
+        backend: Backend = "serial",
         cache: str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -126,6 +133,7 @@ class ActiveCOBS(ActiveLearner):
         self.preset = preset
         self.noise = noise
         self.max_rows = max_rows
+        self.backend = backend
         self.cache = cache
         self.random_state = random_state
 
@@ -137,6 +145,7 @@ class ActiveCOBS(ActiveLearner):
             seed,
             noise=self.noise,
             max_rows=self.max_rows,
+            backend=self.backend,
             progress=progress,
             cache=self.cache,
         )
@@ -156,10 +165,10 @@ class ActiveCOBS(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Algorithm 2 of the paper."""
-        twin = _twins(X, askable)
-        tally = Tally(prepared, evidence, twin)
+        twin, shown = _shown(prepared, X, askable)
+        tally = Tally(prepared, evidence, twin, of_all_rows_once(prepared, X, parallel.n_threads()))
         fruitless = 0
-        for sample in _samples(_shown(twin, askable), self.n_candidates, seed):
+        for sample in _samples(shown, self.n_candidates, seed):
             open_pairs = OpenPairs(prepared, sample)
             fruitless += 1
             while open_pairs.forget_known(evidence):
@@ -184,8 +193,15 @@ class Tally:
     Follows the evidence, whoever adds to it.
     """
 
-    def __init__(self, pool: Pool, evidence: Evidence, twin: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        evidence: Evidence,
+        twin: NDArray[np.int64],
+        clustering: Callable[[int], Labels] | None = None,
+    ) -> None:
         self.pool, self.evidence, self.twin = pool, evidence, twin
+        self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
         self._counted = 0
         self._tied = np.empty(0, dtype=np.int64)  # the clusterings among which `_leader` was chosen
@@ -231,7 +247,7 @@ class Tally:
         """Its labels; rows that were answered about, and those identical to them, where the answers say."""
         self.update()
         if self._best is None:
-            labels = respecting(self.pool.clustering(self.heaviest()), self.evidence)[self.twin]
+            labels = respecting(self._clustering(self.heaviest()), self.evidence)[self.twin]
             used = np.bincount(labels) > 0
             self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best
@@ -277,19 +293,28 @@ class OpenPairs:
         return at, float(joins[at])
 
 
-def _twins(X: NDArray[Any], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """For each row the first of those identical to it, one that may be shown where there is one."""
-    order = np.arange(len(X)) if askable is None else np.argsort(~askable, kind="stable")
-    _, first, point = np.unique(X[order], axis=0, return_index=True, return_inverse=True)
-    twin = np.empty(len(X), dtype=np.int64)
-    twin[order] = order[first[point.ravel()]]
-    return twin
+def _shown(
+    pool: Pool, X: NDArray[Any], askable: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each row the one that stands for those identical to it, and the rows that may be shown.
 
-
-def _shown(twin: NDArray[np.int64], askable: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """The rows that may be shown, of identical ones the first."""
-    rows = np.unique(twin)
-    return rows if askable is None else rows[askable[rows]]
+    One that may be shown stands for the others, where there is one. Where a sample was clustered, its
+    rows are shown: what the clusterings say of others is only near the truth.
+    """
+    rows = np.arange(len(X))
+    alike = rows
+    if pool.sampled:
+        alike = np.flatnonzero((X[pool.base_rows[pool.base]] == X).all(axis=1))
+    if askable is not None:
+        alike = np.concatenate([alike[askable[alike]], alike[~askable[alike]]])
+    lead = np.empty(len(pool.base_rows), dtype=np.int64)
+    lead[pool.base[alike[::-1]]] = alike[::-1]  # the first of each stays
+    twin = rows.copy()
+    twin[alike] = lead[pool.base[alike]]
+    shown = np.sort(lead if askable is None else lead[askable[lead]])
+    if askable is not None and pool.sampled and len(shown) < 2:
+        return twin, rows[askable]
+    return twin, shown
 
 
 def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:

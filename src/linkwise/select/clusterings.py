@@ -22,14 +22,21 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
 
 from linkwise import kernels, parallel
 from linkwise.cluster.common.kmeans import k_means_runs
-from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import (
+    gaussian_graph,
+    knn_graphs,
+    landmark_labels,
+    landmark_rows,
+    spectral_labels,
+)
+
+MOST_WEIGHED = 5000  # rows of which all weights of a Gaussian graph are made; of more, those to landmarks
 
 Noise = Literal["cluster", "singletons", "nearest"]
 Grid = dict[str, Sequence[Any]]
@@ -103,6 +110,8 @@ class Work(NamedTuple):
     """Numbers of clusters that fit."""
     neighbours: NDArray[np.int64]
     """(n, at most the largest of the preset) the nearest rows of each row, itself first."""
+    landmarks: NDArray[np.int64] | None
+    """Rows by which Gaussian graphs are approximated; None where they are made in full."""
     seed: int
     n_threads: int
     extra: Extra
@@ -152,6 +161,9 @@ def planned(
     if graphs and neighbours:
         search = NearestNeighbors(n_neighbors=max(neighbours)).fit(X)
         nearest = search.kneighbors(X, return_distance=False)
+    landmarks = None
+    if graphs and preset.sigmas and len(X) > MOST_WEIGHED:
+        landmarks = landmark_rows(X / _widest(X), (seed, 2), n_threads)
     tasks = [Task("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
     if len(X) > 1 and preset.n_eps and preset.min_pts:
         tasks.append(Task("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
@@ -159,7 +171,7 @@ def planned(
         tasks += [Task("neighbours", k, len(clusters)) for k in neighbours]
         tasks += [Task("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
     tasks += [Task("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
-    return Work(X, weight, preset, clusters, nearest, seed, n_threads, extra), tasks
+    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra), tasks
 
 
 def make(work: Work, task: Task) -> list[Made]:
@@ -212,11 +224,20 @@ def _of_neighbours(work: Work, k: int) -> list[Made]:
 
 
 def _gaussian(work: Work, at: int) -> list[Made]:
-    unit = float(np.ptp(work.X, axis=0).max()) or 1.0
-    sigma = work.preset.sigmas[at]
-    graph = gaussian_graph(cdist(work.X / unit, work.X / unit, "sqeuclidean"), sigma)
-    found = spectral_labels(graph, work.clusters, (work.seed, 2, at), work.n_threads)
-    return _of_graph("spectral, Gaussian", {"sigma": sigma}, work.clusters, found)
+    name, sigma, seed = "spectral, Gaussian", work.preset.sigmas[at], (work.seed, 2, at)
+    X = work.X / _widest(work.X)
+    if (landmarks := work.landmarks) is not None:
+        found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
+        return _of_graph(name, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
+    graph = gaussian_graph(X, sigma, n_threads=work.n_threads)
+    return _of_graph(
+        name, {"sigma": sigma}, work.clusters, spectral_labels(graph, work.clusters, seed, work.n_threads)
+    )
+
+
+def _widest(X: NDArray[np.float64]) -> float:
+    """The widest range of a feature, in units of which sigma is given."""
+    return float(np.ptp(X, axis=0).max()) or 1.0
 
 
 def _of_graph(

@@ -32,7 +32,7 @@ from linkwise.active.base import seed_of
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.learner import Labels, rng_at
-from linkwise.select.search import ClusteringSearch, Grid, Progress, Refit, Score, constraints_for
+from linkwise.select.search import ClusteringSearch, Grid, Progress, Refit, Score
 
 
 class CVCPSearch(ClusteringSearch):
@@ -105,11 +105,10 @@ class CVCPSearch(ClusteringSearch):
                 ConstraintWarning,
                 stacklevel=3,
             )
-        guided = bool(constraints_for(self.estimator, constraints))
 
-        def score(labels: Labels, refit: Refit) -> float:
+        def score(_: Labels, refit: Refit) -> float:
             values = [
-                f_measure(test, (refit(training) if guided else labels)[held])
+                f_measure(test, refit(training)[held])
                 for (training, held), test in zip(folds, tests, strict=True)
                 if test.n_constraints
             ]

@@ -23,13 +23,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.active.base import checked_rows, seed_of
 from linkwise.learner import Labels
 from linkwise.select.self_tuning import (
-    eigenvectors,
     local_scaling,
     numbers_of_clusters,
+    one_blas_thread,
     solved,
     squared_distances,
 )
-from linkwise.select.spectral import Graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import knn_graphs, spectral_labels
+from linkwise.select.walk import Graph, embedding
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):
@@ -111,11 +112,12 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
             self.labels_: Labels = np.zeros(len(rows), dtype=np.int32)
         else:
             graph = self._graph(rows)
-            self.eigenvalues_ = eigenvalues(graph, eigenvectors(graph.copy(), counts[-1] + 1))
+            with one_blas_thread():
+                placed = solved(embedding(graph.copy(), counts[-1] + 1))
+                self.eigenvalues_ = eigenvalues(graph, placed)
             self.gaps_ = {k: float(self.eigenvalues_[k] - self.eigenvalues_[k - 1]) for k in counts}
             k = max(counts, key=self.gaps_.__getitem__)
-            found = spectral_labels(graph, [k], (seed_of(self.random_state),))[0]
-            self.labels_ = solved(found)
+            self.labels_ = solved(spectral_labels(graph, [k], (seed_of(self.random_state),))[0])
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
 

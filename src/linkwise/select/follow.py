@@ -7,6 +7,8 @@ clustered by DBSCAN is where that one is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ NOISE = -1
 CENTRE = "nearest centre"
 TOLERANCE = 1e-4  # of the mean variance: squared shift of the centres at which k-means on all rows ends
 MAX_ITER = 300
+REMEMBERED = 8  # clusterings of all rows, where only a sample was clustered
 BLOCK = 512  # rows whose distances to all others are held at once
 
 
@@ -99,6 +102,13 @@ def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tup
         return runs.labels[0], _of_centers(runs.centers[0]), f"{of_sample}; k-means then ran on all rows"
     labels = without_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
     return labels, rule, f"{of_sample}; the other rows are in the cluster of the {rule.how}"
+
+
+def of_all_rows_once(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
+    """Labels of all rows in the clusterings of a pool; those used last are remembered."""
+    if not pool.sampled:
+        return pool.clustering
+    return lru_cache(REMEMBERED)(lambda number: of_all_rows(pool, number, X, n_threads)[0])
 
 
 def _of_centers(centers: NDArray[np.float64]) -> Rule:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import inf, isnan
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -99,7 +98,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         for params in settings:
             try:
                 model, labels = fitted(self.estimator, params, rows, wanted)
-                value = score(labels, partial(_labels, self.estimator, params, rows))
+                value = score(labels, _refit(self.estimator, params, rows, model, labels))
             except Exception as error:  # whatever the clusterer raises concerns this setting only
                 first_error = first_error or error
                 results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
@@ -167,8 +166,14 @@ def fitted(
     return model, labels
 
 
-def _labels(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], constraints: Constraints) -> Labels:
-    return fitted(estimator, params, X, constraints)[1]
+def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: Any, labels: Labels) -> Refit:
+    """What gives the labels under other constraints: the same labels, where the clusterer takes none."""
+
+    def again(constraints: Constraints) -> Labels:
+        takes = constraints_for(model, constraints)
+        return fitted(estimator, params, X, constraints)[1] if takes else labels
+
+    return again
 
 
 def constraints_for(model: Any, constraints: Constraints) -> dict[str, Constraints]:

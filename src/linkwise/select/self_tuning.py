@@ -21,6 +21,7 @@ Cost: O(n²) memory; one eigenproblem and some hundred products of n x C with C 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -33,7 +34,7 @@ from threadpoolctl import ThreadpoolController
 
 from linkwise.active.base import checked_rows
 from linkwise.learner import Labels
-from linkwise.select.spectral import Graph, embedding
+from linkwise.select.walk import embedding
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
@@ -106,8 +107,9 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
             self.alignment_, labels = {1: 1.0}, np.zeros(len(rows), dtype=np.int32)
         else:
             squares = squared_distances(rows)
-            placed = eigenvectors(local_scaling(squares, self.n_neighbors), counts[-1])
-            found = rotated(placed, counts)
+            with one_blas_thread():
+                placed = solved(embedding(local_scaling(squares, self.n_neighbors), counts[-1]))
+                found = rotated(placed, counts)
             self.alignment_ = {k: found[k].alignment for k in counts}
             labels = labels_on_axes(found[most_aligned(self.alignment_)].vectors, squares)
         self.labels_: Labels = labels
@@ -148,10 +150,10 @@ def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
     return affinity
 
 
-def eigenvectors(graph: Graph, width: int) -> Matrix:
-    """As `embedding`, on one BLAS thread: sums are then the same for any number of threads."""
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
-        return solved(embedding(graph, width))
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Products of matrices on one thread: sums are then the same for any number of threads."""
+    limited: AbstractContextManager[object] = ThreadpoolController().limit(limits=1, user_api="blas")
+    return limited
 
 
 def solved(found: Solution | None) -> Solution:

@@ -4,44 +4,38 @@ The rows are placed at the first eigenvectors of the random walk on the graph (S
 the placing of von Luxburg 2007, section 4.2, without rescaled rows) and clustered there by k-means,
 as scikit-learn's ``SpectralClustering`` does. One solution serves every number of clusters.
 
-Changed, and why: a component of the graph is an eigenvector of its own, known without computation.
-Solvers that look for one vector after another find some of them twice and others never, so each
-component is solved for itself. Where there are more components than vectors wanted, those of most
-weight are taken; the other rows stay together at the origin.
+Changed, and why: k-means has many optima among so few features, and where it ends should not hang on
+luck. Each run goes on, row by row, beyond the end of Lloyd's iteration (Hartigan 1975), and starts are
+made until the best clustering was found several times.
 
-Cost: one factorisation of a sparse graph, or some 50 products with a dense one.
+Where there are too many rows for an array of all their weights, a Gaussian graph is known by its
+weights to some rows, the landmarks (Fowlkes, Belongie, Chung and Malik 2004).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from math import log
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.spatial.distance import cdist
 from threadpoolctl import ThreadpoolController
 
-from linkwise.cluster.common.kmeans import k_means
-from linkwise.learner import rng_at
+from linkwise import kernels, parallel
+from linkwise.select.walk import PRODUCTS, Graph, embedding, largest_pairs, start_block
 
-Graph = Any  # a dense or a sparse array, which have no common type
-
-N_INIT = 10  # starts of k-means
-NEGLIGIBLE = 1e-14  # a step of the random walk that is rarer than this is none
-SPARSE = 0.05  # share of entries below which a graph is kept as a sparse one
-SMALL = 200  # rows of a component that is solved by a dense method
-BEYOND = 1e-4  # how far from 1, the largest eigenvalue there can be, the shift lies
-LEAST_WEIGHT = 1e-6  # weight of a component, of the heaviest one, below which its scale is kept
-STEPS = 3  # by which rows of tiny degree follow the others
-LEAST_STEP = 0.01  # eigenvalue below which such a step says nothing
-TOLERANCE = 1e-9
-LANCZOS_VECTORS = 25
-RESTARTS = 20  # of the Lanczos method on a dense graph, before it is factorised
+LANDMARKS = 600
+NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding
+LEAST_DEGREE = 1e-8  # of the greatest one
+STARTS = 5  # of k-means, made together
+MOST_STARTS = 30
+SEEN = 4  # runs that end at the best clustering, after which no more are made
+SAME = 1e-7  # relative difference of the sums of squares of one clustering
+MAX_ITERATIONS = 300
+TOLERANCE = 1e-4  # of Lloyd's iteration, as in scikit-learn
 
 
 def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
@@ -63,10 +57,22 @@ def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
     return graph
 
 
-def gaussian_graph(squared_distances: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
-    """Weights exp(-d² / (2 sigma²)) between all rows."""
-    weights: NDArray[np.float64] = squared_distances * (-0.5 / sigma**2)
-    return np.exp(weights, out=weights)
+def gaussian_graph(
+    X: NDArray[np.float64], sigma: float, *, n_threads: int = 1, out: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Weights exp(-d² / (2 sigma²)) between all rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    sigma : float
+    n_threads : int
+    out : ndarray of shape (n_rows, n_rows), optional
+        Where to write them.
+    """
+    weights = np.empty((len(X), len(X))) if out is None else out
+    kernels.gaussian_weights(np.ascontiguousarray(X), 0.5 / sigma**2, weights, n_threads)
+    return weights
 
 
 def spectral_labels(
@@ -93,11 +99,77 @@ def spectral_labels(
     # products cost more than they gain.
     with _threads().limit(limits=1, user_api="blas"):
         placed = embedding(graph, max(clusters))
-    if placed is None:
-        return [None] * len(clusters)
-    return [
-        k_means(placed[:, :k], k, (*seed, k), n_init=N_INIT, n_threads=n_threads).labels for k in clusters
-    ]
+    return _labels_at(placed, clusters, seed, n_threads)
+
+
+def landmark_rows(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
+    """Rows that lie far from each other, at most 600, by which the others can be known.
+
+    They are drawn as the starts of k-means++ are (Arthur and Vassilvitskii 2007).
+    """
+    rows = kernels.kmeans_plusplus(
+        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _seeds(seed, 1), 1, n_threads
+    )
+    return rows[rows >= 0]
+
+
+def _seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
+    return np.random.SeedSequence(seed).generate_state(how_many, np.uint64).astype(np.uint64, copy=False)
+
+
+def landmark_labels(
+    X: NDArray[np.float64],
+    sigma: float,
+    landmarks: NDArray[np.int64],
+    clusters: Sequence[int],
+    seed: tuple[int, ...],
+    n_threads: int | None = None,
+) -> list[NDArray[np.int32] | None]:
+    """As `spectral_labels` of a Gaussian graph, from the weights of all rows to the landmarks alone.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    sigma : float
+    landmarks : ndarray of shape (n_landmarks,)
+        Rows of `X`.
+    clusters, seed, n_threads
+        As for `spectral_labels`.
+
+    References
+    ----------
+    Fowlkes, Belongie, Chung and Malik (2004), Spectral grouping using the Nyström method.
+    """
+    with _threads().limit(limits=1, user_api="blas"):
+        placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
+    return _labels_at(placed, clusters, seed, n_threads)
+
+
+def _landmark_embedding(
+    X: NDArray[np.float64], sigma: float, landmarks: NDArray[np.int64], width: int
+) -> NDArray[np.float64] | None:
+    """The first eigenvectors of the walk on the graph F F' without its loops, F = C A^-1/2.
+
+    C holds the weights between rows and landmarks, A those between landmarks.
+    """
+    factor = cdist(X, X[landmarks], "sqeuclidean")
+    np.exp(np.multiply(factor, -0.5 / sigma**2, out=factor), out=factor)
+    values, vectors = np.linalg.eigh(factor[landmarks])
+    told = values > NO_RANK * values[-1]
+    factor = factor @ (vectors[:, told] / np.sqrt(values[told]))
+    loops = np.einsum("ij,ij->i", factor, factor)
+    degree = factor @ factor.sum(axis=0) - loops
+    if not degree.max() > 0:
+        return None
+    root = np.sqrt(np.maximum(degree, LEAST_DEGREE * degree.max()))
+
+    def product(block: NDArray[np.float64]) -> NDArray[np.float64]:
+        scaled = block / root
+        walked: NDArray[np.float64] = ((scaled @ factor) @ factor.T - scaled * loops) / root
+        return walked
+
+    found = largest_pairs(product, start_block(root, width), width, PRODUCTS)
+    return None if found is None else (found.vectors / root).T
 
 
 @cache
@@ -105,142 +177,35 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def embedding(graph: Graph, width: int) -> NDArray[np.float64] | None:
-    """The first eigenvectors of the random walk on a graph, those of its components before all others.
-
-    Parameters
-    ----------
-    graph : ndarray or sparse array of shape (n_rows, n_rows)
-        As for `spectral_labels`.
-    width : int
-        Vectors wanted, at most n_rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, width), or None
-        None where there are no edges, or a solver failed.
-    """
-    weights, degree = _thinned(graph)
-    if not degree.any():
-        return None
-    number, component = _component_of(weights)
-    heavy = np.bincount(component, weights=degree)
-    chosen = np.argsort(-heavy, kind="stable")[:width]
-    scale = np.sqrt(np.maximum(heavy, LEAST_WEIGHT * heavy.max()))
-    placed = np.zeros((len(degree), width))
-    for column, c in enumerate(chosen):
-        placed[component == c, column] = 1 / scale[c]
-    if number >= width:
-        return placed
-    try:
-        found = [
-            pair
-            for c in range(number)
-            for pair in _inner(weights, degree, np.flatnonzero(component == c), width - number)
-        ]
-    except (ArpackError, np.linalg.LinAlgError):
-        return None
-    found.sort(key=lambda pair: -pair[0])
-    for column, (_, rows, vector) in enumerate(found[: width - number], start=number):
-        placed[rows, column] = vector
-    return placed
+def _labels_at(
+    placed: NDArray[np.float64] | None, clusters: Sequence[int], seed: tuple[int, ...], n_threads: int | None
+) -> list[NDArray[np.int32] | None]:
+    if placed is None:
+        return [None] * len(clusters)
+    threads = parallel.n_threads() if n_threads is None else n_threads
+    return [_best_labels(np.ascontiguousarray(placed[:, :k]), k, (*seed, k), threads) for k in clusters]
 
 
-def _thinned(graph: Graph) -> tuple[Graph, NDArray[np.float64]]:
-    """Weights without loops and without the edges that the walk all but never takes, and the degrees.
-
-    Sparse where few edges are left.
-    """
-    if sp.issparse(graph):
-        edges = graph.tocoo()
-        other = edges.row != edges.col
-        weights: Graph = sp.csr_array(
-            (edges.data[other], (edges.row[other], edges.col[other])), shape=graph.shape
-        )
-        return weights, np.asarray(weights.sum(axis=0)).ravel()
-    np.fill_diagonal(graph, np.inf)
-    least = graph.min()
-    np.fill_diagonal(graph, 0.0)
-    degree = graph.sum(axis=0)
-    if least > NEGLIGIBLE * degree.max():
-        return graph, degree
-    taken = graph > NEGLIGIBLE * np.minimum(degree[:, None], degree)
-    if np.count_nonzero(taken) < SPARSE * taken.size:
-        rows, columns = np.nonzero(taken)
-        return sp.csr_array((graph[rows, columns], (rows, columns)), shape=graph.shape), degree
-    graph *= taken
-    return graph, degree
+def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:
+    """Labels of the k-means clustering of least inertia, of as many starts as it takes to meet it again."""
+    seeds = _seeds(seed, MOST_STARTS)
+    labels: list[NDArray[np.int32]] = []
+    inertia = np.empty(0)
+    for at in range(0, MOST_STARTS, STARTS):
+        found, sums = _runs(X, k, seeds[at : at + STARTS], n_threads)
+        labels.extend(found)
+        inertia = np.append(inertia, sums)
+        if np.count_nonzero(inertia <= inertia.min() * (1 + SAME)) >= SEEN:
+            break
+    best = labels[int(inertia.argmin())]
+    return np.unique(best, return_inverse=True)[1].astype(np.int32)  # no cluster is empty
 
 
-def _component_of(weights: Graph) -> tuple[int, NDArray[np.int32]]:
-    if not sp.issparse(weights):
-        zeros = weights.size - np.count_nonzero(weights)
-        if zeros == len(weights):  # the diagonal only
-            return 1, np.zeros(len(weights), dtype=np.int32)
-    number, component = connected_components(sp.csr_array(weights), directed=False)
-    return int(number), component
-
-
-def _inner(
-    weights: Graph, degree: NDArray[np.float64], rows: NDArray[np.int64], wanted: int
-) -> list[tuple[float, NDArray[np.int64], NDArray[np.float64]]]:
-    """Eigenvalues and eigenvectors of the walk within one component, but for the constant one."""
-    wanted = min(wanted, len(rows) - 1)
-    if wanted == 0:
-        return []
-    whole = len(rows) == len(degree)
-    part = weights if whole else weights[rows][:, rows]
-    root = np.sqrt(degree[rows])
-    values, vectors = _largest(_normalised(part, root), wanted + 1)
-    placed = vectors / root[:, None]
-    tiny = np.flatnonzero(root**2 < LEAST_WEIGHT * root.max() ** 2)
-    if len(tiny):
-        # such rows are lost in the rounding of the others: they follow these by a few steps of the walk
-        placed[tiny] = 0
-        steps, stretch = part[tiny], root[tiny, None] ** 2 * np.where(values > LEAST_STEP, values, 1)
-        for _ in range(STEPS):
-            placed[tiny] = (steps @ placed) / stretch
-    placed *= np.where(placed[np.abs(placed).argmax(axis=0), np.arange(wanted + 1)] < 0, -1, 1)
-    return [(float(values[j]), rows, placed[:, j]) for j in range(1, wanted + 1)]
-
-
-def _normalised(weights: Graph, root: NDArray[np.float64]) -> Graph:
-    """D^-1/2 W D^-1/2."""
-    if sp.issparse(weights):
-        by = sp.diags_array(1 / root)
-        return sp.csr_array(by @ weights @ by)
-    normal = weights / root[:, None]
-    normal /= root
-    return normal
-
-
-def _largest(normal: Graph, wanted: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest eigenvalues of a symmetric matrix, descending, and their vectors."""
-    n = normal.shape[0]
-    if n <= max(SMALL, 2 * LANCZOS_VECTORS):
-        dense = normal.toarray() if sp.issparse(normal) else normal
-        values, vectors = eigh(dense, subset_by_index=(n - wanted, n - 1))
-        return values[::-1], vectors[:, ::-1]
-    settings: dict[str, Any] = {"k": wanted, "tol": TOLERANCE, "v0": rng_at(n).uniform(-1, 1, n)}
-    if sp.issparse(normal):
-        shifted = sp.csc_array(normal - sp.eye_array(n))
-        values, vectors = eigsh(shifted, sigma=BEYOND, **settings)
-        values = values + 1
-    else:
-        try:
-            values, vectors = eigsh(normal, which="LA", ncv=LANCZOS_VECTORS, maxiter=RESTARTS, **settings)
-        except ArpackNoConvergence:
-            values, vectors = _shifted(normal, settings)
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
-
-
-def _shifted(
-    normal: NDArray[np.float64], settings: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `eigsh` near 1, by one Cholesky factorisation: what is slow for products is quick for this."""
-    n = len(normal)
-    factor = cho_factor((1 + BEYOND) * np.eye(n) - normal, lower=True, overwrite_a=True)
-    inverse = LinearOperator((n, n), matvec=lambda x: -cho_solve(factor, x), dtype=np.float64)
-    values, vectors = eigsh(normal, sigma=1 + BEYOND, OPinv=inverse, **settings)
-    return values, vectors
+def _runs(
+    X: NDArray[np.float64], k: int, seeds: NDArray[np.uint64], n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), n_threads)
+    starts = X[rows[:, : np.count_nonzero(rows[0] >= 0)]]
+    tol = TOLERANCE * float(X.var(axis=0).mean())
+    runs = kernels.lloyd(X, starts, MAX_ITERATIONS, tol, n_threads)
+    return kernels.exchange(X, runs.labels, k, MAX_ITERATIONS, n_threads)

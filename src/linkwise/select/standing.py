@@ -21,14 +21,18 @@ def standing(pool: Pool, evidence: Evidence) -> list[str]:
     yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
     right = (pool.together(pairs) == yes[:, None]).sum(axis=0)
     first = int(ranked(pool, right.astype(np.float64), parted=not yes.all())[0])
-    leading = f"Leading: {in_words(reported(pool, right, first))}."
-    if not said:
-        return [f"{leading} It agrees most with all {counted(len(pool))}; no answer decides yet."]
+    lines = [f"Leading: {in_words(reported(pool, right, first))}."]
     fitting, broken = int((right == len(said)).sum()), len(said) - int(right[first])
-    if fitting:
-        fit = "fits" if fitting == 1 else "fit"
-        return [leading, f"{fitting} of {counted(len(pool))} {fit} every answer."]
-    return [leading, f"None of {counted(len(pool))} fits every answer; the leading one breaks {broken}."]
+    if not said:
+        lines.append(f"No answer decides yet; of {counted(len(pool))} it agrees most with all.")
+    elif fitting:
+        lines.append(f"{fitting} of {counted(len(pool))} fit{'s' * (fitting == 1)} every answer.")
+    else:
+        lines.append(f"None of {counted(len(pool))} fits every answer; the leading one breaks {broken}.")
+    if pool.sampled:
+        n = len(pool.base_rows)
+        lines.append(f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm.")
+    return lines
 
 
 def in_words(choice: Choice) -> str:

@@ -1,0 +1,136 @@
+// k-means made better row by row (Hartigan 1975): a row changes sides where the sum of squares falls
+// with both means at once in their new places. What Lloyd's iteration reaches need not stand this test.
+#include <vector>
+
+#include "kernels.hpp"
+#include "tile.hpp"
+
+namespace linkwise {
+
+// A row moves only where this share of its cost is gained: rounding moves nothing, so an end is reached.
+inline constexpr double kGain = 1e-9;
+
+struct Exchange {
+    const double* X;
+    int64_t n, d, k;
+    double* centers;   // k x d, means of the clusters
+    double* counts;    // k
+    int32_t* labels;
+    TileRow* squares;  // scratch, k
+    int64_t moved;     // out: rows of one pass that changed sides
+};
+
+// What a squared distance from a mean weighs: where the row leaves its cluster, or joins another.
+LINKWISE_INLINE double leaving(double count) { return count > 1 ? count / (count - 1) : 0; }
+LINKWISE_INLINE double joining(double count) { return count / (count + 1); }
+
+// Means as they are now: the cluster that row i should be in.
+template <typename T>
+LINKWISE_INLINE int32_t best_cluster(const Exchange& t, const T* x, int32_t own) {
+    double least = leaving(t.counts[own]) * row_distance(x, t.centers + own * t.d, t.d) * (1 - kGain);
+    int32_t best = own;
+    for (int64_t c = 0; c < t.k; ++c) {
+        if (c == own) continue;
+        const double cost = joining(t.counts[c]) * row_distance(x, t.centers + c * t.d, t.d);
+        if (cost < least) least = cost, best = static_cast<int32_t>(c);
+    }
+    return best;
+}
+
+template <typename T>
+LINKWISE_INLINE void move_row(Exchange& t, const T* x, int32_t from, int32_t to) {
+    double *left = t.centers + from * t.d, *joined = t.centers + to * t.d;
+    const double less = t.counts[from] - 1, more = t.counts[to] + 1;
+    for (int64_t a = 0; a < t.d; ++a) {
+        left[a] -= (x[a] - left[a]) / less;
+        joined[a] += (x[a] - joined[a]) / more;
+    }
+    t.counts[from] = less;
+    t.counts[to] = more;
+}
+
+// Rows of a tile that might move, by the distances of the whole tile; each is looked at again by itself.
+template <typename T>
+LINKWISE_INLINE void exchange(Exchange& t, const T* X) {
+    TileRow scratch[kFeatures];
+    int32_t rows[kTile];
+    t.moved = 0;
+    for (int64_t s = 0; s < t.n; s += kTile) {
+        const int64_t m = std::min(kTile, t.n - s);
+        for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
+        tile_distances(X, t.d, rows, t.centers, t.k, scratch, t.squares);
+        alignas(64) double stays[kTile], least[kTile];
+        for (int64_t j = 0; j < kTile; ++j) {
+            const int32_t own = t.labels[rows[j]];
+            stays[j] = leaving(t.counts[own]) * t.squares[own].value[j] * (1 - kGain);
+            t.squares[own].value[j] = __builtin_inf();
+            least[j] = __builtin_inf();
+        }
+        for (int64_t c = 0; c < t.k; ++c) {
+            const double weight = joining(t.counts[c]);
+            if (weight == 0) {  // an empty cluster: infinity times 0 is no number
+                for (int64_t j = 0; j < kTile; ++j) least[j] = 0;
+                continue;
+            }
+            for (int64_t j = 0; j < kTile; ++j) least[j] = std::min(least[j], weight * t.squares[c].value[j]);
+        }
+        for (int64_t j = 0; j < m; ++j) {
+            if (!(least[j] < stays[j])) continue;
+            const int32_t own = t.labels[s + j], best = best_cluster(t, X + (s + j) * t.d, own);
+            if (best == own) continue;
+            move_row(t, X + (s + j) * t.d, own, best);
+            t.labels[s + j] = best;
+            t.moved++;
+        }
+    }
+}
+
+LINKWISE_SIMD void exchange_pass(Exchange& t) { exchange(t, t.X); }
+
+// Means and sizes of the clusters; the sum of squared distances from the means.
+double settle(const double* X, int64_t n, int64_t d, int64_t k, const int32_t* labels, double* centers,
+              double* counts) {
+    std::fill_n(centers, k * d, 0.0);
+    std::fill_n(counts, k, 0.0);
+    for (int64_t i = 0; i < n; ++i) {
+        counts[labels[i]] += 1;
+        for (int64_t a = 0; a < d; ++a) centers[labels[i] * d + a] += X[i * d + a];
+    }
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t a = 0; a < d; ++a) centers[c * d + a] /= std::max(counts[c], 1.0);
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += row_distance(X + i * d, centers + labels[i] * d, d);
+    return sum;
+}
+
+nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int max_passes, int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1), runs = labels.shape(0);
+    Result<int32_t> found(runs * n);
+    Result<double> inertia(runs);
+    {
+        nb::gil_scoped_release release;
+        std::copy_n(labels.data(), runs * n, found.get());
+        Crew crew(std::min<int64_t>(runs, useful_threads(threads, 4 * runs * n * d * k)));
+        crew.run(runs, [&](int64_t r, int) {
+            std::vector<double> centers(static_cast<size_t>(k * d)), counts(static_cast<size_t>(k));
+            std::vector<TileRow> squares(static_cast<size_t>(k));
+            int32_t* of_run = found.get() + r * n;
+            settle(X.data(), n, d, k, of_run, centers.data(), counts.data());
+            Exchange t{X.data(), n, d, k, centers.data(), counts.data(), of_run, squares.data(), 0};
+            for (int pass = 0; pass < max_passes; ++pass) {
+                exchange_pass(t);
+                if (t.moved == 0) break;
+            }
+            inertia.get()[r] = settle(X.data(), n, d, k, of_run, centers.data(), counts.data());
+        });
+    }
+    const size_t R = runs, N = n;
+    return nb::make_tuple(found.release({R, N}), inertia.release({R}));
+}
+
+void register_exchange(nb::module_& m) {
+    m.def("exchange", &exchange_runs, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),
+          nb::arg("max_passes"), nb::arg("n_threads"));
+}
+
+}  // namespace linkwise
