@@ -38,12 +38,7 @@ MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
 TIES = ("fewest", "random")
 """Rules for ties of COBS: ours, then the paper's."""
-BUILDING = (
-    "base_rows",
-    "clusterings",
-    "pool",
-    "spectral",
-)  # what a pool depends on, besides kernels and k-means
+BUILDING = ("linkwise.kernels", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
 
 CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
 BEST_FIELDS = ("task", "algorithms")
@@ -64,9 +59,7 @@ def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
     """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
     if algorithms != "all":
         return only(pool_of(name, place), algorithms)
-    code = fingerprint(
-        "linkwise.kernels", "linkwise.cluster.common", *(f"linkwise.select.{m}" for m in BUILDING)
-    )
+    code = fingerprint(*BUILDING)
     return build_pool(load(name, place.source).X, "paper", 0, cache=place.pools / code)
 
 

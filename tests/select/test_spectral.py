@@ -1,17 +1,28 @@
 """Spectral clustering of one graph for many numbers of clusters, beside scikit-learn's."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.cluster import SpectralClustering, k_means
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
+from threadpoolctl import threadpool_limits
 
-from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select import walk
+from linkwise.select.spectral import (
+    gaussian_graph,
+    knn_graphs,
+    landmark_labels,
+    landmark_rows,
+    spectral_labels,
+)
 from linkwise.select.walk import embedding
 
 SETS = {
@@ -22,6 +33,13 @@ SETS = {
 }
 KS = (2, 5, 10)
 SIGMAS = np.linspace(0.01, 5, 20)[[1, 2, 4, 9, 19]]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """scikit-learn waits for threads that get no core."""
+    with threadpool_limits(1):
+        yield
 
 
 def graphs(X):
@@ -147,3 +165,145 @@ def test_rows_far_from_all_others_follow_their_neighbours():
 def test_a_graph_without_edges_fails():
     assert spectral_labels(gaussian_graph(np.eye(5), 0.01), [2, 3], (0,)) == [None, None]
     assert embedding(sp.csr_array(np.eye(4)), 2) is None
+
+
+# ---------------------------------------------------------------- eigenvectors
+@st.composite
+def random_graphs(draw):
+    """Dense or sparse, in one part or more, with degrees that differ much."""
+    n, parts = draw(st.sampled_from([30, 260, 420])), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    dense = draw(st.booleans())
+    W = rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < (0.4 if dense else 0.03))
+    strength = 10.0 ** rng.uniform(-draw(st.sampled_from([0, 2, 5])), 0, n)
+    W = np.maximum(W, W.T) * strength * strength[:, None]
+    part = np.arange(n) % parts
+    W *= part == part[:, None]
+    return W if dense else sp.csr_array(W)
+
+
+@settings(max_examples=40, deadline=None)
+@given(random_graphs())
+def test_vectors_of_random_graphs_are_those_of_a_dense_solver(graph):
+    W = graph.toarray() if sp.issparse(graph) else graph.copy()
+    np.fill_diagonal(W, 0)
+    degree = W.sum(axis=1)
+    placed = embedding(graph.copy(), 6)
+    root = np.sqrt(np.where(degree > 0, degree, 1))
+    joined = np.flatnonzero(degree > 0)
+    exact = np.sort(np.linalg.eigvalsh((W / root / root[:, None])[np.ix_(joined, joined)]))[::-1]
+    vectors = placed * root[:, None]
+    vectors[degree == 0] = 0
+    used = np.linalg.norm(vectors, axis=0) > 0  # a row without edges is a component without weight
+    vectors = vectors[:, used] / np.linalg.norm(vectors[:, used], axis=0)
+    after = W / root / root[:, None] @ vectors
+    values = (vectors * after).sum(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(after - values * vectors, axis=0), 0, atol=1e-7)
+    np.testing.assert_allclose(np.sort(values)[::-1], exact[: used.sum()], atol=1e-7)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(used.sum()), atol=1e-5)
+
+
+def test_a_pair_far_from_all_others_has_a_vector_of_its_own():
+    """Its degree is 1e-14 of the others', and a solver's rounding is larger than what it is worth."""
+    X = np.r_[np.linspace(0, 1, 250), 3.0, 3.01][:, None]
+    graph = gaussian_graph(X, 0.3) ** 1.5
+    graph[-2:, -2:] = 1e-12
+    error, values = residual(graph, embedding(graph.copy(), 4))
+    assert error < 1e-6
+    assert values[1] > 0.9
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 2.0])
+def test_the_factorised_path_leads_to_the_same_places(sigma, monkeypatch):
+    X = make_blobs(450, 2, centers=[[0, 0], [3, 3], [9, 0]], cluster_std=0.6, random_state=0)[0]
+    graph = gaussian_graph(X, sigma)
+    usual = embedding(graph.copy(), 5)
+    monkeypatch.setattr(walk, "PRODUCTS", 4)
+    kept = graph.copy()
+    factorised = embedding(kept, 5)
+    np.testing.assert_allclose(factorised, usual, atol=1e-5 * np.abs(usual).max())
+
+
+def test_a_graph_is_whole_again_after_its_factorisation():
+    weights = gaussian_graph(SETS["moons"], 0.2)
+    np.fill_diagonal(weights, 0)
+    before, root = weights.copy(), np.sqrt(weights.sum(axis=0))
+    vector = np.random.default_rng(0).normal(size=(1, len(root)))
+    with walk._Factorised(weights, root) as solved:
+        found = solved(vector)
+    np.testing.assert_allclose(weights, before, rtol=1e-12)
+    shifted = (1 + walk.BEYOND) * np.eye(len(root)) - before / root / root[:, None]
+    np.testing.assert_allclose(found @ shifted, vector, atol=1e-9)
+
+
+def test_parts_of_a_dense_graph_are_scipys():
+    part = np.random.default_rng(0).integers(0, 4, 300)
+    graph = np.where(part == part[:, None], np.random.default_rng(1).uniform(size=(300, 300)) < 0.05, 0.0)
+    graph = np.maximum(graph, graph.T)
+    number, component = walk._component_of(graph, graph.sum(axis=0))
+    theirs = sp.csgraph.connected_components(sp.csr_array(graph))
+    assert number == theirs[0]
+    assert adjusted_rand_score(component, theirs[1]) == 1
+
+
+# ---------------------------------------------------------------- memory
+@pytest.mark.parametrize("sigma", [0.05, 0.15, 0.5, 3.0])
+def test_no_second_array_of_all_pairs_is_made(sigma):
+    X = np.random.default_rng(0).uniform(size=(1500, 3))
+    tracemalloc.start()
+    try:
+        labels = spectral_labels(gaussian_graph(X, sigma), [2, 10], (0,), 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert all(found is not None for found in labels)
+    assert peak < 1.6 * 8 * len(X) ** 2
+
+
+def test_landmarks_need_no_array_of_all_pairs():
+    X = np.random.default_rng(0).uniform(size=(6000, 3))
+    tracemalloc.start()
+    try:
+        landmark_labels(X, 0.5, landmark_rows(X, (0,))[:200], [2, 3], (0,), 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.2 * 8 * len(X) ** 2
+
+
+# ---------------------------------------------------------------- landmarks
+@pytest.mark.parametrize("sigma", [0.2, 0.5, 2.0])
+def test_landmarks_lead_to_nearly_the_same_clusterings(sigma):
+    X = minmax_scale(make_blobs(900, 4, centers=6, cluster_std=1.5, random_state=2)[0])
+    exact = spectral_labels(gaussian_graph(X, sigma), [2, 4, 6], (0,))
+    near = landmark_labels(X, sigma, landmark_rows(X, (0,))[:300], [2, 4, 6], (0,))
+    assert np.mean([adjusted_rand_score(a, b) for a, b in zip(exact, near, strict=True)]) > 0.95
+
+
+def test_landmarks_are_distinct_rows():
+    X = np.repeat(np.random.default_rng(0).normal(size=(40, 2)), 5, axis=0)
+    rows = landmark_rows(X, (3,))
+    assert len(rows) == 40
+    assert len(np.unique(X[rows], axis=0)) == 40
+
+
+def test_rows_that_no_landmark_reaches_fail():
+    X = np.arange(20.0)[:, None]
+    assert landmark_labels(X, 0.01, np.arange(5), [2, 3], (0,)) == [None, None]
+
+
+# ---------------------------------------------------------------- the same everywhere
+def test_labels_do_not_depend_on_threads_or_on_what_else_is_asked():
+    for _, graph in graphs(SETS["wine"]):
+        one = spectral_labels(graph.copy(), KS, (5,), 1)
+        many = spectral_labels(graph.copy(), KS, (5,), 3)
+        for a, b in zip(one, many, strict=True):
+            assert (a == b).all()
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.01, 0.1])
+def test_duplicates_and_rows_alone_are_clustered(sigma):
+    X = np.r_[np.repeat(np.eye(4), 60, axis=0), 5 * np.eye(4)]
+    for labels, k in zip(spectral_labels(gaussian_graph(X, sigma), [2, 4], (0,)), (2, 4), strict=True):
+        assert set(labels) == set(range(k))
+        assert all(len(set(labels[at : at + 60])) == 1 for at in range(0, 240, 60))

@@ -1,5 +1,6 @@
 // k-means made better row by row (Hartigan 1975): a row changes sides where the sum of squares falls
 // with both means at once in their new places. What Lloyd's iteration reaches need not stand this test.
+#include <cmath>
 #include <vector>
 
 #include "kernels.hpp"
@@ -10,14 +11,22 @@ namespace linkwise {
 // A row moves only where this share of its cost is gained: rounding moves nothing, so an end is reached.
 inline constexpr double kGain = 1e-9;
 
+// Rows that are looked up together.
+inline constexpr int64_t kPiece = 512;
+
 struct Exchange {
     const double* X;
     int64_t n, d, k;
-    double* centers;   // k x d, means of the clusters
-    double* counts;    // k
+    double* centers;  // k x d, means of the clusters
+    double* counts;   // k
     int32_t* labels;
     TileRow* squares;  // scratch, k
-    int64_t moved;     // out: rows of one pass that changed sides
+    // A row is looked at again only where it may want to move. Let a be the root of what it costs where it
+    // is, b of what it would cost elsewhere. Since then means have moved by `drift` in all, and the weights
+    // of distances by the share `turn`: b - a has fallen by at most (a + b) turn + 2.5 drift.
+    double *gap, *size;  // n each: b - a, with drift and turn of that time; a + b
+    double drift, turn;
+    int64_t moved;  // out: rows of one pass that changed sides
 };
 
 // What a squared distance from a mean weighs: where the row leaves its cluster, or joins another.
@@ -41,6 +50,11 @@ template <typename T>
 LINKWISE_INLINE void move_row(Exchange& t, const T* x, int32_t from, int32_t to) {
     double *left = t.centers + from * t.d, *joined = t.centers + to * t.d;
     const double less = t.counts[from] - 1, more = t.counts[to] + 1;
+    t.drift += std::sqrt(row_distance(x, left, t.d)) / less;
+    t.drift += std::sqrt(row_distance(x, joined, t.d)) / more;
+    t.turn += less > 1 ? 1 / (less * less - 1) : 1.0;
+    // a row alone cost nothing where it was: all are looked at again
+    if (more == 2) t.drift = __builtin_inf();
     for (int64_t a = 0; a < t.d; ++a) {
         left[a] -= (x[a] - left[a]) / less;
         joined[a] += (x[a] - joined[a]) / more;
@@ -49,38 +63,58 @@ LINKWISE_INLINE void move_row(Exchange& t, const T* x, int32_t from, int32_t to)
     t.counts[to] = more;
 }
 
-// Rows of a tile that might move, by the distances of the whole tile; each is looked at again by itself.
+// What the rows of a tile cost where they are, and the least elsewhere.
+template <typename T>
+LINKWISE_INLINE void tile_costs(Exchange& t, const T* X, const int32_t* rows, TileRow* scratch, double* stays,
+                                double* least) {
+    tile_distances(X, t.d, rows, t.centers, t.k, scratch, t.squares);
+    for (int64_t j = 0; j < kTile; ++j) {
+        const int32_t own = t.labels[rows[j]];
+        stays[j] = leaving(t.counts[own]) * t.squares[own].value[j] * (1 - kGain);
+        t.squares[own].value[j] = __builtin_inf();
+        least[j] = __builtin_inf();
+    }
+    for (int64_t c = 0; c < t.k; ++c) {
+        const double weight = joining(t.counts[c]);
+        if (weight > 0)
+            for (int64_t j = 0; j < kTile; ++j) least[j] = std::min(least[j], weight * t.squares[c].value[j]);
+        else  // an empty cluster: infinity times 0 is no number
+            std::fill_n(least, kTile, 0.0);
+    }
+}
+
+// Rows that might move, by the distances of their tile; each is looked at again by itself.
 template <typename T>
 LINKWISE_INLINE void exchange(Exchange& t, const T* X) {
     TileRow scratch[kFeatures];
-    int32_t rows[kTile];
+    int32_t rows[kPiece + kTile];
+    alignas(64) double stays[kTile], least[kTile];
     t.moved = 0;
-    for (int64_t s = 0; s < t.n; s += kTile) {
-        const int64_t m = std::min(kTile, t.n - s);
-        for (int64_t j = 0; j < kTile; ++j) rows[j] = static_cast<int32_t>(s + std::min(j, m - 1));
-        tile_distances(X, t.d, rows, t.centers, t.k, scratch, t.squares);
-        alignas(64) double stays[kTile], least[kTile];
-        for (int64_t j = 0; j < kTile; ++j) {
-            const int32_t own = t.labels[rows[j]];
-            stays[j] = leaving(t.counts[own]) * t.squares[own].value[j] * (1 - kGain);
-            t.squares[own].value[j] = __builtin_inf();
-            least[j] = __builtin_inf();
+    for (int64_t piece = 0; piece < t.n; piece += kPiece) {
+        int64_t m = 0;
+        for (int64_t i = piece; i < std::min(t.n, piece + kPiece); ++i) {
+            rows[m] = static_cast<int32_t>(i);
+            m += !(t.gap[i] > t.size[i] * t.turn + 2.5 * t.drift);
         }
-        for (int64_t c = 0; c < t.k; ++c) {
-            const double weight = joining(t.counts[c]);
-            if (weight == 0) {  // an empty cluster: infinity times 0 is no number
-                for (int64_t j = 0; j < kTile; ++j) least[j] = 0;
-                continue;
+        for (int64_t j = m; m > 0 && j < m + kTile; ++j) rows[j] = rows[m - 1];  // fills the last tile
+        for (int64_t s = 0; s < m; s += kTile) {
+            tile_costs(t, X, rows + s, scratch, stays, least);
+            for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
+                const int64_t i = rows[s + j];
+                const double a = std::sqrt(stays[j]), b = std::sqrt(least[j]);
+                t.size[i] = a + b;
+                t.gap[i] = (b - a) + (a + b) * (t.turn - 2 * kGain) + 2.5 * t.drift;
             }
-            for (int64_t j = 0; j < kTile; ++j) least[j] = std::min(least[j], weight * t.squares[c].value[j]);
-        }
-        for (int64_t j = 0; j < m; ++j) {
-            if (!(least[j] < stays[j])) continue;
-            const int32_t own = t.labels[s + j], best = best_cluster(t, X + (s + j) * t.d, own);
-            if (best == own) continue;
-            move_row(t, X + (s + j) * t.d, own, best);
-            t.labels[s + j] = best;
-            t.moved++;
+            for (int64_t j = 0; j < std::min(kTile, m - s); ++j) {
+                if (!(least[j] < stays[j])) continue;
+                const int64_t i = rows[s + j];
+                const int32_t own = t.labels[i], best = best_cluster(t, X + i * t.d, own);
+                if (best == own) continue;
+                move_row(t, X + i * t.d, own, best);
+                t.labels[i] = best;
+                t.gap[i] = -__builtin_inf();
+                t.moved++;
+            }
         }
     }
 }
@@ -113,11 +147,17 @@ nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int
         Crew crew(std::min<int64_t>(runs, useful_threads(threads, 4 * runs * n * d * k)));
         crew.run(runs, [&](int64_t r, int) {
             std::vector<double> centers(static_cast<size_t>(k * d)), counts(static_cast<size_t>(k));
+            std::vector<double> gap(static_cast<size_t>(n)), size(static_cast<size_t>(n));
             std::vector<TileRow> squares(static_cast<size_t>(k));
             int32_t* of_run = found.get() + r * n;
             settle(X.data(), n, d, k, of_run, centers.data(), counts.data());
-            Exchange t{X.data(), n, d, k, centers.data(), counts.data(), of_run, squares.data(), 0};
+            Exchange t{X.data(),   n, d, k, centers.data(), counts.data(), of_run, squares.data(), gap.data(),
+                       size.data(), 0, 0, 0};
             for (int pass = 0; pass < max_passes; ++pass) {
+                if (pass == 0 || std::isinf(t.drift)) {
+                    std::fill(gap.begin(), gap.end(), -__builtin_inf());
+                    t.drift = t.turn = 0;
+                }
                 exchange_pass(t);
                 if (t.moved == 0) break;
             }

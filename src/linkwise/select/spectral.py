@@ -30,9 +30,9 @@ from linkwise.select.walk import PRODUCTS, Graph, embedding, largest_pairs, star
 LANDMARKS = 600
 NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding
 LEAST_DEGREE = 1e-8  # of the greatest one
-STARTS = 5  # of k-means, made together
+STARTS = 4  # of k-means, made together
 MOST_STARTS = 30
-SEEN = 4  # runs that end at the best clustering, after which no more are made
+SEEN = 3  # runs that end at the best clustering, after which no more are made
 SAME = 1e-7  # relative difference of the sums of squares of one clustering
 MAX_ITERATIONS = 300
 TOLERANCE = 1e-4  # of Lloyd's iteration, as in scikit-learn
@@ -183,7 +183,12 @@ def _labels_at(
     if placed is None:
         return [None] * len(clusters)
     threads = parallel.n_threads() if n_threads is None else n_threads
-    return [_best_labels(np.ascontiguousarray(placed[:, :k]), k, (*seed, k), threads) for k in clusters]
+    varies = np.ptp(placed, axis=0) > 0  # the vector of a connected graph is the same everywhere
+    varies[-1] = True
+    return [
+        _best_labels(np.ascontiguousarray(placed[:, :k][:, varies[:k]]), k, (*seed, k), threads)
+        for k in clusters
+    ]
 
 
 def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:

@@ -17,14 +17,15 @@ is worked on in place, and no second array of its size is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh, solve
+from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh, splu, spsolve
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh, splu
 
 from linkwise.learner import rng_at
 
@@ -41,9 +42,13 @@ LEAST_WEIGHT = 1e-6  # share of the greatest degree, or component, below which a
 LEAST_STEP = 0.01  # eigenvalue below which a step of the walk says nothing
 OWN = 1e-3  # share of an eigenvector on tiny rows from which on it is theirs
 TOLERANCE = 1e-9
+INVERSE_TOLERANCE = 1e-8  # relative, which tells more: eigenvalues of the inverse lie far apart
+UNLIKE = 1e-3  # share of the greatest length in a block below which rounding shows in its directions
+ROUNDS = 4  # in which such directions are cleaned
 GUARD = 2  # vectors in a block beyond those wanted
 BLOCKS = 10  # in a basis
-FIRST_CHECK = 4  # blocks before which no basis is good enough
+FIRST_CHECK = 5  # products before which no basis is good enough
+FASTEST = 2.5  # digits that a product can gain
 PRODUCTS = 60  # of a block with a dense graph, before it is factorised
 INVERSE_PRODUCTS = 100
 LANCZOS_VECTORS = 40
@@ -192,15 +197,16 @@ def _followed(
     others[:, rows] = placed
     others[:, which] = 0
     from_others = (weights @ others.T)[which].T / degree[which]
-    among = weights[which][:, which]
+    among = weights[np.ix_(which, which)]
     if sp.issparse(among):
         steps = sp.csc_array(sp.diags_array(1 / degree[which]) @ among)
         unit = sp.eye_array(len(which), format="csc")
     else:
         steps, unit = among / degree[which, None], np.eye(len(which))
-    solved = spsolve if sp.issparse(among) else solve
     for j, value in enumerate(values):
-        placed[j, tiny] = solved(value * unit - steps, from_others[j])
+        system = value * unit - steps
+        found = splu(system).solve if sp.issparse(among) else partial(np.linalg.solve, system)
+        placed[j, tiny] = found(from_others[j])
     return placed
 
 
@@ -228,16 +234,26 @@ def _of_part(part: Graph, root: Floats, wanted: int) -> Pairs:
 
 
 def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> Pairs:
-    """Of a component within a dense graph: as `_of_part`, with vectors that are 0 outside."""
+    """Of a component within a dense graph: as `_of_part`, without cutting it out."""
     root = np.sqrt(np.where(degree > 0, degree, 1))
-    inside = np.zeros(len(degree))
-    inside[rows] = 1
-    start = start_block(root * inside, wanted) * inside
-    found = largest_pairs(lambda block: (block / root) @ weights / root, start, wanted, PRODUCTS)
-    if found is None:
-        with _Factorised(weights, root) as solved:
-            found = _by_inverse(solved, start, wanted)
-    return Pairs(found.values, found.vectors[:, rows])
+    start = start_block(root[rows], wanted)
+
+    def within(whole: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+        return whole if len(rows) == len(degree) else partial(_padded, whole, rows, len(degree))
+
+    walked = within(lambda block: (block / root) @ weights / root)
+    found = largest_pairs(walked, start, wanted, PRODUCTS)
+    if found is not None:
+        return found
+    with _Factorised(weights, root) as solved:
+        return _by_inverse(within(solved), start, wanted)
+
+
+def _padded(whole: Callable[[Floats], Floats], rows: NDArray[np.int64], n: int, block: Floats) -> Floats:
+    """What a product or a solution for all n rows makes of vectors on some of them."""
+    padded = np.zeros((len(block), n))
+    padded[:, rows] = block
+    return whole(padded)[:, rows]
 
 
 class _Factorised:
@@ -277,14 +293,18 @@ def start_block(root: Floats, wanted: int) -> Floats:
 
 def _by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> Pairs:
     """The largest pairs of a matrix of which 1 + BEYOND - matrix can be solved."""
-    found = largest_pairs(solved, start, wanted, INVERSE_PRODUCTS)
+    found = largest_pairs(solved, start, wanted, INVERSE_PRODUCTS, INVERSE_TOLERANCE)
     if found is None:
         raise np.linalg.LinAlgError("the eigenvectors of a graph were not found")
     return Pairs(1 + BEYOND - 1 / found.values, found.vectors)
 
 
 def largest_pairs(
-    product: Callable[[Floats], Floats], start: Floats, wanted: int, products: int
+    product: Callable[[Floats], Floats],
+    start: Floats,
+    wanted: int,
+    products: int,
+    tolerance: float = TOLERANCE,
 ) -> Pairs | None:
     """The largest pairs of a symmetric matrix; None where so many products do not lead there.
 
@@ -294,12 +314,13 @@ def largest_pairs(
     block, n = start.shape
     room = block * max(3, min(BLOCKS, n // (2 * block)))
     basis, seen = np.empty((room, n)), np.zeros((room, room))
-    new, size = _orthonormal(start)[0], 0
+    new, size, check = _orthonormal(start)[0], 0, FIRST_CHECK
     for step in range(1, products + 1):
         if size + block > room:
-            size = max(wanted + block, room // 2)
-            values, mix = np.linalg.eigh(seen)
-            basis[:size] = mix[:, -size:].T @ basis
+            values, mix = np.linalg.eigh(seen[:size, :size])
+            kept = max(wanted + block, room // 2)
+            basis[:kept] = mix[:, -kept:].T @ basis[:size]
+            size = kept
             seen[:] = 0
             np.fill_diagonal(seen[:size, :size], values[-size:])
         now = slice(size, size + block)
@@ -309,13 +330,24 @@ def largest_pairs(
         seen[:size, now] = basis[:size] @ image.T
         seen[now, :size] = seen[:size, now].T
         new, rest = _orthonormal(_without(_without(image, basis[:size]), basis[:size]))
-        if step >= FIRST_CHECK and size >= wanted:
+        if step == check:
             values, mix = eigh(seen[:size, :size], subset_by_index=(size - wanted, size - 1))
-            errors = np.linalg.norm(rest @ mix[now], axis=0)
-            if (errors <= TOLERANCE * np.maximum(1.0, values)).all():
+            error = (np.linalg.norm(rest @ mix[now], axis=0) / np.maximum(1.0, values)).max() / tolerance
+            if error <= 1:
                 return Pairs(values[::-1], mix.T[::-1] @ basis[:size])
-        new = _orthonormal(_without(new, basis[:size]))[0]
+            check += 1 + int(np.log10(error) / FASTEST)
+        new = _cleaned(new, rest, basis[:size])
     return None
+
+
+def _cleaned(block: Floats, rest: Floats, basis: Floats) -> Floats:
+    """Orthonormal rows orthogonal to a basis, where some were made of rounding and point anywhere."""
+    for _ in range(ROUNDS):
+        length = np.abs(rest.diagonal())
+        if length.min() >= UNLIKE * length.max():
+            break
+        block, rest = _orthonormal(_without(block, basis))
+    return block
 
 
 def _without(block: Floats, basis: Floats) -> Floats:
