@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -13,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from linkwise.select.choice import ranked, satisfied
+from linkwise.select.follow import rule_of
 from linkwise.select.pool import build_pool
 from reference.cobs import cobs
 
@@ -176,6 +178,26 @@ def test_a_cache_spares_the_work(tmp_path, monkeypatch):
     again = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
     assert np.array_equal(first.labels_, again.labels_)
     assert first.parameters_ == again.parameters_
+
+
+def test_a_graph_of_landmarks_is_named_an_approximation(monkeypatch):
+    monkeypatch.setattr("linkwise.select.clusterings.MOST_WEIGHED", 100)
+    only = lw.Preset(clusters=(3,), n_runs=0, n_eps=0, neighbours=(), sigmas=(0.3,))
+    c = lw.Constraints.sample(y, 20, 0)
+    model = lw.COBS(preset=only, random_state=0).fit(X, constraints=c)
+    landmarks = model.parameters_["landmarks"]
+    assert model.approximation_ == f"its graph is known by {landmarks} landmarks"
+    of_sample = lw.COBS(preset=only, max_rows=120, random_state=0).fit(X, constraints=c).approximation_
+    assert of_sample.startswith("chosen on a sample of 1")
+    assert "; its graph is known by " in of_sample
+
+
+def test_an_added_clusterer_of_the_same_name_is_followed_by_the_nearest_row():
+    pool = build_pool(X, replace(SMALL, n_eps=0), extra=[(DBSCAN(), {"eps": [0.1], "min_samples": [4]})])
+    (number,) = {c.clustering for c in pool.candidates if c.algorithm == "DBSCAN"}
+    rule = rule_of(pool, number, X, 1)
+    assert rule.how == "nearest row"
+    assert np.array_equal(rule(X, 1), pool.clustering(number))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -45,7 +45,6 @@ from linkwise.select.pool import MAX_ROWS, Pool, build_pool
 from linkwise.select.standing import standing
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
-BLOCK = 4096  # pairs that are compared with all clusterings at once
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
 
 
@@ -214,18 +213,13 @@ class Tally:
         if self._counted == len(self.evidence):
             return
         yes, no = (self.evidence.answered(a, self._counted) for a in ("yes", "no"))
-        self.net += self._balance(yes) - self._balance(no)
+        # of the pairs answered yes, those that a clustering joins less those that it parts; of the others
+        # the other way round
+        self.net += 2 * (self.pool.joined(yes) - self.pool.joined(no)) - len(yes) + len(no)
         self._counted = len(self.evidence)
         if len(no) and not self._parted:
             self._parted, self._tied = True, self._tied[:0]
         self._best = None
-
-    def _balance(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of the pairs each clustering joins, less how many it parts."""
-        joined = np.zeros(len(self.pool), dtype=np.int64)
-        for at in range(0, len(pairs), BLOCK):
-            joined += self.pool.together(pairs[at : at + BLOCK]).sum(axis=0)
-        return 2 * joined - len(pairs)
 
     def weights(self, factor: float) -> NDArray[np.float64]:
         """Weight of each distinct clustering, all candidates that are alike together; they add up to 1."""

@@ -38,6 +38,9 @@ from linkwise.select.spectral import (
 
 MOST_WEIGHED = 5000  # rows of which all weights of a Gaussian graph are made; of more, those to landmarks
 
+K_MEANS, DBSCAN, GAUSSIAN = "k-means", "DBSCAN", "spectral, Gaussian"
+NEIGHBOURS = "spectral, nearest neighbours"
+
 Noise = Literal["cluster", "singletons", "nearest"]
 Grid = dict[str, Sequence[Any]]
 Extra = Sequence[tuple[ClusterMixin, Grid | list[Grid]]]
@@ -198,7 +201,7 @@ def _k_means(work: Work, k: int) -> list[Made]:
     runs = k_means_runs(
         work.X, k, (work.seed, k), work.preset.n_runs, tol=0, n_threads=work.n_threads, weight=work.weight
     )
-    return [Made("k-means", {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
+    return [Made(K_MEANS, {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
 
 
 def _dbscans(work: Work) -> list[Made]:
@@ -206,7 +209,7 @@ def _dbscans(work: Work) -> list[Made]:
     eps, min_pts = np.linspace(least, most, work.preset.n_eps), np.array(work.preset.min_pts, dtype=np.int64)
     labels = kernels.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
     return [
-        Made("DBSCAN", {"eps": radius, "minPts": least_core}, found)
+        Made(DBSCAN, {"eps": radius, "minPts": least_core}, found)
         for of_min_pts, least_core in zip(labels, work.preset.min_pts, strict=True)
         for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
     ]
@@ -220,19 +223,18 @@ def _reaching(square: float) -> float:
 
 def _of_neighbours(work: Work, k: int) -> list[Made]:
     found = spectral_labels(knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads)
-    return _of_graph("spectral, nearest neighbours", {"k": k}, work.clusters, found)
+    return _of_graph(NEIGHBOURS, {"k": k}, work.clusters, found)
 
 
 def _gaussian(work: Work, at: int) -> list[Made]:
-    name, sigma, seed = "spectral, Gaussian", work.preset.sigmas[at], (work.seed, 2, at)
+    sigma, seed = work.preset.sigmas[at], (work.seed, 2, at)
     X = work.X / _widest(work.X)
     if (landmarks := work.landmarks) is not None:
         found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
-        return _of_graph(name, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
+        return _of_graph(GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
     graph = gaussian_graph(X, sigma, n_threads=work.n_threads)
-    return _of_graph(
-        name, {"sigma": sigma}, work.clusters, spectral_labels(graph, work.clusters, seed, work.n_threads)
-    )
+    found = spectral_labels(graph, work.clusters, seed, work.n_threads)
+    return _of_graph(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
 
 def _widest(X: NDArray[np.float64]) -> float:

@@ -17,8 +17,8 @@ from scipy.spatial.distance import cdist
 
 from linkwise import kernels
 from linkwise.learner import Labels
-from linkwise.select.clusterings import without_noise
-from linkwise.select.pool import Pool
+from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, without_noise
+from linkwise.select.pool import Candidate, Pool
 
 NOISE = -1
 CENTRE = "nearest centre"
@@ -78,9 +78,11 @@ def rule_of(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
     base = X[pool.base_rows].astype(np.float64)
     labels = pool.labels[number].astype(np.int32)
     maker = pool.makers[number]
-    if maker.algorithm == "k-means":
+    if maker.algorithm == K_MEANS:
         return _of_centers(_means(base, labels, pool.weight))
-    if maker.algorithm == "DBSCAN":
+    if (
+        maker.algorithm == DBSCAN and "minPts" in maker.parameters
+    ):  # ours, not an added clusterer of that name
         return _of_dbscan(pool, base, labels, maker.parameters, n_threads)
     return Rule("nearest row", (Near(base, labels, np.inf),), NOISE)
 
@@ -92,8 +94,9 @@ def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tup
     clusterings say by their rule where the other rows belong.
     """
     rule = rule_of(pool, number, X, n_threads)
+    by_landmarks = _by_landmarks(pool.makers[number])
     if not pool.sampled:
-        return pool.clustering(number), rule, None
+        return pool.clustering(number), rule, by_landmarks
     of_sample = f"chosen on a sample of {len(pool.base_rows)} of {len(X)} rows"
     if rule.how == CENTRE:
         (near,) = rule.near
@@ -101,7 +104,14 @@ def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tup
         runs = kernels.lloyd(X, near.points[None], MAX_ITER, tol, n_threads)
         return runs.labels[0], _of_centers(runs.centers[0]), f"{of_sample}; k-means then ran on all rows"
     labels = without_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
-    return labels, rule, f"{of_sample}; the other rows are in the cluster of the {rule.how}"
+    others = f"the other rows are in the cluster of the {rule.how}"
+    return labels, rule, "; ".join(filter(None, [of_sample, by_landmarks, others]))
+
+
+def _by_landmarks(maker: Candidate) -> str | None:
+    if maker.algorithm != GAUSSIAN or "landmarks" not in maker.parameters:
+        return None
+    return f"its graph is known by {maker.parameters['landmarks']} landmarks"
 
 
 def of_all_rows_once(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:

@@ -40,6 +40,7 @@ from linkwise.select.clusterings import (
 )
 
 MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample
+BLOCK = 4096  # pairs that are compared with all clusterings at once
 COMPARED_PAIRS = 20_000  # pairs by which two clusterings are compared
 
 
@@ -126,6 +127,13 @@ class Pool:
         """Whether each clustering puts each pair of rows together, shape (n_pairs, n_clusterings)."""
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
+
+    def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of the pairs each clustering puts together, shape (n_clusterings,)."""
+        count = np.zeros(len(self), dtype=np.int64)
+        for at in range(0, len(pairs), BLOCK):
+            count += self.together(pairs[at : at + BLOCK]).sum(axis=0)
+        return count
 
     @cached_property
     def agreement(self) -> NDArray[np.float64]:

@@ -16,13 +16,12 @@ def standing(pool: Pool, evidence: Evidence) -> list[str]:
 
     Cost: O(clusterings x answers) comparisons.
     """
-    said = [fact for fact in evidence if fact.answer != "unsure"]
-    pairs = np.array([(fact.first, fact.second) for fact in said], dtype=np.int64).reshape(-1, 2)
-    yes = np.array([fact.answer == "yes" for fact in said], dtype=bool)
-    right = (pool.together(pairs) == yes[:, None]).sum(axis=0)
-    first = int(ranked(pool, right.astype(np.float64), parted=not yes.all())[0])
+    yes, no = evidence.answered("yes"), evidence.answered("no")
+    said = len(yes) + len(no)
+    right = (pool.joined(yes) - pool.joined(no) + len(no)).astype(np.float64)
+    first = int(ranked(pool, right, parted=len(no) > 0)[0])
     lines = [f"Leading: {in_words(reported(pool, right, first))}."]
-    fitting, broken = int((right == len(said)).sum()), len(said) - int(right[first])
+    fitting, broken = int((right == said).sum()), said - int(right[first])
     if not said:
         lines.append(f"No answer decides yet; of {counted(len(pool))} it agrees most with all.")
     elif fitting:
