@@ -33,7 +33,10 @@ bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DA
 	$(BIN)/python -m bench.speed.kmeans --quick
 	$(BIN)/python -m bench.speed.cobras --quick
 	$(BIN)/python -m bench.speed.cobs --quick
+	$(BIN)/python -m bench.speed.cobs_questions --quick
+	$(BIN)/python -m bench.speed.spectral_agreement --quick
 	$(BIN)/python -m bench.papers.cobras quality
+	$(BIN)/python -m bench.papers.cobs table4 --quick
 
 docs: .venv/docs  ## docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
