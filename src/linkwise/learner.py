@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, overload, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwise import kernels
 from linkwise.evidence import ANSWERS, Answer, Evidence, Groups
 from linkwise.pairs import class_codes
 
@@ -186,7 +187,7 @@ class Run:
         """Run the learner until it asks what Evidence does not know; keep within the budget."""
         try:
             question = self._asking.send(answer)  # type: ignore[arg-type]  # None starts a generator
-            while (known := self.evidence.verdict(question.first, question.second)) is not None:
+            while (known := self._known(question)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
             self.question, self.labels, self.reason = None, self._shown(end.value), "exhausted"
@@ -195,6 +196,12 @@ class Run:
         if self.budget is not None and self.evidence.n_questions >= self.budget:
             self._asking.close()
             self.question, self.reason = None, "budget"
+
+    def _known(self, question: Question) -> Answer | None:
+        """What Evidence knows; a question about what is no row of the data is refused, and never shown."""
+        if question.first != question.second:
+            self.evidence.check(question.first, question.second, "unsure")
+        return self.evidence.verdict(question.first, question.second)
 
     def _shown(self, labels: Labels) -> Labels:
         if labels is not self._counted[0]:
@@ -224,56 +231,57 @@ def respecting(labels: Labels, evidence: Evidence, sizes: NDArray[np.int64] | No
         `labels` itself when nothing has to change.
     """
     said = evidence.groups()
-    home, support = _homes(labels, said)
-    apart = np.array(list(said.apart), dtype=np.int64).reshape(-1, 2)
-    crowded = apart[home[apart[:, 0]] == home[apart[:, 1]]]
-    divided = np.flatnonzero(support < [len(rows) for rows in said.rows])
-    if len(divided) == 0 and len(crowded) == 0:
+    if len(said.row) == 0:
         return labels
     left = np.bincount(labels) if sizes is None else sizes  # rows of each label
+    home, support = _homes(labels, said, len(left))
+    crowded = said.foes[home[said.foes[:, 0]] == home[said.foes[:, 1]]]
+    divided = support < np.bincount(said.number)
+    if len(crowded) == 0 and not divided.any():
+        return labels
     place = _new_homes(home, support, crowded, len(left))
-    moved = np.union1d(divided, np.flatnonzero(place != home)).tolist()
-    rows = np.concatenate([said.rows[g] for g in moved])
-    left = np.pad(left, (0, max(0, int(place.max()) + 1 - len(left))))
-    np.subtract.at(left, labels[rows], 1)
+    moved = (divided | (place != home))[said.number]
+    rows = said.row[moved]
     changed = labels.copy()
-    changed[rows] = np.repeat(place[moved], [len(said.rows[g]) for g in moved])
-    np.add.at(left, changed[rows], 1)
+    changed[rows] = place[said.number[moved]]
+    n_labels = max(len(left), int(place.max()) + 1)
+    left = np.pad(left, (0, n_labels - len(left)))
+    left += np.bincount(changed[rows], minlength=n_labels) - np.bincount(labels[rows], minlength=n_labels)
     used = left > 0
     return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
 
 
-def _homes(labels: Labels, said: Groups) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _homes(labels: Labels, said: Groups, n_labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The label that most rows of each group bear, the lowest among equals, and how many bear it."""
-    if not said.rows:
-        return np.empty(0, np.int32), np.empty(0, np.int64)
-    rows = np.concatenate(said.rows)
-    of = np.repeat(np.arange(len(said.rows)), [len(g) for g in said.rows])
-    pairs, votes = np.unique(np.column_stack([of, labels[rows]]), axis=0, return_counts=True)
-    order = np.lexsort((pairs[:, 1], -votes, pairs[:, 0]))
-    best = order[np.unique(pairs[order, 0], return_index=True)[1]]
-    return pairs[best, 1].astype(np.int32), votes[best]
+    keys, votes = np.unique(said.number * n_labels + labels[said.row], return_counts=True)
+    group, label = np.divmod(keys, n_labels)
+    first = np.flatnonzero(np.diff(group, prepend=-1))  # of each group's labels
+    support = np.maximum.reduceat(votes, first)
+    best = np.flatnonzero(votes == support[group])[::-1]
+    home = np.empty_like(support)
+    home[group[best]] = label[best]  # the last one assigned is the lowest
+    return home, support
 
 
 def _new_homes(
-    home: NDArray[np.int32], support: NDArray[np.int64], crowded: NDArray[np.int64], fresh: int
-) -> NDArray[np.int32]:
+    home: NDArray[np.int64], support: NDArray[np.int64], crowded: NDArray[np.int64], fresh: int
+) -> NDArray[np.int64]:
     """Label of every group such that no two foes share one; groups with more support stay."""
-    foes: dict[int, list[int]] = {}
-    for a, b in crowded.tolist():
-        foes.setdefault(a, []).append(b)
-        foes.setdefault(b, []).append(a)
-    place, settled = home.copy(), set[int]()
-    annexes: dict[int, list[int]] = {}  # label -> new labels of groups that left it
-    for group in sorted(foes, key=lambda g: (-int(support[g]), g)):
-        taken = {int(place[foe]) for foe in foes[group] if foe in settled}
-        own = annexes.setdefault(int(home[group]), [])
-        free = next((c for c in (int(home[group]), *own) if c not in taken), None)
-        if free is None:
-            free, fresh = fresh, fresh + 1
-            own.append(free)
-        place[group] = free
-        settled.add(group)
+    if len(crowded) == 0:
+        return home
+    hostile = np.flatnonzero(np.bincount(crowded.ravel()))
+    order = hostile[np.argsort(-support[hostile], kind="stable")]
+    rank = np.empty(len(home), dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    one, other = rank[crowded[:, 0]], rank[crowded[:, 1]]
+    colour = kernels.greedy_colours(np.minimum(one, other), np.maximum(one, other), len(order))
+    leaves = order[colour > 0]
+    annex = home[leaves] * len(order) + colour[colour > 0]  # shared by those that left the same label
+    _, first, of = np.unique(annex, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = fresh + np.arange(len(first))  # new labels in order of first use
+    place = home.copy()
+    place[leaves] = number[of]
     return place
 
 

@@ -151,3 +151,12 @@ def weighted_together(bits, weights):
     for c, weight in enumerate(weights):
         sums += weight * ((bits[c // 8] >> (c % 8)) & 1)
     return sums
+
+
+def greedy_colours(before, after, n):
+    """(n,) colours: each vertex in order has the lowest that no neighbour before it has."""
+    colours = np.zeros(n, np.int32)
+    for v in range(n):
+        taken = set(colours[before[after == v]].tolist())
+        colours[v] = next(c for c in range(n) if c not in taken)
+    return colours

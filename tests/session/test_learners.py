@@ -137,16 +137,22 @@ def test_a_learner_that_fails_loses_no_answer(path):
 
 
 @pytest.mark.parametrize("pair", [(0, N_ROWS), (-1, 2), (0, 1.0)])
-def test_an_answer_about_no_pair_of_rows_is_not_stored(path, pair):
+def test_a_question_about_no_pair_of_rows_is_never_asked(path, pair):
     class Wrong(InOrder):
         def run(self, X, prepared, evidence, seed, **more):
             yield Question(*pair, np.zeros(N_ROWS, np.int32), "")
             return np.zeros(N_ROWS, np.int32)
 
-    with Session.open(path, X, Wrong()) as session:
-        with pytest.raises((ConstraintError, TypeError), match="row"):
-            session.answer("no")
-        assert session.events == []
+    with pytest.raises((ConstraintError, TypeError), match="row"):
+        Session.open(path, X, Wrong())
+    assert not path.exists()
+    with Session.open(path, X, InOrder()) as session:
+        answer_by(session, TRUTH, 2)
+    with pytest.raises((ConstraintError, TypeError), match="row"):
+        Session.open(path, X, Wrong())
+    with Session.open(path) as kept:
+        assert len(kept.events) == 2
+        assert kept.learner["name"].endswith("InOrder")
 
 
 # ---------------------------------------------------------------- interruptions

@@ -183,9 +183,12 @@ class Partition:
     def impure(self, evidence: Evidence) -> set[int]:
         """Positions of the super-instances that hold rows known to be apart."""
         said = evidence.groups()
-        hostile = {group for pair in said.apart for group in pair}
-        holders = {group: set(self.at[said.rows[group]].tolist()) for group in hostile}
-        return {number for a, b in said.apart for number in holders[a] & holders[b]}
+        n = len(self.instances)
+        held = _distinct(said.number * n + self.at[said.row])  # group and super-instance, by group
+        group, number = np.divmod(held, n)
+        pair, place = _matches(group, said.foes[:, 0])
+        both = _among(held, said.foes[pair, 1] * n + number[place])
+        return set(number[place[both]].tolist())
 
     def representatives(self) -> NDArray[np.int64]:
         """Representative row of every super-instance."""
@@ -226,28 +229,51 @@ def group(partition: Partition, evidence: Evidence) -> Grouping:
     joined by an outlier is lost until it is split again, one that is held apart wrongly is mended then.
     """
     said = evidence.groups()
-    rows = np.concatenate([np.empty(0, np.int64), *said.rows])
-    of = np.repeat(np.arange(len(said.rows)), [len(g) for g in said.rows])
-    at = partition.at[rows]
-    represents = partition.representatives()[at] == rows
-    key = len(said.rows) + np.arange(len(partition.instances))  # super-instances that no answer names
-    key[at[represents]] = of[represents]
+    at = partition.at[said.row]
+    represents = partition.representatives()[at] == said.row
+    n_groups = int(said.number.max(initial=-1)) + 1
+    key = n_groups + np.arange(len(partition.instances))  # super-instances that no answer names
+    key[at[represents]] = said.number[represents]
     cluster = _numbered(partition, key)
 
-    holds = dict(zip(key.tolist(), cluster.tolist(), strict=True))  # group -> cluster, where there is one
-    foes: dict[int, list[int]] = {}
-    for a, b in said.apart:
-        foes.setdefault(a, []).append(b)
-        foes.setdefault(b, []).append(a)
-    speaks = {*zip(key[at].tolist(), of.tolist(), strict=True)}
+    n_keys = n_groups + len(key)
+    cluster_of = np.full(n_keys, -1)  # of each group and each of the others, where there is one
+    cluster_of[key] = cluster
+    foes = np.vstack([said.foes, said.foes[:, ::-1]])
+    foes = foes[cluster_of[foes[:, 1]] >= 0]
+    speaks = _distinct(said.number * n_keys + key[at])  # which group is spoken for, by whom
+    # a stray in its super-instance speaks for itself only
+    speaks = speaks[~_among(_distinct(foes[:, 0] * n_keys + foes[:, 1]), speaks)]
+    spoken_for, own = np.divmod(speaks, n_keys)
+    pair, place = _matches(spoken_for, foes[:, 0])
+    one, other = cluster_of[own[place]], cluster_of[foes[pair, 1]]
     apart = np.eye(int(cluster.max()) + 1, dtype=bool)
-    for own, spoken_for in speaks:
-        if own in foes.get(spoken_for, ()):  # a stray in its super-instance speaks for itself only
-            continue
-        for foe in foes.get(spoken_for, ()):
-            if foe in holds:
-                apart[holds[own], holds[foe]] = apart[holds[foe], holds[own]] = True
+    apart[one, other] = apart[other, one] = True
     return Grouping(cluster, apart)
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What NumPy's unique gives for values of 0 and above; quicker where most of them differ."""
+    ordered = np.sort(values)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
+
+
+def _among(ascending: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which values are among others that are sorted."""
+    if len(ascending) == 0:
+        return np.zeros(len(values), dtype=bool)
+    found: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, values), mode="clip") == values
+    return found
+
+
+def _matches(
+    ascending: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Every place of every wanted value: positions in `wanted`, and in `ascending` where it is found."""
+    start, end = (np.searchsorted(ascending, wanted, side) for side in ("left", "right"))
+    which = np.repeat(np.arange(len(wanted)), end - start)
+    before = np.cumsum(end - start) - (end - start)
+    return which, np.arange(len(which)) + (start - before)[which]
 
 
 def _numbered(partition: Partition, key: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -22,6 +22,7 @@ __all__ = [
     "distance_range",
     "exchange",
     "gaussian_weights",
+    "greedy_colours",
     "kmeans_plusplus",
     "lloyd",
     "nearest_points",
@@ -290,6 +291,29 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     _check_rows(X)
     _check_count("n_threads", n_threads)
     return _kernels.distance_range(X, n_threads)
+
+
+def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Colour the vertices of a graph in order, each with the lowest colour of no neighbour before it.
+
+    Parameters
+    ----------
+    before, after : (m,) int32
+        Ends of the edges, ``0 <= before < after < n``; an edge may be there many times.
+    n : int, at least 1
+        Number of vertices.
+
+    Returns
+    -------
+    (n,) int32
+        Colours 0, 1, ...
+    """
+    _check_array("before", before, (None,), np.int32)
+    _check_array("after", after, before.shape, np.int32)
+    _check_count("n", n)
+    if before.min() < 0 or (before >= after).any() or after.max() >= n:
+        raise ValueError(f"an edge does not lead from a vertex to one after it, 0 to {n - 1}")
+    return _kernels.greedy_colours(before, after, n)
 
 
 def pack_together(

@@ -76,6 +76,7 @@ void register_nearest(nb::module_& m);
 void register_points(nb::module_& m);
 void register_dbscan(nb::module_& m);
 void register_together(nb::module_& m);
+void register_colouring(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
 

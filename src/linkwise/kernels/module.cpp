@@ -10,6 +10,7 @@ NB_MODULE(_kernels, m) {
     linkwise::register_points(m);
     linkwise::register_dbscan(m);
     linkwise::register_together(m);
+    linkwise::register_colouring(m);
     linkwise::register_gaussian(m);
     linkwise::register_exchange(m);
 }

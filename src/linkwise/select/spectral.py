@@ -30,9 +30,9 @@ from linkwise.select.walk import PRODUCTS, Graph, embedding, largest_pairs, star
 LANDMARKS = 600
 NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding
 LEAST_DEGREE = 1e-8  # of the greatest one
-STARTS = 4  # of k-means, made together
+STARTS = 6  # of k-means, made together
 MOST_STARTS = 30
-SEEN = 3  # runs that end at the best clustering, after which no more are made
+SEEN = 4  # runs that end at the best clustering, after which no more are made
 SAME = 1e-7  # relative difference of the sums of squares of one clustering
 MAX_ITERATIONS = 300
 TOLERANCE = 1e-4  # of Lloyd's iteration, as in scikit-learn
