@@ -115,8 +115,8 @@ def table4(options: argparse.Namespace) -> int:
     best = {(row["task"], row["algorithms"]): float(row["ari"]) for row in rows}
     ours = choices(s, ["all"], TIES)
     fields = (
-        "task", "best", "best_paper", "random", "random_error", "fewest", "fewest_error", "paper",
-        "picked_random", "picked_fewest", "picked_paper", "reached",
+        "task", "best", "best_paper", "random", "random_error", "agreement", "agreement_error", "paper",
+        "picked_random", "picked_agreement", "picked_paper", "reached",
     )  # fmt: skip
     lines = [table4_line(task, best[task, "all"], ours) for task in s.tasks]
     write_csv(s.folder / "table4.csv", fields, lines)
@@ -139,8 +139,8 @@ def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
         reached = "yes" if all(held) else "no"
     return (
         task, f"{best:.2f}", theirs["best"] if theirs else "",
-        *means["random"].texts(), *means["fewest"].texts(), told,
-        picked(by["random"]), picked(by["fewest"]),
+        *means["random"].texts(), *means["agreement"].texts(), told,
+        picked(by["random"]), picked(by["agreement"]),
         "/".join(theirs[name] for name in PICKED) if theirs else "", reached,
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ PARTS = ("k-means", "DBSCAN", "spectral, nearest neighbours", "spectral, Gaussia
 SUPERVISED = 0.7
 MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
-TIES = ("fewest", "random")
+TIES = ("agreement", "random")
 """Rules for ties of COBS: ours, then the paper's."""
 BUILDING = ("linkwise.kernels", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
 
@@ -194,7 +194,7 @@ def chosen(
     pool: Pool, constraints: Constraints, score: np.ndarray, tie: str, seed: int
 ) -> tuple[np.ndarray, int]:
     """All best clusterings, and the one that ``COBS(tie=tie, random_state=seed)`` returns."""
-    best = ranked(pool, score, parted=len(constraints.cannot_link) > 0)
+    best = ranked(pool, score)
     if tie == "random":
         share = pool.multiplicity[best] / pool.multiplicity[best].sum()
         return best, int(rng_at(seed, len(pool)).choice(best, p=share))

@@ -155,7 +155,7 @@ def test_active_cobs_is_followed_question_by_question(place):
     assert len(pairs) == model.n_questions_
     assert set(pairs.ravel()) <= set(rows)
     expected = [ari_elsewhere(task.y, model.history_[min(n, len(pairs)) - 1], pairs[:n]) for n in GRID]
-    assert ari_at(GRID, task.y, pool, pairs, "fewest", 0) == expected
+    assert ari_at(GRID, task.y, pool, pairs, "agreement", 0) == expected
 
 
 # ---------------------------------------------------------------- commands

@@ -70,19 +70,33 @@ def test_reports_fit_the_labels(pool):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_of_tied_clusterings_the_fewest_clusters_then_the_most_agreement(pool):
-    c = lw.Constraints(len(X), must_link=[(0, 1)], cannot_link=[(0, 149)])
+def test_of_tied_clusterings_the_one_that_agrees_most_with_those_that_fit(pool):
+    c = lw.Constraints(len(X), must_link=[(0, 1), (2, 3)], cannot_link=[(0, 149)])
     score = satisfied(pool, c)
     best = ranked(pool, score)
-    assert sorted(best) == np.flatnonzero(score == 2).tolist()
-    fewest = pool.n_clusters[best].min()
-    assert pool.n_clusters[best[0]] == fewest
-    few = [b for b in best if pool.n_clusters[b] == fewest]
+    assert sorted(best) == np.flatnonzero(score == 3).tolist()
+    weight = pool.multiplicity / 2.25 ** (3 - score)
     agreement = [
-        sum(pool.multiplicity[t] * adjusted_rand_score(pool.labels[b], pool.labels[t]) for t in best)
-        for b in few
+        sum(w * adjusted_rand_score(pool.labels[b], one) for w, one in zip(weight, pool.labels, strict=True))
+        for b in best[:20]
     ]
     assert agreement[0] == pytest.approx(max(agreement), rel=1e-4)
+    assert agreement == pytest.approx(sorted(agreement, reverse=True), rel=1e-3)
+
+
+def test_a_single_cluster_is_the_last_of_those_that_tie(pool):
+    score = satisfied(pool, lw.Constraints(len(X), must_link=[(0, 1), (0, 149)]))
+    best = ranked(pool, score)
+    assert pool.n_clusters[best[-1]] == 1 < pool.n_clusters[best[0]]
+
+
+def test_a_few_constraints_are_better_than_none():
+    found = []
+    for seed in range(10):
+        c = lw.Constraints.sample(y, 2, seed)
+        labels = lw.COBS(preset="quick", random_state=0).fit(X, constraints=c).labels_
+        found.append(adjusted_rand_score(y, labels))
+    assert np.mean(found) > 0.5
 
 
 def test_chance_may_break_ties(pool):

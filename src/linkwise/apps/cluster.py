@@ -100,9 +100,8 @@ def _fit(model: COBS, pairs: Constraints) -> str:
         return "No pairs were given, so nothing decides but agreement: this one is most like all others."
     said = f"It satisfies {n - model.violations_} of {screen.count(n, 'pair')}"
     if others:
-        rule = "fewest clusters, then most agreement" if len(pairs.cannot_link) else "most agreement"
-        said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}; what decided: {rule}"
-        said += " with the rest. More pairs would tell them apart"
+        said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}; what decided: most"
+        said += " agreement with all that fit well. More pairs would tell them apart"
     elif model.n_fitting_:
         said += ", and no other does"
     return f"{said}." if model.n_fitting_ else f"{said}. No clustering that was tried satisfies all."

@@ -203,9 +203,6 @@ class Tally:
         self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
         self._counted = 0
-        self._tied = np.empty(0, dtype=np.int64)  # the clusterings among which `_leader` was chosen
-        self._leader = 0
-        self._parted = False
         self._best: Labels | None = None
 
     def update(self) -> None:
@@ -217,8 +214,6 @@ class Tally:
         # the other way round
         self.net += 2 * (self.pool.joined(yes) - self.pool.joined(no)) - len(yes) + len(no)
         self._counted = len(self.evidence)
-        if len(no) and not self._parted:
-            self._parted, self._tied = True, self._tied[:0]
         self._best = None
 
     def weights(self, factor: float) -> NDArray[np.float64]:
@@ -231,11 +226,7 @@ class Tally:
     def heaviest(self) -> int:
         """The clustering of which one candidate weighs most."""
         self.update()
-        tied = np.flatnonzero(self.net == self.net.max())
-        if not np.array_equal(tied, self._tied):
-            self._leader = int(ranked(self.pool, self.net.astype(np.float64), parted=self._parted)[0])
-            self._tied = tied
-        return self._leader
+        return int(ranked(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
 
     def best(self) -> Labels:
         """Its labels; rows that were answered about, and those identical to them, where the answers say."""

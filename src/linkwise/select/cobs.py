@@ -6,10 +6,9 @@ the rows in many ways without constraints, return the clustering that satisfies 
 Kept: the pool of 931 clusterings (`linkwise.select.clusterings`), noise of DBSCAN as one cluster.
 Changed, and why:
 
-- Ties, which are the rule with few constraints, are broken the same way each time: fewer clusters
-  first, then the clustering that agrees most with all that tie (``tie="random"``: as printed).
-- Without any cannot-link few clusters are no merit (one cluster breaks no must-link): among the best
-  the clustering is returned that agrees most with them all.
+- Ties, which are the rule with few constraints, are broken the same way each time: by agreement with all
+  clusterings of the pool, each of which counts the less, the more constraints it breaks
+  (``tie="random"``: as printed).
 - A constraint counts by its weight.
 
 Cost: that of the pool, then O(pool x constraints).
@@ -51,8 +50,8 @@ class COBS(ClusterMixin, BaseEstimator):
         Which clusterings are tried: the paper's 931, about a quarter of them, or your own choice.
     noise : {"cluster", "singletons", "nearest"}
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
-    tie : {"fewest", "random"}
-        What decides among the best: fewest clusters, then most agreement; or chance.
+    tie : {"agreement", "random"}
+        What decides among the best: agreement with all clusterings that fit well, or chance.
     max_rows : int
         Of more distinct rows a sample of this size is clustered, as the paper proposes; see Notes.
     backend : {"serial", "loky", "dask"}
@@ -113,7 +112,7 @@ class COBS(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [str, Preset],
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
-        "tie": [StrOptions({"fewest", "random"})],
+        "tie": [StrOptions({"agreement", "random"})],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
         "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
@@ -125,7 +124,7 @@ class COBS(ClusterMixin, BaseEstimator):
         *,
         preset: str | Preset = "paper",
         noise: Noise = "cluster",
-        tie: Literal["fewest", "random"] = "fewest",
+        tie: Literal["agreement", "random"] = "agreement",
         max_rows: int = MAX_ROWS,
         backend: Backend = "serial",
         cache: str | None = None,
@@ -180,7 +179,7 @@ class COBS(ClusterMixin, BaseEstimator):
 
     def _choose(self, X: NDArray[Any], pool: Pool, constraints: Constraints, seed: int) -> None:
         score = satisfied(pool, constraints)
-        best = ranked(pool, score, parted=len(constraints.cannot_link) > 0)
+        best = ranked(pool, score)
         first = int(best[0])
         if self.tie == "random":  # among the candidates, as printed, of which several may be alike
             share = pool.multiplicity[best] / pool.multiplicity[best].sum()

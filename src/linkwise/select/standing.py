@@ -19,7 +19,7 @@ def standing(pool: Pool, evidence: Evidence) -> list[str]:
     yes, no = evidence.answered("yes"), evidence.answered("no")
     said = len(yes) + len(no)
     right = (pool.joined(yes) - pool.joined(no) + len(no)).astype(np.float64)
-    first = int(ranked(pool, right, parted=len(no) > 0)[0])
+    first = int(ranked(pool, right)[0])
     lines = [f"Leading: {in_words(reported(pool, right, first))}."]
     fitting, broken = int((right == said).sum()), said - int(right[first])
     if not said:
