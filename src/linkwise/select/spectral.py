@@ -196,8 +196,9 @@ def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_thread
     seeds = _seeds(seed, MOST_STARTS)
     labels: list[NDArray[np.int32]] = []
     inertia = np.empty(0)
+    tol = TOLERANCE * float(X.var(axis=0).mean())
     for at in range(0, MOST_STARTS, STARTS):
-        found, sums = _runs(X, k, seeds[at : at + STARTS], n_threads)
+        found, sums = _runs(X, k, seeds[at : at + STARTS], tol, n_threads)
         labels.extend(found)
         inertia = np.append(inertia, sums)
         if np.count_nonzero(inertia <= inertia.min() * (1 + SAME)) >= SEEN:
@@ -207,10 +208,9 @@ def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_thread
 
 
 def _runs(
-    X: NDArray[np.float64], k: int, seeds: NDArray[np.uint64], n_threads: int
+    X: NDArray[np.float64], k: int, seeds: NDArray[np.uint64], tol: float, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), n_threads)
     starts = X[rows[:, : np.count_nonzero(rows[0] >= 0)]]
-    tol = TOLERANCE * float(X.var(axis=0).mean())
     runs = kernels.lloyd(X, starts, MAX_ITERATIONS, tol, n_threads)
     return kernels.exchange(X, runs.labels, k, MAX_ITERATIONS, n_threads)
