@@ -124,6 +124,22 @@ def test_the_cache_is_found_by_data_and_settings(tmp_path):
         assert len(list((tmp_path / "pools").iterdir())) == before + 1
 
 
+@pytest.mark.parametrize("content", [b"", b"junk"])
+def test_what_is_damaged_in_the_cache_is_made_anew(tmp_path, content):
+    pool = build_pool(X, SMALL, cache=tmp_path)
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(content)
+    assert same(pool, build_pool(X, SMALL, cache=tmp_path))
+    assert same(pool, Pool.load(kept))
+    kept.unlink()
+    parts = kept.with_suffix("")
+    parts.mkdir()
+    (parts / "0.npz").write_bytes(content)
+    pool.save(parts / "1.npz")  # a pool, but no part of one
+    assert same(pool, build_pool(X, SMALL, cache=tmp_path))
+    assert list(tmp_path.iterdir()) == [kept]
+
+
 def test_other_clusterers_may_join():
     extra = [(AgglomerativeClustering(), {"n_clusters": [2, 3], "linkage": ["ward", "single"]})]
     pool = build_pool(X, SMALL, extra=extra)

@@ -44,8 +44,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             return {key: kept[key] for key in kept.files}
     except (DataError, FileNotFoundError):
         raise
-    except Exception as error:  # whatever a broken archive leads to
-        raise DataError(f"{name} is no pool ({error}); build it anew") from None
+    except Exception:  # whatever a broken archive leads to
+        raise DataError(f"{name} is no pool, or damaged; build it anew") from None
 
 
 def maker(algorithm: str, parameters: dict[str, Any]) -> str:
@@ -71,9 +71,12 @@ def write_made(path: Path, made: list[Made]) -> None:
 def read_made(path: Path) -> list[Made]:
     """Read what `write_made` wrote."""
     kept = read(path)
-    labels = iter(kept["labels"])
-    makers = [json.loads(words) for words in kept["maker"].tolist()]
-    return [
-        Made(algorithm, parameters, next(labels) if there else None)
-        for (algorithm, parameters), there in zip(makers, kept["there"].tolist(), strict=True)
-    ]
+    try:
+        labels = iter(kept["labels"])
+        makers = [json.loads(words) for words in kept["maker"].tolist()]
+        return [
+            Made(algorithm, parameters, next(labels) if there else None)
+            for (algorithm, parameters), there in zip(makers, kept["there"].tolist(), strict=True)
+        ]
+    except (KeyError, ValueError, StopIteration):
+        raise DataError(f"{path} holds no clusterings; build them anew") from None

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -252,7 +252,8 @@ def build_pool(
     key = None if cache is None else Path(cache) / _key(rows, settings, seed, noise, extra, max_rows)
     kept = None if key is None else key.with_suffix(".npz")
     if kept is not None and kept.exists():
-        return Pool.load(kept)
+        with suppress(DataError):  # a damaged file is made anew
+            return Pool.load(kept)
     base = base_rows(rows, max_rows, seed, threads)
     points = rows[base.rows]
     work, tasks = planned(points, base.weight, settings, seed, threads, extra)
@@ -307,8 +308,11 @@ def _made(
 
 
 def _finished(parts: Path, n_tasks: int) -> dict[int, list[Made]]:
-    there = [at for at in range(n_tasks) if (parts / f"{at}.npz").exists()]
-    return {at: files.read_made(parts / f"{at}.npz") for at in there}
+    found: dict[int, list[Made]] = {}
+    for at in range(n_tasks):
+        with suppress(FileNotFoundError, DataError):  # what is missing or damaged is made anew
+            found[at] = files.read_made(parts / f"{at}.npz")
+    return found
 
 
 def _collected(X: NDArray[np.float64], made: list[Made], base: BaseRows, noise: Noise) -> Pool:
