@@ -31,8 +31,8 @@ from sklearn.utils._param_validation import Interval
 from linkwise.active.base import seed_of
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintWarning
-from linkwise.learner import Labels, rng_at
-from linkwise.select.search import ClusteringSearch, Grid, Progress, Refit, Score
+from linkwise.learner import Labels, Progress, rng_at
+from linkwise.select.search import ClusteringSearch, Grid, Refit, Score
 
 
 class CVCPSearch(ClusteringSearch):

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwise import parallel
 from linkwise.errors import DataError
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, Progress, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.parallel import Backend
 from linkwise.select import files
@@ -198,7 +197,7 @@ def build_pool(
     noise: Noise = "cluster",
     extra: Extra = (),
     max_rows: int = MAX_ROWS,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
     n_threads: int | None = None,
     backend: Backend = "serial",
     cache: str | os.PathLike[str] | None = None,
@@ -286,7 +285,7 @@ def _made(
     work: Work,
     tasks: list[Task],
     backend: Backend,
-    progress: Callable[[int, int], object] | None,
+    progress: Progress | None,
     parts: Path | None,
 ) -> list[Made]:
     """What all tasks made, in the order of the tasks; done parts are kept in a folder where there is one."""

@@ -24,12 +24,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from linkwise.active.base import checked_constraints, checked_rows
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.learner import Labels
+from linkwise.learner import Labels, Progress
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Refit = Callable[[Constraints], Labels]
 Score = Callable[[Labels, Refit], float]
-Progress = Callable[[int, int], object]
 
 
 class Tried(NamedTuple):

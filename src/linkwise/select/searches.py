@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise.constraints import Constraints
-from linkwise.select.search import ClusteringSearch, Grid, Progress, Score
+from linkwise.learner import Progress
+from linkwise.select.search import ClusteringSearch, Grid, Score
 from linkwise.validity.dbcv import Metric, dbcv_scorer
 from linkwise.validity.silhouette import silhouette_scorer
 
