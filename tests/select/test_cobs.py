@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.cluster import DBSCAN
-from sklearn.datasets import load_iris, load_wine
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
@@ -204,6 +205,16 @@ def test_a_graph_of_landmarks_is_named_an_approximation(monkeypatch):
     of_sample = lw.COBS(preset=only, max_rows=120, random_state=0).fit(X, constraints=c).approximation_
     assert of_sample.startswith("chosen on a sample of 1")
     assert "; its graph is known by " in of_sample
+
+
+def test_any_clusterer_may_join():
+    rows, truth = make_blobs(120, 2, centers=[[0, 0], [9, 9]], cluster_std=1.0, random_state=0)
+    only = lw.Preset(clusters=(5,), n_runs=1, n_eps=0, neighbours=(), sigmas=())
+    extra = [(AgglomerativeClustering(), {"n_clusters": [2, 3]})]
+    model = lw.COBS(preset=only, extra=extra).fit(rows, constraints=lw.Constraints.sample(truth, 30, 0))
+    assert (model.algorithm_, model.parameters_) == ("AgglomerativeClustering", {"n_clusters": 2})
+    assert np.array_equal(model.predict(rows), model.labels_)
+    assert clone(model).extra[0][1] == extra[0][1]
 
 
 def test_an_added_clusterer_of_the_same_name_is_followed_by_the_nearest_row():

@@ -31,7 +31,7 @@ from linkwise.constraints import Constraints, constraint_score
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
 from linkwise.select.choice import next_best, ranked, reported, satisfied
-from linkwise.select.clusterings import Noise, Preset
+from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.follow import of_all_rows
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
 
@@ -54,6 +54,8 @@ class COBS(ClusterMixin, BaseEstimator):
         What decides among the best: agreement with all clusterings that fit well, or chance.
     max_rows : int
         Of more distinct rows a sample of this size is clustered, as the paper proposes; see Notes.
+    extra : sequence of (clusterer, grid)
+        scikit-learn clusterers that join the pool, with the values of their parameters to try.
     backend : {"serial", "loky", "dask"}
         Where the clusterings are made: in this process; in processes of this machine; or on the
         workers of the current ``dask.distributed.Client``. All give the same.
@@ -114,6 +116,7 @@ class COBS(ClusterMixin, BaseEstimator):
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
         "tie": [StrOptions({"agreement", "random"})],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
+        "extra": [list, tuple],
         "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
         "random_state": ["random_state"],
@@ -126,6 +129,7 @@ class COBS(ClusterMixin, BaseEstimator):
         noise: Noise = "cluster",
         tie: Literal["agreement", "random"] = "agreement",
         max_rows: int = MAX_ROWS,
+        extra: Extra = (),
         backend: Backend = "serial",
         cache: str | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -134,6 +138,7 @@ class COBS(ClusterMixin, BaseEstimator):
         self.noise = noise
         self.tie = tie
         self.max_rows = max_rows
+        self.extra = extra
         self.backend = backend
         self.cache = cache
         self.random_state = random_state
@@ -170,6 +175,7 @@ class COBS(ClusterMixin, BaseEstimator):
             seed,
             noise=self.noise,
             max_rows=self.max_rows,
+            extra=self.extra,
             backend=self.backend,
             progress=progress,
             cache=self.cache,
