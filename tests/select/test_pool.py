@@ -225,6 +225,8 @@ def test_what_was_made_before_an_interruption_is_not_made_again(backend, client,
     monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or make(*work))
     told = []
     pool = build_pool(X, SMALL, cache=tmp_path, progress=lambda *count: told.append(count))
+    n_tasks = 2 + 1 + 1 + 2  # k-means for two k, all DBSCANs, a graph of neighbours, two Gaussian ones
+    assert len(done) == n_tasks - kept
     assert same(pool, build_pool(X, SMALL))
     assert told[0][0] > SMALL.size / 2
     (only,) = tmp_path.iterdir()
