@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
 
 from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
-from linkwise.errors import ConstraintWarning, DataError
 from linkwise.evidence import Evidence
+from linkwise.inputs import checked_constraints, checked_rows, seed_of
 from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, checked_answer
 
 
@@ -113,58 +108,6 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.violations_ = int(sum(v.sum() for v in self.constraints_.violated(labels)))
 
 
-def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """One integer from scikit-learn's kinds of random_state."""
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-LARGEST = 1e150  # squares of larger values overflow, squares of smaller differences vanish
-
-
-def checked_rows(X: ArrayLike, estimator: BaseEstimator | None = None) -> NDArray[Any]:
-    """X as floats, C-contiguous; what cannot be clustered is named by its place."""
-    name = "a session" if estimator is None else type(estimator).__name__
-    if issparse(X):
-        raise TypeError(f"X is sparse, but dense data is required by {name}; pass X.toarray()")
-    check = check_array if estimator is None else partial(validate_data, estimator)
-    try:
-        rows: NDArray[Any] = check(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
-            raise
-        raise DataError(f"{_first_text(X)}; encode it as numbers") from None
-    wrong = np.argwhere(~np.isfinite(rows))
-    if len(wrong):
-        row, column = wrong[0]
-        raise DataError(
-            f"X holds NaN/infinity: {len(wrong)} value(s), the first in row {row}, column {column}; "
-            "impute or drop them"
-        )
-    low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
-    largest, spread = float(np.maximum(-low, high).max()), float(np.max(high / 2 - low / 2)) * 2
-    if largest > LARGEST or 0 < spread < 1 / LARGEST:
-        raise DataError(
-            f"X holds values up to {largest:.3g} that differ by up to {spread:.3g}, beyond what "
-            "squared distances can hold; rescale X, for example to [0, 1]"
-        )
-    return rows
-
-
-def _first_text(X: Any) -> str:
-    """Where the first value stands that is no number."""
-    values = np.asarray(X, dtype=object)
-    names = getattr(X, "columns", range(values.shape[1]))
-    for name, column in zip(names, values.T, strict=True):
-        for value in column:
-            try:
-                float(value)
-            except ValueError:
-                return f"column {name!r} of X holds {value!r}"
-    return "X holds values that are no numbers"
-
-
 def checked_budget(budget: object) -> int | None:
     """A number of questions, 0 or more, or None."""
     if budget is None:
@@ -174,30 +117,6 @@ def checked_budget(budget: object) -> int | None:
     if int(budget) < 0:
         raise ValueError(f"budget={budget}; give 0 or more questions, or None for no bound")
     return int(budget)
-
-
-def checked_constraints(constraints: object, X: NDArray[Any]) -> Constraints:
-    """Constraints about the rows of X; empty ones for None."""
-    if constraints is None:
-        return Constraints(len(X))
-    if not isinstance(constraints, Constraints):
-        raise TypeError(
-            f"constraints is a {type(constraints).__name__}; "
-            "build it with linkwise.Constraints(len(X), must_link=[...], cannot_link=[...])"
-        )
-    if constraints.n_rows != len(X):
-        raise ValueError(f"the constraints are about {constraints.n_rows} rows, X has {len(X)}")
-    i, j = constraints.cannot_link.T
-    same = np.flatnonzero((X[i] == X[j]).all(axis=1)) if X.size else np.empty(0, int)
-    if len(same):
-        a, b = constraints.cannot_link[same[0]]
-        warnings.warn(
-            f"rows {a} and {b} are required apart but identical in every feature ({len(same)} such "
-            "pair(s)): no clustering of these features tells them apart",
-            ConstraintWarning,
-            stacklevel=3,
-        )
-    return constraints
 
 
 def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:

@@ -8,8 +8,16 @@ The wrappers check types and shapes only, never values: NaN in gives no crash, b
 
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
-from linkwise.kernels.kmeans import LloydRuns, TwoMeans, exchange, kmeans_plusplus, lloyd, two_means
-from linkwise.kernels.rows import nearest_points, nearest_rows
+from linkwise.kernels.kmeans import (
+    LloydRuns,
+    TwoMeans,
+    exchange,
+    kmeans_plusplus,
+    label_sums,
+    lloyd,
+    two_means,
+)
+from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 
 __all__ = [
@@ -21,10 +29,12 @@ __all__ = [
     "gaussian_weights",
     "greedy_colours",
     "kmeans_plusplus",
+    "label_sums",
     "lloyd",
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "squared_distances",
     "two_means",
     "weighted_together",
 ]

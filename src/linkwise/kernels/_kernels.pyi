@@ -21,6 +21,7 @@ def kmeans_plusplus(
     n_candidates: int,
     n_threads: int,
     weight: NDArray[np.int64] | None,
+    given: NDArray[np.float64] | None,
 ) -> NDArray[np.int64]: ...
 def nearest_rows(
     X: NDArray[Any],
@@ -32,6 +33,12 @@ def nearest_rows(
 def nearest_points(
     X: NDArray[Any], points: NDArray[np.float64], n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def squared_distances(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def label_sums(
+    X: NDArray[Any], labels: NDArray[np.int32], k: int, weight: NDArray[np.int64] | None, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 def all_dbscans(
     X: NDArray[Any],
     eps: NDArray[np.float64],

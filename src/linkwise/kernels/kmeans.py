@@ -110,6 +110,7 @@ def kmeans_plusplus(
     n_candidates: int,
     n_threads: int,
     weight: NDArray[np.int64] | None = None,
+    given: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Choose k rows to start from, once for each seed, by greedy k-means++.
 
@@ -127,12 +128,14 @@ def kmeans_plusplus(
     n_threads : int, at least 1
     weight : (n,) int64, at least 1, or None
         As if each row were there so many times. None: once.
+    given : (g, d) float64, C-contiguous, or None
+        Centres that are there already; the k rows are drawn beside them.
 
     Returns
     -------
     (R, k) int64
-        Row indices, no two of them equal rows. Where `X` has fewer than k distinct rows, each is
-        there once and the places that are left at the end hold -1.
+        Row indices, no two of them equal rows, none equal to a given centre. Where `X` has fewer
+        such rows than k, each is there once and the places that are left at the end hold -1.
 
     References
     ----------
@@ -144,7 +147,9 @@ def kmeans_plusplus(
     check_count("n_candidates", n_candidates)
     check_count("n_threads", n_threads)
     check_weight(weight, X)
-    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight)
+    if given is not None:
+        check_array("given", given, (None, X.shape[1]))
+    return _kernels.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight, given)
 
 
 def exchange(
@@ -181,3 +186,39 @@ def exchange(
     if least < 0 or most >= k:
         raise ValueError(f"labels must be from 0 to k - 1 = {k - 1}, got {least} to {most}")
     return _kernels.exchange(X, labels, k, max_passes, n_threads)
+
+
+def label_sums(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    k: int,
+    weight: NDArray[np.int64] | None,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Sum the rows of each cluster.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    labels : (n,) int32
+        Below k; a negative one belongs to no cluster.
+    k : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (k, d) float64
+        Sums; for many rows those of up to 64 blocks of rows, added in their order.
+    (k,) int64
+        Rows of each cluster.
+    """
+    check_rows(X)
+    check_array("labels", labels, (X.shape[0],), np.int32)
+    check_count("k", k)
+    check_count("n_threads", n_threads)
+    check_weight(weight, X)
+    if int(labels.max()) >= k:
+        raise ValueError(f"labels must be below k = {k}, got {labels.max()}")
+    return _kernels.label_sums(X, labels, k, weight, n_threads)

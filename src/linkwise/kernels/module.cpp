@@ -8,6 +8,7 @@ NB_MODULE(_kernels, m) {
     linkwise::register_plusplus(m);
     linkwise::register_nearest(m);
     linkwise::register_points(m);
+    linkwise::register_sums(m);
     linkwise::register_dbscan(m);
     linkwise::register_together(m);
     linkwise::register_colouring(m);

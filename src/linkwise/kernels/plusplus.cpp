@@ -62,18 +62,27 @@ LINKWISE_SIMD void potential_chunk(const Potential<double>& t) { potential(t); }
 template <typename T>
 class PlusPlus {
    public:
-    PlusPlus(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, Crew& crew)
-        : X_(X), weight_(weight), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
+    PlusPlus(const T* X, const int64_t* weight, int64_t n, int64_t d, int64_t candidates, const double* given,
+             int64_t n_given, Crew& crew)
+        : X_(X), weight_(weight), given_(given), n_given_(n_given), n_(n), d_(d), candidates_(candidates), chunks_(chunk_count(n)), crew_(crew),
           nearest_(n), after_(candidates * n), rows_(candidates), points_(candidates * d),
           sums_(chunks_ * candidates), mass_(chunks_), squares_(crew.size() * candidates) {}
 
-    // k distinct rows; -1 in the last places when there are fewer.
+    // k distinct rows, none of them a given centre; -1 in the last places when there are fewer.
     void choose(uint64_t seed, int64_t k, int64_t* chosen) {
         SplitMix64 random{seed};
         std::fill_n(chosen, k, -1);
-        rows_[0] = first(random.uniform());
-        double left = keep(try_candidates(1, true), 1, chosen);
-        for (int64_t c = 1; c < k && left > 0; ++c) {
+        int64_t c = 0;
+        double left = 0;
+        if (n_given_ == 0) {
+            rows_[0] = first(random.uniform());
+            left = keep(try_candidates(1, true), 1, chosen + c++);
+        }
+        for (int64_t g = 0; g < n_given_; ++g) {
+            std::copy_n(given_ + g * d_, d_, points_.data());
+            left = keep(try_points(1, g == 0), 1, nullptr);
+        }
+        for (; c < k && left > 0; ++c) {
             for (int64_t j = 0; j < candidates_; ++j) rows_[j] = draw(random.uniform() * left);
             left = keep(try_candidates(candidates_, false), candidates_, chosen + c);
         }
@@ -89,9 +98,14 @@ class PlusPlus {
         return i;
     }
 
-    // Evaluates the first m of rows_; the index of the one that leaves least.
+    // The same for the first m of rows_.
     int64_t try_candidates(int64_t m, bool first) {
         for (int64_t j = 0; j < m; ++j) std::copy_n(X_ + rows_[j] * d_, d_, &points_[j * d_]);
+        return try_points(m, first);
+    }
+
+    // Evaluates the first m of points_; the index of the one that leaves least.
+    int64_t try_points(int64_t m, bool first) {
         crew_.run(chunks_, [&](int64_t c, int thread) {
             const int64_t start = c * kChunk;
             potential_chunk(Potential<T>{X_ + start * d_, weight_ ? weight_ + start : nullptr, std::min(kChunk, n_ - start), d_, m,
@@ -116,7 +130,7 @@ class PlusPlus {
 
     // Candidate `best` of m is chosen; returns what is left.
     double keep(int64_t best, int64_t m, int64_t* chosen) {
-        *chosen = rows_[best];
+        if (chosen) *chosen = rows_[best];
         std::copy_n(&after_[best * n_], n_, nearest_.data());
         for (int64_t c = 0; c < chunks_; ++c) mass_[c] = sums_[c * m + best];
         return left_by(best, m);
@@ -140,6 +154,8 @@ class PlusPlus {
 
     const T* X_;
     const int64_t* weight_;
+    const double* given_;
+    int64_t n_given_;
     int64_t n_, d_, candidates_, chunks_;
     Crew& crew_;
     std::vector<double> nearest_, after_;
@@ -150,8 +166,13 @@ class PlusPlus {
 
 template <typename T>
 nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<uint64_t> seeds,
-                                                int64_t n_candidates, int threads, nb::object weight) {
+                                                int64_t n_candidates, int threads, nb::object weight,
+                                                nb::object given) {
     const Weights weights(weight);
+    Matrix<double> centers;
+    if (!given.is_none()) centers = nb::cast<Matrix<double>>(given, false);
+    const int64_t n_given = given.is_none() ? 0 : centers.shape(0);
+    const double* first = n_given ? centers.data() : nullptr;
     const int64_t n = X.shape(0), d = X.shape(1), runs = seeds.shape(0);
     Result<int64_t> chosen(runs * k);
     {
@@ -163,7 +184,8 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
         Crew alone(1);
         std::vector<std::unique_ptr<PlusPlus<T>>> memory(by_start ? crew.size() : 1);
         for (auto& m : memory)
-            m = std::make_unique<PlusPlus<T>>(X.data(), weights.data, n, d, n_candidates, by_start ? alone : crew);
+            m = std::make_unique<PlusPlus<T>>(X.data(), weights.data, n, d, n_candidates, first, n_given,
+                                              by_start ? alone : crew);
         (by_start ? crew : alone).run(runs, [&](int64_t r, int thread) {
             memory[thread]->choose(seeds.data()[r], k, chosen.get() + r * k);
         });
@@ -173,9 +195,9 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
 
 void register_plusplus(nb::module_& m) {
     m.def("kmeans_plusplus", &kmeans_plusplus<float>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none());
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none(), nb::arg("given").none());
     m.def("kmeans_plusplus", &kmeans_plusplus<double>, nb::arg("X").noconvert(), nb::arg("k"),
-          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none());
+          nb::arg("seeds").noconvert(), nb::arg("n_candidates"), nb::arg("n_threads"), nb::arg("weight").none(), nb::arg("given").none());
 }
 
 }  // namespace linkwise

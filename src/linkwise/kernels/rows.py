@@ -1,4 +1,4 @@
-"""Rows and points: which are nearest."""
+"""Rows and points: how far, and which are nearest."""
 
 from __future__ import annotations
 
@@ -66,3 +66,22 @@ def nearest_points(
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return _kernels.nearest_points(X, points, n_threads)
+
+
+def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """Squared distances of every row to every point, summed as in `nearest_points`.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n, k) float64
+    """
+    check_rows(X)
+    check_array("points", points, (None, X.shape[1]))
+    check_count("n_threads", n_threads)
+    return _kernels.squared_distances(X, points, n_threads)

@@ -26,8 +26,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
-from linkwise.active.base import checked_constraints, checked_rows, seed_of
 from linkwise.constraints import Constraints, constraint_score
+from linkwise.inputs import checked_constraints, checked_rows, seed_of
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
 from linkwise.select.choice import next_best, ranked, reported, satisfied

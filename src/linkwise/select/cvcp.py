@@ -28,9 +28,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise.active.base import seed_of
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintWarning
+from linkwise.inputs import seed_of
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.select.search import ClusteringSearch, Grid, Refit, Score
 

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.active.base import checked_rows, seed_of
+from linkwise.inputs import checked_rows, seed_of
 from linkwise.learner import Labels
 from linkwise.select.self_tuning import (
     local_scaling,

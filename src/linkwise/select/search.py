@@ -22,8 +22,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from linkwise.active.base import checked_constraints, checked_rows
 from linkwise.constraints import Constraints, constraint_score
+from linkwise.inputs import checked_constraints, checked_rows
 from linkwise.learner import Labels, Progress
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]

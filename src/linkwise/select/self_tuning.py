@@ -32,7 +32,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 from threadpoolctl import ThreadpoolController
 
-from linkwise.active.base import checked_rows
+from linkwise.inputs import checked_rows
 from linkwise.learner import Labels
 from linkwise.select.walk import embedding
 

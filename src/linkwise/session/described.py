@@ -56,7 +56,7 @@ def rebuilt(stored: dict[str, Any]) -> Learner:
 
 def seed_of_learner(learner: Learner, stored: int | None = None) -> int:
     """The learner's own seed if it names one, else the stored one, else one drawn as it says."""
-    from linkwise.active.base import seed_of
+    from linkwise.inputs import seed_of
 
     state = getattr(learner, "random_state", None)
     return stored if stored is not None and not isinstance(state, (int, np.integer)) else seed_of(state)

@@ -16,7 +16,6 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from linkwise.active.base import checked_rows
 from linkwise.constraints import Constraints
 from linkwise.errors import (
     ConstraintError,
@@ -25,6 +24,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.evidence import Answer, Fact
+from linkwise.inputs import checked_rows
 from linkwise.learner import Learner, Progress, Question, checked_answer
 from linkwise.pairs import KINDS, Kind
 from linkwise.session.described import (

@@ -9,13 +9,13 @@ iteration on all rows, which has only a few passes left to make (Bradley and Fay
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import kernels, parallel
+from linkwise.cluster.common.points import mean_variance, starts
 
 _SAMPLE = 10_000  # rows on which many starts are cheap
 _REFINED_STARTS = 4  # starts on the sample, where there are more rows than that
@@ -90,7 +90,7 @@ def k_means(
     k = min(k, len(X))
     entropy = np.random.SeedSequence(seed)
     if len(X) <= _SAMPLE:
-        stop = (max_iter, tol * _mean_variance(X), threads)
+        stop = (max_iter, tol * mean_variance(X), threads)
         return _compact(_best_run(X, k, entropy, n_init, stop))
     runs = [_refined_run(X, k, child, max_iter, tol, threads) for child in entropy.spawn(n_init)]
     return _compact(min(runs, key=lambda run: run.inertia))
@@ -127,7 +127,7 @@ def k_means_runs(
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     threads = parallel.n_threads() if n_threads is None else n_threads
-    stop = (max_iter, tol * _mean_variance(X, weight), threads)
+    stop = (max_iter, tol * mean_variance(X, weight), threads)
     return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
 
 
@@ -138,28 +138,6 @@ def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"X must be a matrix with at least one row and one column, got shape {X.shape}")
     return np.ascontiguousarray(X)
-
-
-def _mean_variance(X: NDArray[Any], weight: NDArray[np.int64] | None = None) -> float:
-    if weight is None:
-        return float(X.var(axis=0, dtype=np.float64).mean())
-    mean = np.average(X, axis=0, weights=weight)
-    return float(np.average((X - mean) ** 2, axis=0, weights=weight).mean())
-
-
-def _starts(
-    X: NDArray[Any],
-    k: int,
-    entropy: np.random.SeedSequence,
-    n_init: int,
-    threads: int,
-    weight: NDArray[np.int64] | None,
-) -> NDArray[np.float64]:
-    """(n_init, k', d) greedy k-means++ starts, where k' is k or the number of distinct rows."""
-    seeds = entropy.generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
-    rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), threads, weight)
-    # every start has the same number of rows: min(k, distinct rows)
-    return X[rows[:, : np.count_nonzero(rows[0] >= 0)]].astype(np.float64)
 
 
 def _best_run(
@@ -177,7 +155,7 @@ def _runs(
     stop: tuple[int, float, int],
     weight: NDArray[np.int64] | None = None,
 ) -> kernels.LloydRuns:
-    return kernels.lloyd(X, _starts(X, k, entropy, n_runs, stop[-1], weight), *stop, weight)
+    return kernels.lloyd(X, starts(X, k, entropy, n_runs, weight=weight, n_threads=stop[-1]), *stop, weight)
 
 
 def _run(runs: kernels.LloydRuns, i: int) -> KMeansResult:
@@ -192,7 +170,7 @@ def _refined_run(
     size = min(len(X), max(_SAMPLE, 20 * k))
     rows = np.random.default_rng(entropy).choice(len(X), size, replace=False, shuffle=False)
     sample = X[np.sort(rows)]
-    stop = (max_iter, tol * _mean_variance(sample), threads)
+    stop = (max_iter, tol * mean_variance(sample), threads)
     start = _best_run(sample, k, entropy, _REFINED_STARTS, stop).centers
     if len(start) == 2:
         labels, centers, inertia, n_iter = kernels.two_means(X, start, *stop)
