@@ -82,12 +82,19 @@ def splitmix64(seed):
         yield ((z ^ (z >> 31)) >> 11) * 2.0**-53
 
 
-def kmeans_plusplus(X, k, seed, n_candidates):
+def label_sums(X, labels, k, weight=None):
+    """(k, d) sums of the rows of each cluster and (k,) counts."""
+    weight = np.ones(len(X), int) if weight is None else weight
+    members = (labels[None, :] == np.arange(k)[:, None]) * weight
+    return members @ X.astype(np.float64), members.sum(axis=1)
+
+
+def kmeans_plusplus(X, k, seed, n_candidates, given=None):
     """(k,) rows, -1 at the end where there are not as many distinct ones."""
     X = np.asarray(X, np.float64)
     random = splitmix64(seed)
-    chosen = [int(next(random) * len(X))]
-    nearest = squared_distances(X, X[chosen])[:, 0]
+    chosen = [int(next(random) * len(X))] if given is None else []
+    nearest = squared_distances(X, X[chosen] if given is None else given).min(axis=1)
     while len(chosen) < k and nearest.sum() > 0:
         mass = np.cumsum(nearest)
         drawn = [next(random) * mass[-1] for _ in range(n_candidates)]
