@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.active.explore_consolidate import ExploreConsolidate
+    from linkwise.active.min_max import MinMax
+    from linkwise.active.npu import NPU
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.constraints import Constraints, constraint_score
@@ -40,6 +43,9 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "ExploreConsolidate": "active.explore_consolidate",
+    "MinMax": "active.min_max",
+    "NPU": "active.npu",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
     "Constraints": "constraints",
@@ -76,6 +82,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "ExploreConsolidate",
+    "MinMax",
+    "NPU",
     "COBS",
     "ActiveCOBS",
     "PCKMeans",
