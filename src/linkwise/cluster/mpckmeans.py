@@ -179,7 +179,9 @@ class MPCKMeans(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        variance = points.mean_variance(X) or 1.0  # of rows that are all alike: any unit will do
+        varying = max(1, np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        # of rows that are all alike: any unit will do
+        variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
         unconstrained = soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)
         self.fell_back_ = False
@@ -240,6 +242,8 @@ class _Problem(NamedTuple):
     extremes: Array  # rows among which the farthest pair is sought
     origin: Array  # mean of all rows: scatters are taken about it
     raw: Array | None  # scatter of all rows, where one metric serves all
+    constant: NDArray[np.int64]  # features that are the same in all rows
+    variance: float
 
 
 class _View(NamedTuple):
@@ -270,7 +274,9 @@ def _problem(
     every = np.zeros(len(X), dtype=np.int32)
     raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
     prior = np.diag(prior) if metrics.full else prior
-    return _Problem(X, named, must, cannot, w, prior, prior_rows, extremes(X), origin, raw)
+    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
+    found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
+    return _Problem(X, named, must, cannot, w, *found)
 
 
 def _of_must_links(problem: _Problem, plain: Metrics) -> Metrics:
@@ -278,8 +284,8 @@ def _of_must_links(problem: _Problem, plain: Metrics) -> Metrics:
 
     It is drawn to the plain one as by one pair for each feature.
     """
-    d = problem.X.shape[1]
-    weight = problem.named.must_weight
+    d = max(1, problem.X.shape[1] - len(problem.constant))
+    weight = problem.named.must_weight / problem.named.must_weight.mean()
     scatter = outer_sum(problem.must, weight / 2, plain.full) + d * problem.prior / problem.prior_rows
     covariance = scatter / (weight.sum() + d)
     return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
@@ -297,7 +303,8 @@ def _best(
     """Metrics learned from each start of each view; those which by themselves satisfy most."""
     made: list[tuple[float, float, Run, Metrics]] = []
     for metrics, rows, starts in views:
-        prices = icm.equal_prices(problem.named, problem.w * points.mean_variance(rows) * rows.shape[1])
+        spread = points.mean_variance(rows) * rows.shape[1]
+        prices = icm.equal_prices(problem.named, problem.w * spread)
         for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, tol):
             start = first
             if rows is not problem.X:
@@ -375,7 +382,10 @@ def _metrics(
     scatter, rows = _scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
         scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
-    return inverted((positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1)))
+    covariance = (positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    for c in problem.constant:  # log det must not count them
+        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
+    return inverted(covariance)
 
 
 def _scatter(
