@@ -1,4 +1,4 @@
-"""The steps of MPCKMeans as formulas (Bilenko, Basu and Mooney 2004): matrices inverted, every pair looked at."""
+"""The steps of MPCKMeans as formulas (Bilenko, Basu and Mooney 2004): every pair looked at."""
 
 from __future__ import annotations
 

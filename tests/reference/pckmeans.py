@@ -1,7 +1,7 @@
 """PCKMeans as the paper has it, slow and obvious: every choice looks at the whole objective.
 
-Basu, Banerjee and Mooney (2004), with components that move as wholes. A constraint is (i, j, price), the price
-a function of the two clusters. Where k-means fills an empty cluster, so does this.
+Basu, Banerjee and Mooney (2004), with components that move as wholes. A constraint is (i, j, price), the
+price a function of the two clusters.
 """
 
 from __future__ import annotations
@@ -42,9 +42,13 @@ def conditional_modes(costs, labels, must, cannot, group, order, max_sweeps=100)
 
 
 def pckmeans(X, centers, constraints, w, rng, max_iter):
-    """(labels, centres, objective after each iteration) from given centres; until the labels repeat."""
+    """(labels, centres, objective after each iteration) from given centres, until these stand still.
+
+    None once a cluster is empty, of which the paper says nothing.
+    """
     n, k = len(X), len(centers)
     named = np.unique(np.r_[constraints.must_link.ravel(), constraints.cannot_link.ravel()])
+    named = named[np.argsort(((X[named] - X.mean(axis=0)) ** 2).sum(axis=1))]
     place = {row: at for at, row in enumerate(named)}
     must, cannot = (
         [
@@ -61,18 +65,16 @@ def pckmeans(X, centers, constraints, w, rng, max_iter):
         costs = ((X[:, None] - centers[None]) ** 2).sum(axis=2)
         nearest = costs.argmin(axis=1)
         first = nearest if labels is None else labels
-        order = np.argsort(costs[named].min(axis=1), kind="stable")[rng.permutation(len(named))]
+        order = rng.permutation(len(named))
         group = constraints.component[named]
         settled = conditional_modes(costs[named], first[named], must, cannot, group, order)
         labels = nearest.copy()
         labels[named] = settled
         paid = total(np.zeros((len(named), k)), settled, must, cannot)
         objectives.append(costs[np.arange(n), labels].sum() + paid)
-        used, before = centers, centers.copy()
-        for h in range(k):
-            if (labels == h).any():
-                before[h] = X[labels == h].mean(axis=0)
-        centers = before
+        if len(np.unique(labels)) < k:
+            return None
+        used, centers = centers, np.stack([X[labels == h].mean(axis=0) for h in range(k)])
         if len(objectives) > 1 and np.allclose(centers, used, rtol=0, atol=1e-14):
             break
     return labels, used, objectives

@@ -32,7 +32,7 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 from __future__ import annotations
 
 from functools import cache
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import ThreadpoolController
 
-from linkwise import kernels, parallel
+from linkwise import kernels
 from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.base import CenteredClusterer
 from linkwise.cluster.common.icm import Named, Prices
@@ -49,8 +49,10 @@ from linkwise.cluster.common.metrics import (
     Metrics,
     extremes,
     farthest_pairs,
+    held_together,
     inverted,
     narrowed,
+    nearest,
     outer_sum,
     pair_distances,
     positive,
@@ -58,7 +60,7 @@ from linkwise.cluster.common.metrics import (
     scatter_about,
     spherical,
 )
-from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
+from linkwise.cluster.common.neighbourhoods import PARAMETERS, soft_starts
 from linkwise.cluster.common.points import Centers
 from linkwise.cluster.common.priced import (
     Run,
@@ -139,16 +141,11 @@ class MPCKMeans(CenteredClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **PARAMETERS,
         "metric": [StrOptions({"full", "diagonal"})],
         "per_cluster": ["boolean"],
         "w": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions(INITS), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -179,18 +176,22 @@ class MPCKMeans(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        variance = points.mean_variance(X) or 1.0  # of rows that are all alike: any unit will do
+        constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
+        varying = max(1, X.shape[1] - len(constant))
+        # of rows that are all alike: any unit will do
+        variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
         unconstrained = soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
             return self._keep(plain_k_means(X, unconstrained, *stop), metrics)
-        problem = _problem(X, icm.named_rows(constraints), metrics, self.w, self.shrinkage, variance)
         # sums do not depend on the number of threads: BLAS has one
         with _threads().limit(limits=1, user_api="blas"):
+            problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
             views = self._views(problem, constraints, metrics, k, seed)
-            best, learned = _best(problem, constraints, views, seed, *stop, progress)
+            bound = self.tol * variance * varying / X.shape[1]
+            best, learned = _best(problem, constraints, views, seed, self.max_iter, bound, progress)
         plain = plain_where_better(X, constraints, best.labels, [views[0].starts, unconstrained], *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
@@ -200,9 +201,10 @@ class MPCKMeans(CenteredClusterer):
     ) -> list[_View]:
         """Starts under the plain metric, and under the one that the must-links speak for."""
         X, args = problem.X, (self.init, self.n_init)
+        varying = max(1, X.shape[1] - len(problem.constant))
         views = [_View(plain, X, soft_starts(X, constraints, k, seed, *args))]
         if len(problem.must):
-            close = _of_must_links(problem, plain)
+            close = held_together(problem.must, problem.named.must_weight, plain, varying)
             rows = close.mapped(X)
             starts = [close.mapped(views[0].starts[0])]
             if isinstance(self.init, str):
@@ -219,7 +221,7 @@ class MPCKMeans(CenteredClusterer):
         return labels
 
     def _nearest(self, X: Any) -> Labels:
-        return _nearest(X, self.cluster_centers_, self._metrics)
+        return nearest(X, self.cluster_centers_, self._metrics)
 
 
 @cache
@@ -240,6 +242,8 @@ class _Problem(NamedTuple):
     extremes: Array  # rows among which the farthest pair is sought
     origin: Array  # mean of all rows: scatters are taken about it
     raw: Array | None  # scatter of all rows, where one metric serves all
+    constant: NDArray[np.int64]  # features that are the same in all rows
+    variance: float
 
 
 class _View(NamedTuple):
@@ -260,8 +264,15 @@ class _Clusters(NamedTuple):
 
 
 def _problem(
-    X: NDArray[Any], named: Named, metrics: Metrics, w: float, shrinkage: float, variance: float
+    X: NDArray[Any],
+    constraints: Constraints,
+    metrics: Metrics,
+    w: float,
+    shrinkage: float,
+    constant: NDArray[np.int64],
+    variance: float,
 ) -> _Problem:
+    named = icm.named_rows(X, constraints)
     rows = X[named.rows].astype(np.float64)
     must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
     prior_rows = shrinkage * len(X) / len(metrics.maps)
@@ -270,19 +281,8 @@ def _problem(
     every = np.zeros(len(X), dtype=np.int32)
     raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
     prior = np.diag(prior) if metrics.full else prior
-    return _Problem(X, named, must, cannot, w, prior, prior_rows, extremes(X), origin, raw)
-
-
-def _of_must_links(problem: _Problem, plain: Metrics) -> Metrics:
-    """The metric that holds must-linked rows together.
-
-    It is drawn to the plain one as by one pair for each feature.
-    """
-    d = problem.X.shape[1]
-    weight = problem.named.must_weight
-    scatter = outer_sum(problem.must, weight / 2, plain.full) + d * problem.prior / problem.prior_rows
-    covariance = scatter / (weight.sum() + d)
-    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+    found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
+    return _Problem(X, named, must, cannot, w, *found)
 
 
 def _best(
@@ -291,31 +291,40 @@ def _best(
     views: list[_View],
     seed: int,
     max_iter: int,
-    tol: float,
+    shift_bound: float,
     progress: Progress | None,
 ) -> tuple[Run, Metrics]:
     """Metrics learned from each start of each view; those which by themselves satisfy most."""
-    made: list[tuple[float, float, Run, Metrics]] = []
+    made: list[tuple[float, Run, Metrics]] = []
     for metrics, rows, starts in views:
-        prices = icm.equal_prices(problem.named, problem.w * points.mean_variance(rows) * rows.shape[1])
-        for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, tol):
-            start = first
-            if rows is not problem.X:
-                start = first._replace(centers=metrics.unmapped(first.centers))
-            run, learned = _learn(problem, start, metrics, rng_at(seed, len(made)), max_iter, tol)
-            alone = _nearest(problem.X, run.centers, learned)
-            made.append((-weight_satisfied(alone, constraints), run.objective, run, learned))
+        variance = points.mean_variance(rows)
+        prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
+        bound = shift_bound * (variance / problem.variance)  # in these coordinates
+        for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, bound):
+            centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
+            start, rng = first._replace(centers=centers), rng_at(seed, len(made))
+            run, learned = _learn(problem, start, metrics, rng, max_iter, shift_bound)
+            alone = nearest(problem.X, run.centers, learned)
+            made.append((weight_satisfied(alone, constraints), run, learned))
             if progress is not None:
                 progress(len(made), sum(len(view.starts) for view in views))
-    return min(made, key=lambda one: one[:2])[2:]
+    most = max(satisfied for satisfied, _, _ in made)
+    leading = [(run, learned) for satisfied, run, learned in made if satisfied == most]
+    least = min(run.objective for run, _ in leading)
+    close = 1e-9 * problem.X.size  # the same clustering, reached in several ways
+    return next(one for one in leading if one[0].objective <= least + close)
 
 
 def _learn(
-    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, max_iter: int, tol: float
+    problem: _Problem,
+    first: Run,
+    metrics: Metrics,
+    rng: np.random.Generator,
+    max_iter: int,
+    shift_bound: float,
 ) -> tuple[Run, Metrics]:
     """Labels, means and metrics in turn, until the means stand still."""
     centers, labels = first.centers, first.labels
-    bound = tol * points.mean_variance(problem.X)
     for n_iter in range(1, max_iter + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
         clusters = _assign(problem, centers, metrics, farthest, labels, rng)
@@ -325,17 +334,11 @@ def _learn(
         metrics = _metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
-        if n_iter > 1 and shift <= bound:  # the first labels are not yet by a learned metric
+        if n_iter > 1 and shift <= shift_bound:  # the first labels are not yet by a learned metric
             break
     clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
     objective = _objective(problem, clusters, centers, metrics)
     return Run(clusters.labels, centers, objective, n_iter), metrics
-
-
-def _nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> Labels:
-    """The cluster of each row where its squared distance less log det is least."""
-    offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return kernels.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
 
 
 def _assign(
@@ -348,7 +351,7 @@ def _assign(
 ) -> _Clusters:
     """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
     X, named = problem.X, problem.named
-    labels = _nearest(X, centers, metrics)
+    labels = nearest(X, centers, metrics)
     distances = kernels.metric_distances(X[named.rows], centers, narrowed(metrics, centers), 1)
     prices = _prices(problem, metrics, farthest)
     settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
@@ -375,7 +378,10 @@ def _metrics(
     scatter, rows = _scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
         scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
-    return inverted((positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1)))
+    covariance = (positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    for c in problem.constant:  # log det must not count them
+        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
+    return inverted(covariance)
 
 
 def _scatter(

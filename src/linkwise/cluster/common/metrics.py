@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import kernels
+from linkwise import kernels, parallel
 from linkwise.cluster.common.points import Centers
 
 _CHUNK = 8192
@@ -61,6 +61,24 @@ def inverted(covariance: Array) -> Metrics:
     value, vector = np.linalg.eigh(covariance)
     maps = np.ascontiguousarray(np.swapaxes(vector, 1, 2) / np.sqrt(value)[:, :, None])
     return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, -np.log(value).sum(axis=1))
+
+
+def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
+    """The metric under which rows that differ so are near.
+
+    It is drawn to the plain one as by one pair for each of d features.
+    """
+    share = weight / weight.mean()
+    first = plain.matrices[0]
+    variance = np.linalg.inv(first) if plain.full else 1 / first
+    covariance = (outer_sum(differences, share / 2, plain.full) + d * variance) / (len(share) + d)
+    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+
+
+def nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
+    """The cluster of each row where its squared distance less log det is least."""
+    offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
+    return kernels.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
 
 
 def narrowed(metrics: Metrics, centers: Centers) -> Array:
