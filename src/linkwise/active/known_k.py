@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from linkwise import kernels, parallel
@@ -167,7 +168,7 @@ class Ground:
             wanted = (preferred or self.by_distance)(point)
             target = int(wanted[np.isin(wanted, open_ones)][0])
             members = now.members[target]
-            members = members[self.askable[members]]
+            members = members[self.askable[members] & (now.group[members] == now.core[target])]
             nearest = ((self.X[members].astype(np.float64) - self.X[point]) ** 2).sum(axis=1).argmin()
             first, second = self.rows[[point, members[nearest]]].tolist()
             yield Question(first, second, self.labels(), why)
@@ -197,7 +198,7 @@ class Ground:
             if self._labels is not None:
                 return self._labels[1]
             found = labels_of(clusterer, X, Constraints(len(X)), self.rows[self.order], MAX_ROWS)
-        labels = np.unique(found[self.rows], return_inverse=True)[1].astype(np.int32)
+        labels = matched(found[self.rows], self.standing().members)
         shown: Labels = respecting(labels, known)[self.points.of]
         return shown
 
@@ -205,6 +206,23 @@ class Ground:
         while self._memo and (len(self._memo) + 1) * labels.nbytes > REMEMBERED:
             del self._memo[next(iter(self._memo))]
         self._memo[key] = labels
+
+
+def matched(labels: NDArray[Any], members: tuple[NDArray[np.int64], ...]) -> Labels:
+    """Labels 0, 1, ... in which every neighbourhood has a cluster of its own, where most of its rows are.
+
+    A clusterer that may break constraints can put two neighbourhoods into one cluster. They are
+    dealt out so that most rows stay where they are, and no cluster is added unless there are fewer
+    clusters than neighbourhoods.
+    """
+    made, found = np.unique(labels, return_inverse=True)
+    n = max(len(made), len(members))
+    stay = (
+        np.stack([np.bincount(found[rows], minlength=n) for rows in members]) if members else np.empty((0, n))
+    )
+    for rows, label in zip(members, linear_sum_assignment(stay, maximize=True)[1].tolist(), strict=True):
+        found[rows] = label
+    return np.unique(found, return_inverse=True)[1].astype(np.int32)
 
 
 def spread(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:

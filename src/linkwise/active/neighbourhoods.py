@@ -75,7 +75,9 @@ class Standing(NamedTuple):
     """Where everything stands: neighbourhoods, and what is known of each point."""
 
     members: tuple[Rows, ...]
-    """Points of each neighbourhood; those of two or more points first, by size."""
+    """Points of each neighbourhood, also those that follow from the number of clusters."""
+    core: Rows
+    """(n_neighbourhoods,) the group in `group` that each is made of, as far as answers say."""
     place: Rows
     """(n_points,) neighbourhood of each point, also where it follows from the number of clusters; else -1."""
     eligible: Mask
@@ -131,15 +133,16 @@ def standing(evidence: Evidence, k: int, askable: Mask, order: Rows, last: int |
     pairs = np.stack([lead[implied], lead[chosen[home[implied]]]], axis=1)
     place = home[group]
     eligible = askable & (place < 0) & ~_in_doubt(evidence, group)
-    members = tuple(said.rows[g] for g in chosen.tolist())
+    members = tuple(np.flatnonzero(place == at) for at in range(len(chosen)))
     linked = (size >= 2)[group] & (group >= 0) if len(size) else np.zeros(evidence.n_rows, dtype=bool)
     if not members and eligible.any():
         start = int(order[eligible[order].argmax()])
         members, against = (np.array([start]),), np.zeros((len(size), 1), dtype=bool)
+        chosen = np.array([-1])
         place[start], eligible[start] = 0, False
     if k == 1:  # nothing is open
         eligible = np.zeros_like(eligible)
-    return Standing(members, place, eligible, group, linked, against, pairs)
+    return Standing(members, chosen, place, eligible, group, linked, against, pairs)
 
 
 def _apart_from_each_other(size: Rows, foes: Rows, shown: Mask, newcomer: int) -> Rows:

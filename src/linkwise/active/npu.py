@@ -23,6 +23,8 @@ neighbourhoods; for the rest see `linkwise.active.explore_consolidate`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -42,6 +44,8 @@ MOST_MEMBERS = 500  # rows of a neighbourhood to which others are compared
 
 Table = NDArray[np.float64]
 Leaves = NDArray[np.int64]
+Forest = Callable[[NDArray[np.int64]], Leaves]
+"""The leaf of each of some points in each tree."""
 
 
 class NPU(KnownClusters):
@@ -108,12 +112,11 @@ class NPU(KnownClusters):
         ground = Ground(self, X, prepared, evidence, seed, askable)
         rows = in_unit_range(ground.X)
         while len(ground.eligible()):
-            leaves = leaves_of(rows, *self._learned(ground), self.n_trees, seed)
-            point = most_uncertain(ground, leaves)
+            leaves = grown(rows, *self._learned(ground), self.n_trees, seed)
             yield from ground.place(
-                point,
+                most_uncertain(ground, leaves),
                 "Where the first row belongs is most uncertain; this may be its cluster.",
-                lambda p, leaves=leaves: by_probability(ground, leaves, p),  # type: ignore[misc]
+                partial(by_probability, ground, leaves),
             )
         return ground.labels()
 
@@ -124,7 +127,7 @@ class NPU(KnownClusters):
         return points, ground.labels()[ground.rows[points]]
 
 
-def most_uncertain(ground: Ground, leaves: Leaves) -> int:
+def most_uncertain(ground: Ground, leaves: Forest) -> int:
     """The candidate of largest normalized uncertainty; among equals the farthest from what is placed."""
     points = ground.eligible()
     if len(points) > MAX_CANDIDATES:
@@ -136,7 +139,7 @@ def most_uncertain(ground: Ground, leaves: Leaves) -> int:
     return int(points[np.lexsort((-ground.gap()[points], -score))[0]])
 
 
-def by_probability(ground: Ground, leaves: Leaves, point: int) -> NDArray[np.int64]:
+def by_probability(ground: Ground, leaves: Forest, point: int) -> NDArray[np.int64]:
     """Neighbourhoods, the most probable first; among equals the nearest."""
     p = probabilities(ground.standing(point), leaves, np.array([point]))[0]
     nearest = ground.by_distance(point)
@@ -144,10 +147,12 @@ def by_probability(ground: Ground, leaves: Leaves, point: int) -> NDArray[np.int
     return ranked
 
 
-def probabilities(now: Standing, leaves: Leaves, points: NDArray[np.int64]) -> Table:
+def probabilities(now: Standing, leaves: Forest, points: NDArray[np.int64]) -> Table:
     """For each point the probability that it is in each neighbourhood, as far as that is open."""
-    near = [likeness(leaves[points], leaves[spread(m, MOST_MEMBERS)]) for m in now.members]
-    alike = np.stack(near, axis=1)
+    members = [spread(m, MOST_MEMBERS) for m in now.members]
+    ends = np.cumsum([len(points), *map(len, members)])
+    here, *there = np.split(leaves(np.concatenate([points, *members])), ends[:-1])
+    alike = np.stack([likeness(here, of) for of in there], axis=1)
     spoken_of = now.group[points] >= 0
     alike[spoken_of] *= ~now.against[now.group[points[spoken_of]]]
     return shares(alike)
@@ -216,14 +221,13 @@ def in_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
     return scaled
 
 
-def leaves_of(
+def grown(
     rows: NDArray[np.float32],
     points: NDArray[np.int64],
     labels: NDArray[np.int32],
     n_trees: int,
     seed: int,
-) -> Leaves:
-    """The leaf of each row in each tree of a forest that has learned the labels of some points."""
+) -> Forest:
+    """A forest that has learned the labels of some points."""
     forest = RandomForestClassifier(n_trees, random_state=seed % 2**32).fit(rows[points], labels)
-    leaves: Leaves = forest.apply(rows)
-    return leaves
+    return lambda some: forest.apply(rows[some])
