@@ -6,6 +6,13 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
+from linkwise.kernels.boosting import (
+    TwoNearest,
+    assign_by_priority,
+    hypotheses_k_means,
+    similarity_sums,
+    two_nearest,
+)
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
@@ -25,12 +32,15 @@ from linkwise.kernels.together import greedy_colours, pack_together, weighted_to
 __all__ = [
     "LloydRuns",
     "TwoMeans",
+    "TwoNearest",
     "all_dbscans",
+    "assign_by_priority",
     "conditional_modes",
     "distance_range",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
+    "hypotheses_k_means",
     "kmeans_plusplus",
     "label_sums",
     "lloyd",
@@ -39,7 +49,9 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "similarity_sums",
     "squared_distances",
     "two_means",
+    "two_nearest",
     "weighted_together",
 ]
