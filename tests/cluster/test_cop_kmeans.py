@@ -31,7 +31,8 @@ def test_it_is_never_worse_than_the_paper_from_the_same_centres(seed, k, n_pairs
     c = lw.Constraints.sample(rng.integers(0, k, 20), n_pairs, rng)
     start = X[:k]
     model = lw.COPKMeans(k, init=start, tol=0, assignment="exact").fit(X, constraints=c)
-    must, cannot = closed(20, c.must_link.tolist(), c.cannot_link.tolist())
+    together, apart = closed(20, c.must_link.tolist(), c.cannot_link.tolist())
+    must, cannot = (np.argwhere(np.triu(pairs, 1)).tolist() for pairs in (together, apart))
     plain = cop_k_means(X, must, cannot, start, rng.permutation(20), max_iter=1)
     if plain is not None:  # one pass of the paper, judged with the centres that it began with
         first = ((X - start[plain[0]]) ** 2).sum()
@@ -45,7 +46,7 @@ def test_an_exact_assignment_is_the_cheapest_that_breaks_nothing(seed, k):
     X = rng.normal(size=(7, 2))
     c = lw.Constraints.sample(rng.integers(0, k, 7), 8, rng)
     centers = rng.normal(size=(k, 2))
-    model = lw.COPKMeans(k, init=centers, max_iter=1, tol=np.inf, assignment="exact")
+    model = lw.COPKMeans(k, init=centers, max_iter=1, assignment="exact")
     labels = model.fit(X, constraints=c).labels_
     every = [np.array(way) for way in product(range(k), repeat=7)]
     right = [way for way in every if sum(v.sum() for v in c.violated(way)) == 0]
@@ -68,14 +69,14 @@ def test_more_iterations_never_cost_more():
     X, y = load_digits(return_X_y=True)
     c = lw.Constraints.sample(y[:500], 200, 1)
     course = [
-        lw.COPKMeans(10, init=X[:10], max_iter=i, tol=0).fit(X[:500], constraints=c).inertia_
+        lw.COPKMeans(10, init=X[:10], max_iter=i, tol=0, random_state=0).fit(X[:500], constraints=c).inertia_
         for i in range(1, 8)
     ]
     assert (np.diff(course) <= 1e-6).all()
 
 
 def test_must_links_alone_are_k_means_of_weighted_means():
-    X, y = make_blobs(60, centers=3, cluster_std=3, random_state=0)
+    X, _ = make_blobs(60, centers=3, cluster_std=3, random_state=0)
     c = lw.Constraints(60, [(0, 1), (1, 2), (5, 9)])
     model = lw.COPKMeans(3, random_state=0).fit(X, constraints=c)
     means = np.array([X[model.labels_ == g].mean(axis=0) for g in range(3)])
@@ -103,14 +104,12 @@ def test_classes_of_real_rows_are_found_again():
 # ---------------------------------------------------------------- what cannot be done
 def test_two_clusters_cannot_hold_an_odd_ring():
     ring = lw.Constraints(7, [(4, 6)], [(0, 1), (1, 2), (2, 3), (3, 4), (6, 0), (5, 6)])
-    with pytest.raises(
-        lw.InfeasibleConstraintsError, match=r"odd number .* only 2 clusters: (\d ≠ )+\d; give"
-    ):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"odd number .*: (\d ≠ )+\d; want"):
         lw.COPKMeans(2).fit(np.arange(7.0)[:, None], constraints=ring)
 
 
 def test_the_ring_that_is_named_is_the_shortest():
-    with pytest.raises(lw.InfeasibleConstraintsError, match="7 ≠ 8 ≠ 9 ≠ 7|8 ≠ 7 ≠ 9 ≠ 8|9 ≠ .* ≠ 9"):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r": [789] ≠ [789] ≠ [789] ≠ [789];"):
         labels_apart(
             int_pairs((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (4, 7), (7, 8), (8, 9), (9, 7)), 10, 2, NODES
         )
@@ -120,7 +119,7 @@ def test_rows_that_must_all_be_apart_are_named():
     c = lw.Constraints(6, [(0, 5)], [(0, 1), (0, 2), (5, 3), (1, 2), (1, 3), (2, 3)])
     with pytest.raises(
         lw.InfeasibleConstraintsError,
-        match="4 rows must all be apart, .* only 3 clusters: 0, 1, 2 and 3; give",
+        match=r"4 rows must all be apart, .*: 0, 1, 2 and 3; ",
     ):
         lw.COPKMeans(3).fit(np.arange(6.0)[:, None], constraints=c)
 
@@ -133,14 +132,14 @@ def test_what_only_a_full_search_shows():
     c = lw.Constraints(11, (), graph)
     X = np.random.default_rng(0).normal(size=(11, 2))
     with pytest.raises(
-        lw.InfeasibleConstraintsError, match="need more than 3 clusters .*all ways were tried"
+        lw.InfeasibleConstraintsError, match=r"need more than 3 clusters .*all ways were tried"
     ):
         lw.COPKMeans(3).fit(X, constraints=c)
     assert lw.COPKMeans(4, random_state=0).fit(X, constraints=c).violations_ == 0
 
 
 def test_one_cluster_holds_no_cannot_link():
-    with pytest.raises(lw.InfeasibleConstraintsError, match="rows 1 and 2 must be apart, .* only 1 cluster"):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"rows 1 and 2 must be apart, .* only 1 cluster"):
         lw.COPKMeans(1).fit(np.arange(3.0)[:, None], constraints=lw.Constraints(3, (), [(1, 2)]))
 
 
@@ -153,7 +152,7 @@ def test_contradictions_are_refused_with_their_chain():
     with pytest.warns(ConstraintWarning):
         c = lw.Constraints(4, [(0, 1), (1, 2)], [(0, 2)], on_conflict="keep")
     with pytest.raises(
-        lw.InfeasibleConstraintsError, match="COPKMeans satisfies every constraint.*0 = 1 = 2"
+        lw.InfeasibleConstraintsError, match=r"COPKMeans satisfies every constraint.*0 = 1 = 2"
     ):
         lw.COPKMeans(2).fit(np.arange(4.0)[:, None], constraints=c)
 

@@ -20,7 +20,7 @@ _STEPS = 100_000  # of the search for labels, in each connected part
 _TRIES = 200  # rows from which an odd cycle or a clique is sought
 
 WAY_OUT = (
-    "give at least as many clusters, remove a cannot-link, or take on_infeasible='soft' or a method that "
+    "want more clusters, remove a cannot-link, or take on_infeasible='soft' or a method that "
     "may break constraints, such as PCKMeans"
 )
 
