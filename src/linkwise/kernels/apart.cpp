@@ -84,8 +84,8 @@ struct Assignment {
 
     bool improve(int64_t i) {
         bool moved = flee(i);
-        for (int32_t h = 0; h < k; ++h)
-            if (h != label[i]) moved |= exchange(i, h);
+        for (int32_t h = 0; h < k; ++h)  // a chain that gains has a node that gains
+            if (cost(i, h) < cost(i, label[i])) moved |= exchange(i, h);
         return moved;
     }
 

@@ -43,19 +43,21 @@ def labels_apart(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArr
     """
     if k <= 2:
         return _two_labels(pairs, m, k, rows)
+    found, labels = kernels.colour_apart(pairs, m, k, _STEPS)
+    if found == 1:
+        return labels
     clique = large_clique(pairs, m, k)
     if len(clique):
         raise InfeasibleConstraintsError(
             f"{len(clique)} rows must all be apart, but there are only {k} clusters: "
             f"{_named(rows[clique])}; {WAY_OUT}"
         )
-    found, labels = kernels.colour_apart(pairs, m, k, _STEPS)
     if found == 0:
         raise InfeasibleConstraintsError(
             f"{len(pairs)} cannot-links between {m} rows or groups of rows need more than {k} clusters "
             f"(all ways were tried); {WAY_OUT}"
         )
-    return labels if found == 1 else None
+    return None
 
 
 def _two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32]:
