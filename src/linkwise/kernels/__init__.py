@@ -6,6 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
+from linkwise.kernels.apart import assign_apart, colour_apart
 from linkwise.kernels.boosting import (
     TwoNearest,
     assign_by_priority,
@@ -34,7 +35,9 @@ __all__ = [
     "TwoMeans",
     "TwoNearest",
     "all_dbscans",
+    "assign_apart",
     "assign_by_priority",
+    "colour_apart",
     "conditional_modes",
     "distance_range",
     "exchange",

@@ -47,9 +47,7 @@ class RoundsClusterer(ConstrainedClusterer):
     max_passes: int
 
     @abstractmethod
-    def _rounds(
-        self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None
-    ) -> Rounds:
+    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
         """Make the rounds."""
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:

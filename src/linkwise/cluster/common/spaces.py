@@ -200,7 +200,9 @@ def checked_similarities(K: Any) -> NDArray[np.float64]:
     if issparse(K):
         raise TypeError("X is sparse, but dense data is required by kernel='precomputed'; pass X.toarray()")
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"X has shape {K.shape}; kernel='precomputed' wants all similarities, a square matrix")
+        raise ValueError(
+            f"X has shape {K.shape}; kernel='precomputed' wants all similarities, a square matrix"
+        )
     similar = np.ascontiguousarray(K, dtype=np.float64)
     gap = np.abs(similar - similar.T)
     if gap.max() > 1e-6 * max(float(np.abs(similar).max()), 1e-300):
