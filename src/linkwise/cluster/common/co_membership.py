@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 
-class CoMembership(LinearOperator):  # type: ignore[misc]  # SciPy has no types
+class CoMembership(LinearOperator):
     """K = sum over t of alpha_t [rows i and j share a cluster in clustering t], never formed.
 
     Products with vectors and matrices, single entries and rows are computed when they are asked for, in time

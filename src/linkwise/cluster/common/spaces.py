@@ -78,11 +78,13 @@ class Vectors:
         return points.squared_distances(some, dense)[:, 0]
 
     def two_nearest(self, means: Means) -> TwoNearest:
+        """By squared distances."""
         if issparse(self.X):
             return two_of_table(points.squared_distances(self.X, means.at))
         return kernels.two_nearest(self.X, means.at, parallel.n_threads())
 
     def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+        """Means of the rows; the spread is about the mean of all."""
         total, counts = points.sums(self.X, labels, len(means.at))
         used = counts > 0
         centers = means.at.copy()
@@ -99,17 +101,22 @@ class Similarities:
         self._own = np.ascontiguousarray(K.diagonal())
 
     def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
+        """Centres at rows."""
+
         def far(row: int) -> NDArray[np.float64]:
-            return np.maximum(self._own + self._own[row] - 2 * self.K[row], 0)
+            squares: NDArray[np.float64] = np.maximum(self._own + self._own[row] - 2 * self.K[row], 0)
+            return squares
 
         rows = drawn(far, self.n, k, rng, init)
         return Means((self.K[:, rows].copy(), self._own[rows].copy()), 0.0)
 
     def two_nearest(self, means: Means) -> TwoNearest:
+        """By squared distances in the space of the kernel."""
         to_mean, within = means.at
         return two_of_table(self._own[:, None] - 2 * to_mean + within)
 
     def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+        """Means known by the mean similarity of every row to their rows, and of these to each other."""
         to_mean, within = means.at
         k = len(within)
         total = kernels.similarity_sums(self.K, labels, k, parallel.n_threads())
@@ -134,7 +141,7 @@ def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:
 
 
 def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
-    """At most k distinct rows: the first at random, the others by ``far(row)``, squared distances to a row."""
+    """At most k distinct rows; ``far(row)`` gives the squared distances to one of them."""
     rows = [int(rng.integers(n))]
     least = far(rows[0])
     least[rows[0]] = 0
@@ -173,7 +180,8 @@ def space_of(X: Any, kernel: Kernel) -> Space:
 def centred(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Inner products of the rows about their mean, from all squared distances."""
     rows = squares.mean(axis=1)
-    return np.ascontiguousarray((rows[:, None] + rows - squares - rows.mean()) / 2)
+    inner: NDArray[np.float64] = np.ascontiguousarray((rows[:, None] + rows - squares - rows.mean()) / 2)
+    return inner
 
 
 def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -188,9 +196,7 @@ def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     n = len(squares)
     scale = np.sqrt(np.partition(squares, min(NEIGHBOUR, n - 1), axis=1)[:, min(NEIGHBOUR, n - 1)])
     positive = scale[scale > 0]
-    if len(positive) == 0:
-        return (squares == 0).astype(np.float64)
-    scale[scale == 0] = positive.min()
+    scale[scale == 0] = positive.min() if len(positive) else 1.0
     similar: NDArray[np.float64] = np.exp(-squares / (scale[:, None] * scale))
     return similar
 
