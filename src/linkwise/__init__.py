@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.cluster.mpckmeans import MPCKMeans
+    from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -38,6 +40,8 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "MPCKMeans": "cluster.mpckmeans",
+    "PCKMeans": "cluster.pckmeans",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -74,6 +78,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "COBRAS",
     "COBS",
     "ActiveCOBS",
+    "PCKMeans",
+    "MPCKMeans",
     "Pool",
     "Preset",
     "build_pool",

@@ -8,6 +8,7 @@ The wrappers check types and shapes only, never values: NaN in gives no crash, b
 
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
+from linkwise.kernels.icm import conditional_modes
 from linkwise.kernels.kmeans import (
     LloydRuns,
     TwoMeans,
@@ -17,6 +18,7 @@ from linkwise.kernels.kmeans import (
     lloyd,
     two_means,
 )
+from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 
@@ -24,6 +26,7 @@ __all__ = [
     "LloydRuns",
     "TwoMeans",
     "all_dbscans",
+    "conditional_modes",
     "distance_range",
     "exchange",
     "gaussian_weights",
@@ -31,6 +34,8 @@ __all__ = [
     "kmeans_plusplus",
     "label_sums",
     "lloyd",
+    "metric_distances",
+    "metric_nearest",
     "nearest_points",
     "nearest_rows",
     "pack_together",

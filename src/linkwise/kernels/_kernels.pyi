@@ -60,3 +60,24 @@ def gaussian_weights(
 def exchange(
     X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def conditional_modes(
+    costs: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    must: NDArray[np.int32],
+    must_penalty: NDArray[np.float64],
+    cannot: NDArray[np.int32],
+    cannot_penalty: NDArray[np.float64],
+    group: NDArray[np.int32],
+    order: NDArray[np.int32],
+    max_sweeps: int,
+) -> NDArray[np.int32]: ...
+def metric_distances(
+    X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def metric_nearest(
+    X: NDArray[Any],
+    centers: NDArray[np.float64],
+    maps: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...

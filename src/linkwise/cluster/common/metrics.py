@@ -1,0 +1,136 @@
+"""Metrics learned from clusters: one for all or one for each, diagonal or full.
+
+A metric A is kept with a map L such that ``|L (x - y)|² = (x - y)' A (x - y)``, and with log det A. Scatters are
+sums of ``(x - centre)(x - centre)'``, for diagonal metrics of its diagonal alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import kernels
+from linkwise.cluster.common.points import Centers
+
+_CHUNK = 8192
+
+Kind = Literal["diagonal", "full"]
+Array = NDArray[np.float64]
+
+
+class Metrics(NamedTuple):
+    """Metrics of all clusters (g = 1) or of each (g = k)."""
+
+    matrices: Array
+    """(g, d) or (g, d, d)."""
+    maps: Array
+    """(g, d) or (g, d, d)."""
+    log_det: Array
+    """(g,)."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the metrics are matrices."""
+        return self.matrices.ndim == 3
+
+
+def spherical(kind: Kind, d: int, count: int, variance: float) -> Metrics:
+    """The plain metric in units of `variance`, `count` times."""
+    inverse = np.full((count, d), variance)
+    return inverted(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
+
+
+def inverted(covariance: Array) -> Metrics:
+    """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
+    if covariance.ndim == 2:
+        return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
+    value, vector = np.linalg.eigh(covariance)
+    maps = np.ascontiguousarray(np.swapaxes(vector, 1, 2) / np.sqrt(value)[:, :, None])
+    return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, -np.log(value).sum(axis=1))
+
+
+def narrowed(metrics: Metrics, centers: Centers) -> Array:
+    """Maps for the comparison of centres.
+
+    Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres span, so
+    a map into these will do: all distances of a row lose the same.
+    """
+    if not metrics.full or len(metrics.maps) > 1 or len(centers) > centers.shape[1]:
+        return metrics.maps
+    if len(centers) == 1:
+        return np.zeros((1, 1, centers.shape[1]))
+    spread = metrics.maps[0] @ (centers[1:] - centers[0]).T
+    return np.ascontiguousarray(np.linalg.qr(spread)[0].T @ metrics.maps[0])[None]
+
+
+def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Centers) -> Array:
+    """Scatters of clusters about the points `at`.
+
+    Parameters
+    ----------
+    raw : (g, d) or (g, d, d)
+        Scatters about the origin, of all rows (g = 1) or of each cluster.
+    sums, counts : (k, d), (k,)
+        Of the rows of each cluster, in the same coordinates.
+    at : (k, d)
+    """
+    if raw.ndim == 2:
+        change = counts[:, None] * at**2 - 2 * sums * at
+    else:
+        cross = sums[:, :, None] * at[:, None, :]
+        change = counts[:, None, None] * at[:, :, None] * at[:, None, :] - cross - np.swapaxes(cross, 1, 2)
+    return raw + (change if len(raw) > 1 else change.sum(axis=0, keepdims=True))
+
+
+def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, kind: Kind, origin: Array) -> Array:
+    """Scatters about `origin` of each of `count` clusters (1: of all rows), in chunks of rows."""
+    d = X.shape[1]
+    found = np.zeros((count, d) if kind == "diagonal" else (count, d, d))
+    for start in range(0, len(X), _CHUNK):
+        rows = X[start : start + _CHUNK] - origin
+        which = labels[start : start + _CHUNK]
+        for h in range(count):
+            own = rows if count == 1 else rows[which == h]
+            found[h] += np.einsum("ij,ij->j", own, own) if kind == "diagonal" else own.T @ own
+    return found
+
+
+def quadratic(metrics: Metrics, scatter: Array) -> Array:
+    """(g,) sums of squared distances under each metric, of the scatter about the centres."""
+    axes = tuple(range(1, scatter.ndim))
+    total: Array = (metrics.matrices * scatter).sum(axis=axes)
+    return total
+
+
+def pair_distances(differences: Array, metrics: Metrics) -> Array:
+    """(pairs, g) squared lengths of differences of rows, (pairs, d), under each metric."""
+    if not metrics.full:
+        return differences**2 @ metrics.matrices.T
+    return np.stack([((differences @ L.T) ** 2).sum(axis=1) for L in metrics.maps], axis=1)
+
+
+def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
+    """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences."""
+    if not full:
+        return weight @ differences**2
+    return (differences * weight[:, None]).T @ differences
+
+
+def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
+    """The rows that are least or greatest in a feature, of the `at_most` features that vary most."""
+    widest = np.argsort(-X.var(axis=0, dtype=np.float64), kind="stable")[:at_most]
+    part = X[:, widest]
+    return X[np.unique(np.r_[part.argmin(axis=0), part.argmax(axis=0)])].astype(np.float64)
+
+
+def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:
+    """(g, d) differences of the two candidates farthest apart under each metric."""
+    found = np.empty((len(metrics.maps), candidates.shape[1]))
+    for h, L in enumerate(metrics.maps):
+        images = candidates @ L.T if metrics.full else candidates * L
+        squares = kernels.squared_distances(np.ascontiguousarray(images), np.ascontiguousarray(images), 1)
+        i, j = np.unravel_index(squares.argmax(), squares.shape)
+        found[h] = candidates[i] - candidates[j]
+    return found

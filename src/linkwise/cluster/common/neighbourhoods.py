@@ -1,0 +1,79 @@
+"""Starts from what the constraints say: the means of the neighbourhoods.
+
+Basu, Banerjee and Mooney (2004), section 2.2: the rows joined by must-links are a neighbourhood; its mean
+is a good place for a centre. Where there are more than k of them, k are chosen by weighted farthest-first
+traversal: the largest first, then the one whose size times squared distance from those chosen is largest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.cluster.common import points
+from linkwise.cluster.common.points import Centers
+from linkwise.constraints import Constraints
+
+Init = str | ArrayLike
+INITS = {"neighbourhoods", "k-means++"}
+
+
+def soft_starts(X: Any, constraints: Constraints, k: int, seed: int, init: Any, n_init: int) -> list[Centers]:
+    """Centres to start from, each (k, d).
+
+    Parameters
+    ----------
+    X : (n, d) rows
+    constraints : Constraints
+    k : int
+    seed : int
+    init : "neighbourhoods", "k-means++" or array of shape (k, d)
+        With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
+        k-means++ alone, so that a misleading neighbourhood costs one start.
+    n_init : int, at least 1
+    """
+    if not isinstance(init, str):
+        return [checked_init(init, k, X.shape[1])]
+    drawn = list(points.starts(X, k, seed, n_init))
+    given = neighbourhood_means(X, constraints, k) if init == "neighbourhoods" else np.empty((0, 0))
+    if len(given) == 0:
+        return drawn
+    return [points.starts(X, k, seed, 1, given=given)[0], *drawn[: n_init - 1]]
+
+
+def checked_init(init: ArrayLike, k: int, n_features: int) -> Centers:
+    """Given centres as a float64 array of shape (k, d)."""
+    centers = np.ascontiguousarray(init, dtype=np.float64)
+    if centers.shape != (k, n_features) or not np.isfinite(centers).all():
+        raise ValueError(
+            f"init has shape {centers.shape}; give {k} centres of {n_features} finite features each, "
+            "or the name of a way to draw them"
+        )
+    return centers
+
+
+def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
+    """Means of at most k neighbourhoods of two or more rows, distinct, (g, d)."""
+    size = np.bincount(constraints.component)
+    large = np.flatnonzero(size >= 2)
+    if len(large) == 0:
+        return np.empty((0, X.shape[1]))
+    number = np.full(len(size), -1, dtype=np.int32)
+    number[large] = np.arange(len(large), dtype=np.int32)
+    total, counts = points.sums(X, number[constraints.component], len(large))
+    return farthest_first(total / counts[:, None], counts.astype(np.float64), k)
+
+
+def farthest_first(centers: Centers, weight: NDArray[np.float64], k: int) -> Centers:
+    """At most k of the centres by weighted farthest-first traversal, the heaviest first."""
+    chosen = [int(weight.argmax())]
+    far = ((centers - centers[chosen[0]]) ** 2).sum(axis=1)
+    while len(chosen) < k:
+        following = int((weight * far).argmax())
+        if far[following] <= 0:
+            break
+        chosen.append(following)
+        far = np.minimum(far, ((centers - centers[following]) ** 2).sum(axis=1))
+    return centers[chosen]
