@@ -27,7 +27,7 @@ cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
