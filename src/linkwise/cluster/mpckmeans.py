@@ -1,31 +1,35 @@
 """MPCKMeans: k-means in which breaking a constraint has a price and the metric is learned.
 
-Bilenko, Basu and Mooney (2004), "Integrating constraints and metric learning in semi-supervised clustering".
-The objective (their eq. 5) is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of their cluster, less
-log det A_h, plus, for each broken must-link, w times its squared length (the mean under both clusters' metrics),
-plus, for each broken cannot-link, w times the squared length of the farthest pair less its own: far rows that
-belong together and near rows that do not speak against the metric. Labels, means and metrics are improved in turn.
+Bilenko, Basu and Mooney (2004), "Integrating constraints and metric learning in semi-supervised
+clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of
+their cluster, less log det A_h, plus, for each broken must-link, w times its squared length (the mean under
+both clusters' metrics), plus, for each broken cannot-link, w times the squared length of the farthest pair
+less its own: far rows that belong together and near rows that do not speak against the metric. Labels,
+means and metrics are improved in turn.
 
 Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
 
 - By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it
   serves best, by far; few rows tell little of each cluster.
-- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it features that hardly
-  vary decide (pixels at the rim of digits), and singular matrices arise. It also stands for the paper's
-  repairs of matrices that are not positive definite.
-- The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this misses is
-  made good by the constraints' own lengths: no price is below zero.
+- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it features
+  that hardly vary decide (pixels at the rim of digits), and singular matrices arise. It also stands for the
+  paper's repairs of matrices that are not positive definite.
+- The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this
+  misses is made good by the constraints' own lengths: no price is below zero.
+- The metric is learned once, from the best of `n_init` starts under the plain metric (that is `PCKMeans`).
+  Compared under learned metrics, starts are judged by how well the metric fits them, and worse ones win.
 - Whole must-link components move, besides single rows; neighbourhoods give one start of `n_init` (see
   `linkwise.cluster.pckmeans`).
 - Without constraints it is plain k-means, and the metric stays as it is: nothing says that it is wrong.
 - Where plain k-means satisfies more, it is returned (``fell_back_``).
 
-Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for each
-cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
+Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
+each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,13 +51,14 @@ from linkwise.cluster.common.metrics import (
     narrowed,
     outer_sum,
     pair_distances,
-    quadratic,
+    positive,
     raw_scatter,
     scatter_about,
     spherical,
 )
 from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
 from linkwise.cluster.common.points import Centers
+from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_k_means, used_only
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
@@ -71,7 +76,8 @@ class MPCKMeans(CenteredClusterer):
     per_cluster : bool
         Whether each cluster has a metric of its own. That needs many rows a cluster.
     w : float
-        Price of a broken constraint of weight 1, without a unit: distances are measured by the learned metric.
+        Price of a broken constraint of weight 1, without a unit: distances are measured by the learned
+        metric.
     shrinkage : float
         How strongly metrics are drawn towards the plain one: as by this share of the rows.
     init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
@@ -82,8 +88,8 @@ class MPCKMeans(CenteredClusterer):
     max_iter : int
         Iterations of one start.
     tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance of
-        the features.
+        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
+        of the features.
     random_state : int, RandomState or None
 
     Attributes
@@ -95,20 +101,20 @@ class MPCKMeans(CenteredClusterer):
     n_clusters_ : int
     violations_ : int
         Number of constraints that `labels_` break.
-    objective_ : float
     n_iter_ : int
-        Iterations of the start that was kept.
+        Iterations in which the metric was learned.
     fell_back_ : bool
         Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
 
     Notes
     -----
-    ``predict`` gives new rows the cluster that is nearest under its metric. For the rows that were fitted it gives
-    `labels_`, except for rows that a constraint holds elsewhere.
+    ``predict`` gives new rows the cluster that is nearest under its metric. For the rows that were fitted
+    it gives `labels_`, except for rows that a constraint holds elsewhere.
 
     References
     ----------
-    Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised clustering. ICML.
+    Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
+    clustering. ICML.
 
     Examples
     --------
@@ -165,111 +171,83 @@ class MPCKMeans(CenteredClusterer):
     ) -> Labels:
         starts = soft_starts(X, constraints, k, seed, self.init, self.n_init)
         variance = points.mean_variance(X) or 1.0  # of rows that are all alike: any unit will do
-        count = k if self.per_cluster else 1
-        plain_metrics = spherical(self.metric, X.shape[1], count, variance)
+        metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            plain = icm.plain_k_means(X, starts, *stop)
-            return self._keep(_State(*plain[:2], plain_metrics, plain.inertia / variance, plain.n_iter))
+            return self._keep(plain_k_means(X, starts, *stop), metrics)
+        named = icm.named_rows(constraints)
+        prices = icm.equal_prices(named, self.w * variance * X.shape[1])
+        first = priced_k_means(X, starts, named, prices, seed, *stop, progress)
         # sums do not depend on the number of threads: BLAS has one
-        with _THREADS.limit(limits=1, user_api="blas"):
-            problem = _problem(X, constraints, k, self.metric, count, self.w, self.shrinkage, variance)
-            runs = []
-            for i, start in enumerate(starts):
-                runs.append(_run(problem, start, plain_metrics, rng_at(seed, i), *stop))
-                if progress is not None:
-                    progress(i + 1, len(starts))
-            best = min(runs, key=lambda run: run.objective)
-            without = [starts, soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)]
-            reached = icm.weight_satisfied(best.labels, constraints)
-            plain_run = icm.better_plain(X, constraints, reached, without, stop)
-            if plain_run is not None:
-                self.fell_back_ = True
-                best = _plain_state(problem, plain_run, plain_metrics)
-        return self._keep(best)
+        with _threads().limit(limits=1, user_api="blas"):
+            problem = _problem(X, named, metrics, self.w, self.shrinkage, variance)
+            best, learned = _learn(problem, first, metrics, rng_at(seed), *stop)
+        without = [starts, soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)]
+        plain = plain_where_better(X, constraints, best.labels, without, *stop)
+        self.fell_back_ = plain is not None
+        return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
-    def _keep(self, state: _State) -> Labels:
-        labels, used = icm.used_only(state.labels, len(state.centers))
-        self.cluster_centers_ = state.centers[used]
-        metrics = state.metrics
+    def _keep(self, run: Run, metrics: Metrics) -> Labels:
+        labels, used = used_only(run.labels, len(run.centers))
+        self.cluster_centers_ = run.centers[used]
         self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
         self.metrics_ = self._metrics.matrices
-        self.objective_, self.n_iter_ = state.objective, state.n_iter
+        self.n_iter_ = run.n_iter
         return labels
 
     def _nearest(self, X: Any) -> Labels:
-        return _nearest(X, self.cluster_centers_, self._metrics)[0]
+        return _nearest(X, self.cluster_centers_, self._metrics)
 
 
-_THREADS = ThreadpoolController()
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class _Problem(NamedTuple):
-    """What stays the same in all starts."""
+    """What stays the same while the metrics are learned."""
 
     X: NDArray[Any]
-    k: int
-    kind: Kind
-    count: int
     named: Named
     must: Array  # (p, d) differences of the rows of each pair
     cannot: Array
     w: float
-    prior: Array  # scatter that draws the metrics towards the plain one
+    prior: Array  # scatter that draws each metric towards the plain one
     prior_rows: float
     extremes: Array  # rows among which the farthest pair is sought
     origin: Array  # mean of all rows: scatters are taken about it
-    raw: Array  # scatter of all rows, where one metric serves all
-
-
-class _State(NamedTuple):
-    labels: Labels
-    centers: Centers
-    metrics: Metrics
-    objective: float
-    n_iter: int
+    raw: Array | None  # scatter of all rows, where one metric serves all
 
 
 class _Clusters(NamedTuple):
-    """Labels and what is summed over their clusters."""
+    """Labels, what is summed over their clusters, and the price of what they break."""
 
     labels: Labels
-    sums: Array  # of rows less the origin
+    sums: Array  # (k, d) of rows less the origin
     counts: NDArray[np.int64]
-    raw: Array  # scatters about the origin
-    paid: float  # for broken constraints
+    paid: float
 
 
 def _problem(
-    X: NDArray[Any],
-    constraints: Constraints,
-    k: int,
-    kind: Kind,
-    count: int,
-    w: float,
-    shrinkage: float,
-    variance: float,
+    X: NDArray[Any], named: Named, metrics: Metrics, w: float, shrinkage: float, variance: float
 ) -> _Problem:
-    named = icm.named_rows(constraints)
     rows = X[named.rows].astype(np.float64)
     must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
-    prior_rows = shrinkage * len(X) / count
-    unit = np.full(X.shape[1], prior_rows * variance)
+    prior_rows = shrinkage * len(X) / len(metrics.maps)
+    prior = np.full(X.shape[1], prior_rows * variance)
     origin = X.mean(axis=0, dtype=np.float64)
     every = np.zeros(len(X), dtype=np.int32)
-    raw = raw_scatter(X, every, 1, kind, origin) if count == 1 else np.empty(0)
-    prior = unit if kind == "diagonal" else np.diag(unit)
-    return _Problem(
-        X, k, kind, count, named, must, cannot, w, prior, prior_rows, extremes(X), origin, raw
-    )
+    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
+    prior = np.diag(prior) if metrics.full else prior
+    return _Problem(X, named, must, cannot, w, prior, prior_rows, extremes(X), origin, raw)
 
 
-def _run(
-    problem: _Problem, start: Centers, metrics: Metrics, rng: np.random.Generator, max_iter: int, tol: float
-) -> _State:
-    """One start: labels, means and metrics in turn, until the means stand still."""
-    centers, labels = start, None
+def _learn(
+    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, max_iter: int, tol: float
+) -> tuple[Run, Metrics]:
+    """Labels, means and metrics in turn, until the means stand still."""
+    centers, labels = first.centers, first.labels
     bound = tol * points.mean_variance(problem.X)
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         farthest = farthest_pairs(problem.extremes, metrics)
@@ -277,20 +255,20 @@ def _run(
         labels, used = clusters.labels, clusters.counts > 0
         moved = centers.copy()
         moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
-        metrics = _learned(problem, clusters, moved, farthest)
+        metrics = _metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if shift <= bound:
             break
-    farthest = farthest_pairs(problem.extremes, metrics)
-    clusters = _assign(problem, centers, metrics, farthest, labels, rng)
-    return _State(clusters.labels, centers, metrics, _objective(problem, clusters, centers, metrics), n_iter)
+    clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
+    objective = _objective(problem, clusters, centers, metrics)
+    return Run(clusters.labels, centers, objective, n_iter), metrics
 
 
-def _nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> tuple[Labels, Array]:
-    """The cluster of each row where its squared distance less log det is least, and these less a constant."""
+def _nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> Labels:
+    """The cluster of each row where its squared distance less log det is least."""
     offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return kernels.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())
+    return kernels.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
 
 
 def _assign(
@@ -298,83 +276,68 @@ def _assign(
     centers: Centers,
     metrics: Metrics,
     farthest: Array,
-    before: Labels | None,
+    before: Labels,
     rng: np.random.Generator,
 ) -> _Clusters:
     """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
     X, named = problem.X, problem.named
-    labels, _ = _nearest(X, centers, metrics)
-    maps = narrowed(metrics, centers)
-    costs = kernels.metric_distances(X[named.rows], centers, maps, 1) - metrics.log_det
+    labels = _nearest(X, centers, metrics)
+    distances = kernels.metric_distances(X[named.rows], centers, narrowed(metrics, centers), 1)
     prices = _prices(problem, metrics, farthest)
-    first = (labels if before is None else before)[named.rows]
-    labels[named.rows] = settled = icm.settle(costs, first, named, prices, rng)
-    sums, counts = points.sums(X, labels, problem.k)
-    sums -= counts[:, None] * problem.origin
-    raw = problem.raw
-    if problem.count > 1:
-        raw = raw_scatter(X, labels, problem.k, problem.kind, problem.origin)
-    return _Clusters(labels, sums, counts, raw, icm.price_paid(settled, named, prices))
+    settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
+    labels[named.rows] = settled
+    sums, counts = points.sums(X, labels, len(centers))
+    return _Clusters(
+        labels, sums - counts[:, None] * problem.origin, counts, icm.price_paid(settled, named, prices)
+    )
 
 
 def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
     """f_M and f_C of the paper, times the weights."""
     named, w = problem.named, problem.w
+    span = np.diag(pair_distances(farthest, metrics))
+    gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
     must = pair_distances(problem.must, metrics)
-    span = pair_distances(farthest, metrics)
-    span = span if len(farthest) == 1 else np.diag(span)[None]
-    cannot = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
-    return Prices(w * named.must_weight[:, None] * must, w * named.cannot_weight[:, None] * cannot)
+    return Prices(w * named.must_weight[:, None] * must, w * named.cannot_weight[:, None] * gap)
 
 
-def _learned(problem: _Problem, clusters: _Clusters, centers: Centers, farthest: Array) -> Metrics:
-    """The metrics that make the objective least, labels and means held fixed (section 3.4 of the paper)."""
-    named, w, full = problem.named, problem.w, problem.kind == "full"
-    scatter = scatter_about(clusters.raw, clusters.sums, clusters.counts, centers - problem.origin)
-    labels = clusters.labels[named.rows]
-    first, second = labels[named.must].T
-    broken = first != second
-    same, other = labels[named.cannot].T
-    inside = same == other
-    for h in range(problem.count):
-        ends = (first == h).astype(float) + (second == h) if problem.count > 1 else np.full(len(first), 2.0)
-        weight = w / 2 * named.must_weight * ends * broken
-        scatter[h] += outer_sum(problem.must[weight > 0], weight[weight > 0], full)
-        weight = w * named.cannot_weight * inside * ((same == h) | (problem.count == 1))
-        at = weight > 0
-        gap = outer_sum(farthest[h : h + 1], weight[at].sum(keepdims=True), full)
-        scatter[h] += gap - outer_sum(problem.cannot[at], weight[at], full)
-    counts = clusters.counts if problem.count > 1 else clusters.counts.sum(keepdims=True)
-    rows = counts + problem.prior_rows
-    return inverted((_positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1)))
+def _metrics(
+    problem: _Problem, clusters: _Clusters, centers: Centers, farthest: Array, metrics: Metrics
+) -> Metrics:
+    """The metrics that make the objective least, labels and means held fixed (closed form)."""
+    scatter, rows = _scatter(problem, clusters, centers, metrics)
+    for h in range(len(scatter)):
+        scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
+    return inverted((positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1)))
 
 
-def _positive(scatter: Array) -> Array:
-    """The nearest scatters without negative parts."""
-    if scatter.ndim == 2:
-        return np.maximum(scatter, 0)
-    value, vector = np.linalg.eigh(scatter)
-    if value.min() >= 0:
-        return scatter
-    clipped: Array = (vector * np.maximum(value, 0)[:, None, :]) @ np.swapaxes(vector, 1, 2)
-    return clipped
+def _scatter(
+    problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics
+) -> tuple[Array, Array]:
+    """Scatters of the clusters about their centres, and how many rows each metric rests on, prior and all."""
+    labels, sums, counts, _ = clusters
+    if (raw := problem.raw) is None:
+        raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
+    scatter = scatter_about(raw, sums, counts, centers - problem.origin)
+    of_each = counts if len(scatter) > 1 else counts.sum(keepdims=True)
+    return scatter, (of_each + problem.prior_rows).astype(np.float64)
+
+
+def _broken_scatter(problem: _Problem, labels: Labels, farthest: Array, cluster: int | None) -> Array:
+    """What the constraints broken in one cluster (None: anywhere) add to its scatter."""
+    named, w, full = problem.named, problem.w, problem.prior.ndim == 2
+    first, second = labels[named.rows[named.must]].T
+    same, other = labels[named.rows[named.cannot]].T
+    ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
+    here = cluster is None or same == cluster
+    must = w / 2 * named.must_weight * ends * (first != second)
+    cannot = w * named.cannot_weight * (here & (same == other))
+    gained = outer_sum(problem.must[must > 0], must[must > 0], full)
+    reach = outer_sum(farthest[None], cannot.sum(keepdims=True), full)
+    return gained + reach - outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
 
 
 def _objective(problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics) -> float:
-    scatter = scatter_about(clusters.raw, clusters.sums, clusters.counts, centers - problem.origin)
-    counts = clusters.counts if problem.count > 1 else clusters.counts.sum(keepdims=True)
-    spread = quadratic(metrics, scatter).sum() - (counts * metrics.log_det).sum()
-    return float(spread + clusters.paid)
-
-
-def _plain_state(problem: _Problem, plain: icm.Plain, metrics: Metrics) -> _State:
-    labels = plain.labels
-    farthest = farthest_pairs(problem.extremes, metrics)
-    paid = icm.price_paid(labels[problem.named.rows], problem.named, _prices(problem, metrics, farthest))
-    sums, counts = points.sums(problem.X, labels, problem.k)
-    sums -= counts[:, None] * problem.origin
-    raw = problem.raw
-    if problem.count > 1:
-        raw = raw_scatter(problem.X, labels, problem.k, problem.kind, problem.origin)
-    clusters = _Clusters(labels, sums, counts, raw, paid)
-    return _State(labels, plain.centers, metrics, _objective(problem, clusters, plain.centers, metrics), plain.n_iter)
+    scatter, rows = _scatter(problem, clusters, centers, metrics)
+    distances = (metrics.matrices * (scatter + problem.prior)).sum()
+    return float(distances - (rows * metrics.log_det).sum() + clusters.paid)

@@ -1,6 +1,6 @@
 """PCKMeans: k-means in which breaking a constraint has a price.
 
-Basu, Banerjee and Mooney (2004), "Active semi-supervision for pairwise constrained clustering", section 2.
+Basu, Banerjee and Mooney (2004), "Active semi-supervision for pairwise constrained clustering".
 The objective is the sum of squared distances of the rows to the means of their clusters, plus `w` for each
 constraint that is broken; k-means alternates between labels and means, and neither step raises it.
 
@@ -11,20 +11,20 @@ Changed, and why:
 - Besides single rows, whole must-link components move (`cluster.common.icm`): once the price is high, a
   must-linked row never leaves the others alone, and what the start got wrong would stay.
 - The price is in units of the data by default: the mean squared distance of the rows to their mean.
-- The start from neighbourhoods is one of `n_init`; the least objective wins. A neighbourhood of two rows is a poor
-  centre where clusters are many.
+- The start from neighbourhoods is one of `n_init`; the least objective wins. A neighbourhood of two rows is
+  a poor centre where clusters are many.
 - Constraints that follow are not added, only those given are counted: their number would grow with the square
   of a component. Components that move as wholes do what they were for.
 - Where plain k-means satisfies more, it is returned (``fell_back_``).
 
-Cost: an iteration is one of plain k-means, O(n k d), and O((named rows + pairs) k) for each sweep over the rows
-that constraints name.
+Cost: an iteration is one of plain k-means, O(n k d), and O((named rows + pairs) k) for each sweep over the
+rows that constraints name.
 """
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,18 +32,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.base import CenteredClusterer
-from linkwise.cluster.common.icm import Named, Prices
 from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
-from linkwise.cluster.common.points import Centers
+from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_k_means, used_only
 from linkwise.constraints import Constraints
-from linkwise.learner import Labels, Progress, rng_at
-
-
-class _State(NamedTuple):
-    labels: Labels
-    centers: Centers
-    objective: float
-    n_iter: int
+from linkwise.learner import Labels, Progress
 
 
 class PCKMeans(CenteredClusterer):
@@ -63,8 +55,8 @@ class PCKMeans(CenteredClusterer):
     max_iter : int
         Iterations of one start.
     tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance of
-        the features.
+        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
+        of the features.
     random_state : int, RandomState or None
 
     Attributes
@@ -85,8 +77,8 @@ class PCKMeans(CenteredClusterer):
 
     Notes
     -----
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except for rows
-    that a constraint holds elsewhere.
+    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
+    for rows that a constraint holds elsewhere.
 
     References
     ----------
@@ -135,74 +127,24 @@ class PCKMeans(CenteredClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         starts = soft_starts(X, constraints, k, seed, self.init, self.n_init)
-        variance = points.mean_variance(X)
-        self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
+        self.w_ = points.mean_variance(X) * X.shape[1] if self.w == "scale" else float(self.w)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(_State(*icm.plain_k_means(X, starts, *stop)))
+            return self._keep(plain_k_means(X, starts, *stop))
         named = icm.named_rows(constraints)
-        prices = Prices(self.w_ * named.must_weight[:, None], self.w_ * named.cannot_weight[:, None])
-        runs = []
-        for i, start in enumerate(starts):
-            runs.append(_run(X, start, named, prices, rng_at(seed, i), self.max_iter, self.tol * variance))
-            if progress is not None:
-                progress(i + 1, len(starts))
-        best = min(runs, key=lambda run: run.objective)
+        prices = icm.equal_prices(named, self.w_)
+        best = priced_k_means(X, starts, named, prices, seed, *stop, progress)
         without = [starts, soft_starts(X, Constraints(X.shape[0]), k, seed, self.init, self.n_init)]
-        reached = icm.weight_satisfied(best.labels, constraints)
-        plain = icm.better_plain(X, constraints, reached, without, stop)
+        plain = plain_where_better(X, constraints, best.labels, without, *stop)
         if plain is not None:
             self.fell_back_ = True
             paid = icm.price_paid(plain.labels[named.rows], named, prices)
-            best = _State(*plain)._replace(objective=plain.inertia + paid)
+            best = plain._replace(objective=plain.objective + paid)
         return self._keep(best)
 
-    def _keep(self, state: _State) -> Labels:
-        labels, used = icm.used_only(state.labels, len(state.centers))
-        self.cluster_centers_ = state.centers[used]
-        self.objective_, self.n_iter_ = state.objective, state.n_iter
+    def _keep(self, run: Run) -> Labels:
+        labels, used = used_only(run.labels, len(run.centers))
+        self.cluster_centers_ = run.centers[used]
+        self.objective_, self.n_iter_ = run.objective, run.n_iter
         return labels
-
-
-def _run(
-    X: Any,
-    start: Centers,
-    named: Named,
-    prices: Prices,
-    rng: np.random.Generator,
-    max_iter: int,
-    shift_bound: float,
-) -> _State:
-    """One start: labels and means in turn, until the means stand still."""
-    centers, labels = start, None
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
-        labels, squares, _ = _assign(X, centers, named, prices, labels, rng)
-        moved = _means(X, labels, squares, centers, named)
-        shift = float(((moved - centers) ** 2).sum())
-        centers = moved
-        if shift <= shift_bound:
-            break
-    labels, _, objective = _assign(X, centers, named, prices, labels, rng)
-    return _State(labels, centers, objective, n_iter)
-
-
-def _assign(
-    X: Any, centers: Centers, named: Named, prices: Prices, before: Labels | None, rng: np.random.Generator
-) -> tuple[Labels, np.ndarray, float]:
-    """Labels, squared distances and the objective: the nearest centre, unless a constraint says otherwise."""
-    labels, squares = points.nearest(X, centers)
-    costs = points.squared_distances(X[named.rows], centers)
-    first = (labels if before is None else before)[named.rows]
-    settled = icm.settle(costs, first, named, prices, rng)
-    labels[named.rows] = settled
-    squares[named.rows] = costs[np.arange(len(settled)), settled]
-    return labels, squares, float(squares.sum()) + icm.price_paid(settled, named, prices)
-
-
-def _means(X: Any, labels: Labels, squares: np.ndarray, centers: Centers, named: Named) -> Centers:
-    """Means of the clusters; an empty one starts anew at the row, named by no constraint, that lies worst."""
-    movable = squares.copy()
-    movable[named.rows] = 0
-    ones = np.ones(len(labels), dtype=np.int64)
-    return points.means(X, points.filled(labels, movable, len(centers), ones), centers)

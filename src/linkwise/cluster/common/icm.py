@@ -8,14 +8,12 @@ none of two must-linked rows can leave alone. So whole components move too.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import kernels
-from linkwise.cluster.common import points
-from linkwise.cluster.common.points import Centers
 from linkwise.constraints import Constraints
 
 _SWEEPS = 100
@@ -52,11 +50,16 @@ def named_rows(constraints: Constraints) -> Named:
     """The part of the rows that constraints speak of."""
     ends = np.concatenate([constraints.must_link, constraints.cannot_link])
     rows, place = np.unique(ends.ravel(), return_inverse=True)
-    place = place.astype(np.int32).reshape(-1, 2)
+    pairs = place.astype(np.int32).reshape(-1, 2)
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
-    cut = len(constraints.must_link)
+    must, cannot = np.split(pairs, [len(constraints.must_link)])
     weights = (constraints.must_link_weight, constraints.cannot_link_weight)
-    return Named(rows, place[:cut].copy(), place[cut:].copy(), *weights, group)
+    return Named(rows, must, cannot, *weights, group)
+
+
+def equal_prices(named: Named, w: float) -> Prices:
+    """`w` for each constraint of weight 1."""
+    return Prices(w * named.must_weight[:, None], w * named.cannot_weight[:, None])
 
 
 def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:
@@ -78,49 +81,3 @@ def price_paid(labels: Labels, named: Named, prices: Prices) -> float:
 
 def _of(table: Table, pairs: NDArray[np.int64], labels: Labels) -> NDArray[np.float64]:
     return table[pairs, 0] if table.shape[1] == 1 else table[pairs, labels[pairs]]
-
-
-def weight_satisfied(labels: NDArray[Any], constraints: Constraints) -> float:
-    """Weight of the constraints that a clustering satisfies."""
-    must, cannot = constraints.violated(labels)
-    kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
-    return float(kept)
-
-
-class Plain(NamedTuple):
-    """The best of several runs of plain k-means."""
-
-    labels: Labels
-    centers: Centers
-    inertia: float
-    n_iter: int
-
-
-def plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) -> Plain:
-    """Without any constraint: the run of least inertia."""
-    runs = points.lloyd(X, np.stack(starts), max_iter=max_iter, tol=tol)
-    best = int(runs.inertia.argmin())
-    return Plain(
-        runs.labels[best].copy(),
-        runs.centers[best].copy(),
-        float(runs.inertia[best]),
-        int(runs.n_iter[best]),
-    )
-
-
-def better_plain(
-    X: Any, constraints: Constraints, reached: float, plain_starts: list[list[Centers]], stop: tuple[int, float]
-) -> Plain | None:
-    """A plain clustering that satisfies more weight than was `reached`, if one of them does."""
-    total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
-    if reached >= total * (1 - 1e-12):
-        return None
-    runs = [plain_k_means(X, starts, *stop) for starts in plain_starts]
-    best = max(runs, key=lambda run: weight_satisfied(run.labels, constraints))
-    return best if weight_satisfied(best.labels, constraints) > reached * (1 + 1e-12) else None
-
-
-def used_only(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Labels 0, 1, ... of the clusters that have rows, and which of k these are."""
-    used = np.bincount(labels, minlength=k) > 0
-    return (np.cumsum(used, dtype=np.int32) - np.int32(1))[labels], used

@@ -1,7 +1,7 @@
 """Metrics learned from clusters: one for all or one for each, diagonal or full.
 
-A metric A is kept with a map L such that ``|L (x - y)|² = (x - y)' A (x - y)``, and with log det A. Scatters are
-sums of ``(x - centre)(x - centre)'``, for diagonal metrics of its diagonal alone.
+A metric A is kept with a map L such that ``|L (x - y)|² = (x - y)' A (x - y)``, and with log det A.
+Scatters are sums of ``(x - centre)(x - centre)'``, for diagonal metrics of its diagonal alone.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def inverted(covariance: Array) -> Metrics:
 def narrowed(metrics: Metrics, centers: Centers) -> Array:
     """Maps for the comparison of centres.
 
-    Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres span, so
-    a map into these will do: all distances of a row lose the same.
+    Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres
+    span, so a map into these will do: all distances of a row lose the same.
     """
     if not metrics.full or len(metrics.maps) > 1 or len(centers) > centers.shape[1]:
         return metrics.maps
@@ -84,45 +84,53 @@ def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Center
     return raw + (change if len(raw) > 1 else change.sum(axis=0, keepdims=True))
 
 
-def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, kind: Kind, origin: Array) -> Array:
+def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bool, origin: Array) -> Array:
     """Scatters about `origin` of each of `count` clusters (1: of all rows), in chunks of rows."""
     d = X.shape[1]
-    found = np.zeros((count, d) if kind == "diagonal" else (count, d, d))
+    found = np.zeros((count, d, d) if full else (count, d))
     for start in range(0, len(X), _CHUNK):
         rows = X[start : start + _CHUNK] - origin
         which = labels[start : start + _CHUNK]
         for h in range(count):
             own = rows if count == 1 else rows[which == h]
-            found[h] += np.einsum("ij,ij->j", own, own) if kind == "diagonal" else own.T @ own
+            found[h] += own.T @ own if full else np.einsum("ij,ij->j", own, own)
     return found
 
 
-def quadratic(metrics: Metrics, scatter: Array) -> Array:
-    """(g,) sums of squared distances under each metric, of the scatter about the centres."""
-    axes = tuple(range(1, scatter.ndim))
-    total: Array = (metrics.matrices * scatter).sum(axis=axes)
-    return total
+def positive(scatter: Array) -> Array:
+    """The nearest scatters without negative parts."""
+    if scatter.ndim == 2:
+        return np.maximum(scatter, 0)
+    value, vector = np.linalg.eigh(scatter)
+    if value.min() >= 0:
+        return scatter
+    clipped: Array = (vector * np.maximum(value, 0)[:, None, :]) @ np.swapaxes(vector, 1, 2)
+    return clipped
 
 
 def pair_distances(differences: Array, metrics: Metrics) -> Array:
     """(pairs, g) squared lengths of differences of rows, (pairs, d), under each metric."""
     if not metrics.full:
-        return differences**2 @ metrics.matrices.T
+        lengths: Array = differences**2 @ metrics.matrices.T
+        return lengths
     return np.stack([((differences @ L.T) ** 2).sum(axis=1) for L in metrics.maps], axis=1)
 
 
 def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
     """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences."""
     if not full:
-        return weight @ differences**2
-    return (differences * weight[:, None]).T @ differences
+        squares: Array = weight @ differences**2
+        return squares
+    outer: Array = (differences * weight[:, None]).T @ differences
+    return outer
 
 
 def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
     """The rows that are least or greatest in a feature, of the `at_most` features that vary most."""
     widest = np.argsort(-X.var(axis=0, dtype=np.float64), kind="stable")[:at_most]
     part = X[:, widest]
-    return X[np.unique(np.r_[part.argmin(axis=0), part.argmax(axis=0)])].astype(np.float64)
+    found: Array = X[np.unique(np.r_[part.argmin(axis=0), part.argmax(axis=0)])].astype(np.float64)
+    return found
 
 
 def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:

@@ -1,6 +1,6 @@
 """Starts from what the constraints say: the means of the neighbourhoods.
 
-Basu, Banerjee and Mooney (2004), section 2.2: the rows joined by must-links are a neighbourhood; its mean
+Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean
 is a good place for a centre. Where there are more than k of them, k are chosen by weighted farthest-first
 traversal: the largest first, then the one whose size times squared distance from those chosen is largest.
 """
