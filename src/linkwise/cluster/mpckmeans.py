@@ -258,7 +258,7 @@ def _learn(
         metrics = _metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
-        if shift <= bound:
+        if n_iter > 1 and shift <= bound:  # the first labels are not yet by a learned metric
             break
     clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
     objective = _objective(problem, clusters, centers, metrics)

@@ -121,14 +121,16 @@ nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<i
                     group.data(),
                     found.get(),
                     std::vector<double>(k)};
+        std::vector<int64_t> seen(groups, -1);  // in which sweep a component last had its turn
         bool moved = true;
         for (int64_t sweep = 0; moved && sweep < max_sweeps; ++sweep) {
             moved = false;
             for (int64_t q = 0; q < m; ++q) moved |= modes.move_row(order.data()[q]);
-            for (int64_t q = 0; q < m; ++q) {  // each component when its first row's turn comes
-                const int32_t i = order.data()[q], g = group.data()[i];
+            for (int64_t q = 0; q < m; ++q) {  // a component's turn comes with that of its first row in this order
+                const int32_t g = group.data()[order.data()[q]];
                 const int64_t size = start[g + 1] - start[g];
-                if (size > 1 && member[start[g]] == i) moved |= modes.move_group(&member[start[g]], size);
+                if (size > 1 && seen[g] < sweep) moved |= modes.move_group(&member[start[g]], size);
+                seen[g] = sweep;
             }
         }
     }

@@ -64,7 +64,8 @@ def equal_prices(named: Named, w: float) -> Prices:
 
 def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:
     """Labels of the named rows, from `labels` on, until no row and no component can gain."""
-    order = rng.permutation(len(named.rows)).astype(np.int32)
+    # where a row stands in X decides nothing
+    order = np.argsort(costs.min(axis=1), kind="stable")[rng.permutation(len(costs))].astype(np.int32)
     pairs = (named.must, prices.must, named.cannot, prices.cannot)
     return kernels.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
 
