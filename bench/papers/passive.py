@@ -134,18 +134,6 @@ def compare(options: argparse.Namespace) -> int:
     for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
         found[row["origin"], row["task"], row["method"]].append(row)
     lines = [line_of(group, rows) for group, rows in found.items()]
-    fields = (
-        "origin",
-        "task",
-        "method",
-        "ari",
-        "error",
-        "target",
-        "reached",
-        "satisfied",
-        "fell_back",
-        "failed",
-    )
     write_csv(folder / "passive.csv", COLUMNS, lines)
     print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
     print(table(("origin", "task", *names), side_by_side(lines)))
