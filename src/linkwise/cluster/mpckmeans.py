@@ -16,8 +16,10 @@ Kept: the objective, labels by iterated conditional modes, the metrics' closed f
   paper's repairs of matrices that are not positive definite.
 - The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this
   misses is made good by the constraints' own lengths: no price is below zero.
-- The metric is learned once, from the best of `n_init` starts under the plain metric (that is `PCKMeans`).
-  Compared under learned metrics, starts are judged by how well the metric fits them, and worse ones win.
+- Each start is first brought to rest at a constant price (as in `PCKMeans`), once under the plain metric
+  and once under the one that the must-links alone speak for; from there the metrics are learned. From
+  random labels a feature without meaning is never found out. That run is kept whose centres and metrics by
+  themselves, each row going to the nearest, satisfy most; among equals the one of least objective.
 - Whole must-link components move, besides single rows; neighbourhoods give one start of `n_init` (see
   `linkwise.cluster.pckmeans`).
 - Without constraints it is plain k-means, and the metric stays as it is: nothing says that it is wrong.
@@ -58,7 +60,14 @@ from linkwise.cluster.common.metrics import (
 )
 from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
 from linkwise.cluster.common.points import Centers
-from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_k_means, used_only
+from linkwise.cluster.common.priced import (
+    Run,
+    plain_k_means,
+    plain_where_better,
+    priced_runs,
+    used_only,
+    weight_satisfied,
+)
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
@@ -84,7 +93,8 @@ class MPCKMeans(CenteredClusterer):
         Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
         in one start; the others are by k-means++. An array: one start, there.
     n_init : int
-        Starts; the one of least objective is kept.
+        Starts, each of which is made under two metrics; the one is kept whose centres and metrics by
+        themselves satisfy most constraints.
     max_iter : int
         Iterations of one start.
     tol : float
@@ -150,7 +160,7 @@ class MPCKMeans(CenteredClusterer):
         w: float = 1.0,
         shrinkage: float = 0.1,
         init: str | ArrayLike = "neighbourhoods",
-        n_init: int = 10,
+        n_init: int = 5,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = None,
@@ -169,24 +179,38 @@ class MPCKMeans(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        starts = soft_starts(X, constraints, k, seed, self.init, self.n_init)
-        variance = points.mean_variance(X) or 1.0  # of rows that are all alike: any unit will do
+        varying = max(1, np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        # of rows that are all alike: any unit will do
+        variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
+        unconstrained = soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(plain_k_means(X, starts, *stop), metrics)
-        named = icm.named_rows(constraints)
-        prices = icm.equal_prices(named, self.w * variance * X.shape[1])
-        first = priced_k_means(X, starts, named, prices, seed, *stop, progress)
+            return self._keep(plain_k_means(X, unconstrained, *stop), metrics)
+        problem = _problem(X, icm.named_rows(constraints), metrics, self.w, self.shrinkage, variance)
         # sums do not depend on the number of threads: BLAS has one
         with _threads().limit(limits=1, user_api="blas"):
-            problem = _problem(X, named, metrics, self.w, self.shrinkage, variance)
-            best, learned = _learn(problem, first, metrics, rng_at(seed), *stop)
-        without = [starts, soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)]
-        plain = plain_where_better(X, constraints, best.labels, without, *stop)
+            views = self._views(problem, constraints, metrics, k, seed)
+            best, learned = _best(problem, constraints, views, seed, *stop, progress)
+        plain = plain_where_better(X, constraints, best.labels, [views[0].starts, unconstrained], *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
+
+    def _views(
+        self, problem: _Problem, constraints: Constraints, plain: Metrics, k: int, seed: int
+    ) -> list[_View]:
+        """Starts under the plain metric, and under the one that the must-links speak for."""
+        X, args = problem.X, (self.init, self.n_init)
+        views = [_View(plain, X, soft_starts(X, constraints, k, seed, *args))]
+        if len(problem.must):
+            close = _of_must_links(problem, plain)
+            rows = close.mapped(X)
+            starts = [close.mapped(views[0].starts[0])]
+            if isinstance(self.init, str):
+                starts = soft_starts(rows, constraints, k, seed, *args)
+            views.append(_View(close, rows, starts))
+        return views
 
     def _keep(self, run: Run, metrics: Metrics) -> Labels:
         labels, used = used_only(run.labels, len(run.centers))
@@ -218,6 +242,16 @@ class _Problem(NamedTuple):
     extremes: Array  # rows among which the farthest pair is sought
     origin: Array  # mean of all rows: scatters are taken about it
     raw: Array | None  # scatter of all rows, where one metric serves all
+    constant: NDArray[np.int64]  # features that are the same in all rows
+    variance: float
+
+
+class _View(NamedTuple):
+    """Starts under one metric, in whose coordinates it is the plain one."""
+
+    metrics: Metrics
+    rows: NDArray[Any]
+    starts: list[Centers]
 
 
 class _Clusters(NamedTuple):
@@ -240,7 +274,47 @@ def _problem(
     every = np.zeros(len(X), dtype=np.int32)
     raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
     prior = np.diag(prior) if metrics.full else prior
-    return _Problem(X, named, must, cannot, w, prior, prior_rows, extremes(X), origin, raw)
+    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
+    found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
+    return _Problem(X, named, must, cannot, w, *found)
+
+
+def _of_must_links(problem: _Problem, plain: Metrics) -> Metrics:
+    """The metric that holds must-linked rows together.
+
+    It is drawn to the plain one as by one pair for each feature.
+    """
+    d = max(1, problem.X.shape[1] - len(problem.constant))
+    weight = problem.named.must_weight / problem.named.must_weight.mean()
+    scatter = outer_sum(problem.must, weight / 2, plain.full) + d * problem.prior / problem.prior_rows
+    covariance = scatter / (weight.sum() + d)
+    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+
+
+def _best(
+    problem: _Problem,
+    constraints: Constraints,
+    views: list[_View],
+    seed: int,
+    max_iter: int,
+    tol: float,
+    progress: Progress | None,
+) -> tuple[Run, Metrics]:
+    """Metrics learned from each start of each view; those which by themselves satisfy most."""
+    made: list[tuple[float, float, Run, Metrics]] = []
+    for metrics, rows, starts in views:
+        spread = points.mean_variance(rows) * rows.shape[1]
+        prices = icm.equal_prices(problem.named, problem.w * spread)
+        for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, tol):
+            start = first
+            if rows is not problem.X:
+                start = first._replace(centers=metrics.unmapped(first.centers))
+            run, learned = _learn(problem, start, metrics, rng_at(seed, len(made)), max_iter, tol)
+            alone = _nearest(problem.X, run.centers, learned)
+            made.append((-weight_satisfied(alone, constraints), run.objective, run, learned))
+            if progress is not None:
+                progress(len(made), sum(len(view.starts) for view in views))
+    return min(made, key=lambda one: one[:2])[2:]
 
 
 def _learn(
@@ -249,7 +323,7 @@ def _learn(
     """Labels, means and metrics in turn, until the means stand still."""
     centers, labels = first.centers, first.labels
     bound = tol * points.mean_variance(problem.X)
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, max_iter + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
         clusters = _assign(problem, centers, metrics, farthest, labels, rng)
         labels, used = clusters.labels, clusters.counts > 0
@@ -308,7 +382,10 @@ def _metrics(
     scatter, rows = _scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
         scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
-    return inverted((positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1)))
+    covariance = (positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    for c in problem.constant:  # log det must not count them
+        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
+    return inverted(covariance)
 
 
 def _scatter(

@@ -33,7 +33,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.base import CenteredClusterer
 from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
-from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_k_means, used_only
+from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_runs, used_only
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
 
@@ -94,7 +94,7 @@ class PCKMeans(CenteredClusterer):
     0
     """
 
-    takes_sparse: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -134,7 +134,12 @@ class PCKMeans(CenteredClusterer):
             return self._keep(plain_k_means(X, starts, *stop))
         named = icm.named_rows(constraints)
         prices = icm.equal_prices(named, self.w_)
-        best = priced_k_means(X, starts, named, prices, seed, *stop, progress)
+        runs = []
+        for run in priced_runs(X, starts, named, prices, seed, *stop):
+            runs.append(run)
+            if progress is not None:
+                progress(len(runs), len(starts))
+        best = min(runs, key=lambda run: run.objective)
         without = [starts, soft_starts(X, Constraints(X.shape[0]), k, seed, self.init, self.n_init)]
         plain = plain_where_better(X, constraints, best.labels, without, *stop)
         if plain is not None:

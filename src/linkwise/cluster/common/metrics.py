@@ -35,6 +35,18 @@ class Metrics(NamedTuple):
         """Whether the metrics are matrices."""
         return self.matrices.ndim == 3
 
+    def mapped(self, rows: NDArray[Any]) -> Array:
+        """Rows in the coordinates of the first metric, where it is the plain one."""
+        L = self.maps[0]
+        images: Array = rows @ L.T if self.full else rows * L
+        return np.ascontiguousarray(images)
+
+    def unmapped(self, images: Array) -> Array:
+        """The rows that `mapped` sends to these."""
+        L = self.maps[0]
+        rows: Array = np.linalg.solve(L, images.T).T if self.full else images / L
+        return np.ascontiguousarray(rows)
+
 
 def spherical(kind: Kind, d: int, count: int, variance: float) -> Metrics:
     """The plain metric in units of `variance`, `count` times."""

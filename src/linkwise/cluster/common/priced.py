@@ -7,6 +7,7 @@ where it satisfies more of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.icm import Labels, Named, Prices
 from linkwise.cluster.common.points import Centers
 from linkwise.constraints import Constraints
-from linkwise.learner import Progress, rng_at
+from linkwise.learner import rng_at
 
 
 class Run(NamedTuple):
@@ -28,7 +29,7 @@ class Run(NamedTuple):
     n_iter: int
 
 
-def priced_k_means(
+def priced_runs(
     X: Any,
     starts: list[Centers],
     named: Named,
@@ -36,16 +37,11 @@ def priced_k_means(
     seed: int,
     max_iter: int,
     tol: float,
-    progress: Progress | None = None,
-) -> Run:
-    """The run of least objective; `tol` is relative to the mean variance of the features."""
+) -> Iterator[Run]:
+    """One run from each start; `tol` is relative to the mean variance of the features."""
     bound = tol * points.mean_variance(X)
-    runs = []
     for i, start in enumerate(starts):
-        runs.append(_run(X, start, named, prices, rng_at(seed, i), max_iter, bound))
-        if progress is not None:
-            progress(i + 1, len(starts))
-    return min(runs, key=lambda run: run.objective)
+        yield _run(X, start, named, prices, rng_at(seed, i), max_iter, bound)
 
 
 def _run(

@@ -1,0 +1,71 @@
+"""The steps of MPCKMeans as formulas (Bilenko, Basu and Mooney 2004): every pair looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def distance(x, y, A):
+    """Squared length of x - y under a metric: (d,) or (d, d)."""
+    z = np.asarray(x, float) - y
+    return z @ (np.diag(A) if A.ndim == 1 else A) @ z
+
+
+def log_det(A):
+    return np.linalg.slogdet(np.diag(A) if A.ndim == 1 else A)[1]
+
+
+def farthest_pair(rows, A):
+    """The two rows farthest apart."""
+    pairs = [(distance(x, y, A), i, j) for i, x in enumerate(rows) for j, y in enumerate(rows) if i < j]
+    if not pairs:
+        return rows[0], rows[0]
+    _, i, j = max(pairs, key=lambda pair: pair[0])
+    return rows[i], rows[j]
+
+
+def costs(X, centers, metrics):
+    """(n, k): squared distance under the metric of each cluster, less its log det."""
+    return np.array(
+        [[distance(x, mu, A) - log_det(A) for mu, A in zip(centers, metrics, strict=True)] for x in X]
+    )
+
+
+def price_must(x, y, A, B):
+    """f_M of a must-link between clusters with metrics A and B."""
+    return (distance(x, y, A) + distance(x, y, B)) / 2
+
+
+def price_cannot(x, y, A, rows):
+    """f_C of a cannot-link within a cluster with metric A."""
+    return max(distance(*farthest_pair(rows, A), A) - distance(x, y, A), 0)
+
+
+def metrics(X, labels, centers, before, constraints, w, prior_rows, variance, rows):
+    """The metrics of all clusters (k,): one each, or one for all where `before` holds one object k times."""
+    k, d = centers.shape
+    shared = all(A is before[0] for A in before)
+    scatter, counts = np.zeros((k, d, d)), np.zeros(k)
+    for x, h in zip(X, labels, strict=True):
+        scatter[h] += np.outer(x - centers[h], x - centers[h])
+        counts[h] += 1
+    for (i, j), weight in zip(constraints.must_link, constraints.must_link_weight, strict=True):
+        if labels[i] != labels[j]:
+            for h in (labels[i], labels[j]):
+                scatter[h] += w * weight / 2 * np.outer(X[i] - X[j], X[i] - X[j])
+    for (i, j), weight in zip(constraints.cannot_link, constraints.cannot_link_weight, strict=True):
+        if (h := labels[i]) == labels[j]:
+            a, b = farthest_pair(rows, before[h])
+            scatter[h] += w * weight * (np.outer(a - b, a - b) - np.outer(X[i] - X[j], X[i] - X[j]))
+    if shared:
+        scatter, counts = scatter.sum(axis=0, keepdims=True), counts.sum(keepdims=True)
+    found = []
+    for S, count in zip(scatter, counts, strict=True):
+        if before[0].ndim == 1:
+            total = np.maximum(np.diag(S), 0) + prior_rows * variance
+            found.append((count + prior_rows) / total)
+        else:
+            value, vector = np.linalg.eigh(S)
+            total = (vector * np.maximum(value, 0)) @ vector.T + prior_rows * variance * np.eye(d)
+            found.append((count + prior_rows) * np.linalg.inv(total))
+    return found * k if shared else found
