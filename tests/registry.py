@@ -70,8 +70,8 @@ def cobs(k: int, **settings: Any) -> Any:
 
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
-    Clusterer("PCKMeans", lw.PCKMeans, "soft"),
-    Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft"),
+    Clusterer("PCKMeans", lw.PCKMeans, "soft", sparse=True),
+    Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft", sparse=True),
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
     Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
     Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
