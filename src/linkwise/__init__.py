@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
+    from linkwise.cluster.cop_kmeans import COPKMeans
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
+    from linkwise.cluster.seeded_kmeans import SeededKMeans
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -40,8 +43,11 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "ConstrainedKMeans": "cluster.constrained_kmeans",
+    "COPKMeans": "cluster.cop_kmeans",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
+    "SeededKMeans": "cluster.seeded_kmeans",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -78,6 +84,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "COBRAS",
     "COBS",
     "ActiveCOBS",
+    "COPKMeans",
+    "SeededKMeans",
+    "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
     "Pool",

@@ -6,6 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
+from linkwise.kernels.apart import assign_apart, colour_apart
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
@@ -26,6 +27,8 @@ __all__ = [
     "LloydRuns",
     "TwoMeans",
     "all_dbscans",
+    "assign_apart",
+    "colour_apart",
     "conditional_modes",
     "distance_range",
     "exchange",

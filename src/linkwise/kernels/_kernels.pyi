@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,3 +81,14 @@ def metric_nearest(
     offset: NDArray[np.float64],
     n_threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def assign_apart(
+    costs: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    start: NDArray[np.int32],
+    order: NDArray[np.int32],
+    sweeps: int,
+    limit: int,
+) -> tuple[NDArray[np.int32], int]: ...
+def colour_apart(
+    pairs: NDArray[np.int32], m: int, k: int, limit: int
+) -> tuple[Literal[1, 0, -1], NDArray[np.int32]]: ...

@@ -80,6 +80,7 @@ void register_together(nb::module_& m);
 void register_colouring(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
+void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
 void register_metrics(nb::module_& m);
 
