@@ -49,7 +49,8 @@ class Clusterer:
 
     `kind`: "hard" breaks nothing or raises; "soft" never satisfies less than plain k-means from the same
     starts; "seeded" takes from constraints where to start. `centers`: without constraints it is plain
-    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`.
+    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`. `tells`: it tells how
+    far it is.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Clusterer:
     kind: Literal["hard", "soft", "seeded"]
     centers: bool = True
     predicts: bool = True
+    tells: bool = True
     sparse: bool = False
 
 
@@ -70,6 +72,11 @@ def cobs(k: int, **settings: Any) -> Any:
 
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
+    Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
+    Clusterer("COPKMeans, exact", partial(lw.COPKMeans, assignment="exact"), "hard", sparse=True),
+    Clusterer("COPKMeans, soft", partial(lw.COPKMeans, on_infeasible="soft"), "seeded", sparse=True),
+    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", tells=False, sparse=True),
+    Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", sparse=True),
     Clusterer("PCKMeans", lw.PCKMeans, "soft", sparse=True),
     Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft", sparse=True),
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
@@ -93,6 +100,7 @@ each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.ma
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
 each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
+each_that_tells = sweep(tuple(entry for entry in CLUSTERERS if entry.tells))
 each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.centers))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

@@ -56,7 +56,7 @@ def test_the_methods_are_in_the_help(linkwise):
 
 
 @each_method
-@pytest.mark.parametrize(("k", "seed"), [(3, 0), (2, 5)])
+@pytest.mark.parametrize(("k", "seed"), [(3, 0), (4, 5)])
 def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, seed):
     options = ("--method", method, "--clusters", k, "--seed", seed)
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *options)
@@ -148,6 +148,17 @@ def test_more_clusters_than_rows(tmp_path, linkwise, method):
     assert (done.exit_code, done.stdout) == (2, "")
     assert "--clusters 7, but there are 6 rows; give fewer clusters" in words(done)
     assert linkwise("cluster", fruit.path, "--method", method, "--clusters", 0).exit_code == 2
+
+
+def test_pairs_that_so_many_clusters_cannot_keep_are_4(fruit, pairs, linkwise):
+    options = ("--constraints", pairs, "--clusters", 2)
+    done = linkwise("cluster", fruit.path, "--method", "copkmeans", *options)
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "must be apart" in words(done)
+    assert "want more clusters" in words(done)
+    soft = linkwise("cluster", fruit.path, "--method", "pckmeans", *options)
+    assert soft.exit_code == 0
+    assert "It satisfies 3 of 4 pairs." in words(soft)
 
 
 def test_no_such_method(fruit, linkwise):

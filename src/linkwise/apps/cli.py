@@ -68,8 +68,11 @@ class Chooser(StrEnum):
     """What clusters without asking."""
 
     cobs = "cobs"
+    copkmeans = "copkmeans"
     pckmeans = "pckmeans"
     mpckmeans = "mpckmeans"
+    seededkmeans = "seededkmeans"
+    constrainedkmeans = "constrainedkmeans"
 
 
 class Preset(StrEnum):

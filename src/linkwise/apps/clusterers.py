@@ -14,7 +14,14 @@ from linkwise.apps import screen
 from linkwise.apps.exits import WrongUse
 from linkwise.constraints import Constraints
 
-METHODS = {"cobs": "COBS", "pckmeans": "PCKMeans", "mpckmeans": "MPCKMeans"}
+METHODS = {
+    "cobs": "COBS",
+    "copkmeans": "COPKMeans",
+    "pckmeans": "PCKMeans",
+    "mpckmeans": "MPCKMeans",
+    "seededkmeans": "SeededKMeans",
+    "constrainedkmeans": "ConstrainedKMeans",
+}
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
 
 
