@@ -11,13 +11,22 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise import kernels
 from linkwise.cluster import mpckmeans as ours
-from linkwise.cluster.common import icm, priced
 from linkwise.cluster.common import metrics as learned
+from linkwise.cluster.common import priced
 from linkwise.learner import rng_at
 from reference import mpckmeans as paper
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 KINDS = [(kind, per_cluster) for kind in ("full", "diagonal") for per_cluster in (False, True)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_blas_thread():
+    """As in fit: the parts are called by themselves here."""
+    with ours._threads().limit(limits=1, user_api="blas"):
+        yield
+
+
 each_kind = pytest.mark.parametrize(("kind", "per_cluster"), KINDS)
 
 
@@ -30,7 +39,7 @@ def a_problem(seed, kind, per_cluster, n=25, d=3, k=3):
     half = rng.normal(size=(k if per_cluster else 1, d, d))
     covariance = half @ np.swapaxes(half, 1, 2) + 0.3 * np.eye(d)
     given = learned.inverted(covariance if kind == "full" else np.stack([np.diag(C) for C in covariance]))
-    problem = ours._problem(X, icm.named_rows(c), given, 0.8, 0.2, 1.5)
+    problem = ours._problem(X, c, given, 0.8, 0.2, np.array([], int), 1.5)
     labels = np.r_[np.arange(k), rng.integers(0, k, n - k)].astype(np.int32)
     matrices = list(given.matrices) if per_cluster else [given.matrices[0]] * k
     return problem, given, matrices, labels, c, rng
@@ -43,7 +52,7 @@ def test_costs_and_prices_are_those_of_the_paper(kind, per_cluster, seed):
     problem, given, matrices, _, c, rng = a_problem(seed, kind, per_cluster)
     X, centers = problem.X, rng.normal(size=(3, 3)) + 5
     wanted = paper.costs(X, centers, matrices)
-    np.testing.assert_array_equal(ours._nearest(X, centers, given), wanted.argmin(axis=1))
+    np.testing.assert_array_equal(learned.nearest(X, centers, given), wanted.argmin(axis=1))
     found = kernels.metric_distances(X, centers, given.maps, 1) - given.log_det
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
     narrow = kernels.metric_distances(X, centers, learned.narrowed(given, centers), 1) - given.log_det
@@ -85,12 +94,12 @@ def test_no_iteration_raises_the_objective_of_must_links(kind, per_cluster):
     # for cannot-links the farthest pair changes with the metric
     X, y = make_blobs(300, n_features=4, centers=4, cluster_std=4.0, random_state=1)
     sampled = lw.Constraints.sample(y, 60, random_state=0)
-    named = icm.named_rows(lw.Constraints(300, sampled.must_link))
+    c = lw.Constraints(300, sampled.must_link)
     variance = float(X.var(axis=0).mean())
     plain = learned.spherical(kind, 4, 4 if per_cluster else 1, variance)
-    problem = ours._problem(X, named, plain, 0.3, 0.1, variance)
+    problem = ours._problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
     start = priced.plain_k_means(X, [X[:4]], 3, 0.0)
-    found = [ours._learn(problem, start, plain, rng_at(0), i, 0.0)[0].objective for i in range(1, 20)]
+    found = [ours._learn(problem, start, plain, rng_at(0), (i, 0.0))[0].objective for i in range(1, 20)]
     assert found[-1] < found[0]
     assert (np.diff(found) <= 1e-9 * abs(found[0])).all()
 

@@ -48,6 +48,7 @@ def pckmeans(X, centers, constraints, w, rng, max_iter):
     """
     n, k = len(X), len(centers)
     named = np.unique(np.r_[constraints.must_link.ravel(), constraints.cannot_link.ravel()])
+    named = named[np.argsort(((X[named] - X.mean(axis=0)) ** 2).sum(axis=1))]
     place = {row: at for at, row in enumerate(named)}
     must, cannot = (
         [
@@ -64,7 +65,7 @@ def pckmeans(X, centers, constraints, w, rng, max_iter):
         costs = ((X[:, None] - centers[None]) ** 2).sum(axis=2)
         nearest = costs.argmin(axis=1)
         first = nearest if labels is None else labels
-        order = np.argsort(costs[named].min(axis=1), kind="stable")[rng.permutation(len(named))]
+        order = rng.permutation(len(named))
         group = constraints.component[named]
         settled = conditional_modes(costs[named], first[named], must, cannot, group, order)
         labels = nearest.copy()

@@ -1,11 +1,10 @@
 """MPCKMeans: k-means in which breaking a constraint has a price and the metric is learned.
 
 Bilenko, Basu and Mooney (2004), "Integrating constraints and metric learning in semi-supervised
-clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of
-their cluster, less log det A_h, plus, for each broken must-link, w times its squared length (the mean under
-both clusters' metrics), plus, for each broken cannot-link, w times the squared length of the farthest pair
-less its own: far rows that belong together and near rows that do not speak against the metric. Labels,
-means and metrics are improved in turn.
+clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of their cluster,
+less log det A_h; plus, for each broken must-link, w times its squared length (the mean under both clusters'
+metrics); plus, for each broken cannot-link, w times the squared length of the farthest pair less its own.
+Labels, means and metrics are improved in turn.
 
 Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
 
@@ -32,7 +31,7 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 from __future__ import annotations
 
 from functools import cache
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,8 +39,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import ThreadpoolController
 
-from linkwise import kernels, parallel
-from linkwise.cluster.common import icm, points
+from linkwise import kernels
+from linkwise.cluster.common import icm, points, priced
 from linkwise.cluster.common.base import CenteredClusterer
 from linkwise.cluster.common.icm import Named, Prices
 from linkwise.cluster.common.metrics import (
@@ -49,8 +48,10 @@ from linkwise.cluster.common.metrics import (
     Metrics,
     extremes,
     farthest_pairs,
+    held_together,
     inverted,
     narrowed,
+    nearest,
     outer_sum,
     pair_distances,
     positive,
@@ -58,16 +59,9 @@ from linkwise.cluster.common.metrics import (
     scatter_about,
     spherical,
 )
-from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
+from linkwise.cluster.common.neighbourhoods import PARAMETERS, soft_starts
 from linkwise.cluster.common.points import Centers
-from linkwise.cluster.common.priced import (
-    Run,
-    plain_k_means,
-    plain_where_better,
-    priced_runs,
-    used_only,
-    weight_satisfied,
-)
+from linkwise.cluster.common.priced import Run
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
@@ -116,11 +110,6 @@ class MPCKMeans(CenteredClusterer):
     fell_back_ : bool
         Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
 
-    Notes
-    -----
-    ``predict`` gives new rows the cluster that is nearest under its metric. For the rows that were fitted
-    it gives `labels_`, except for rows that a constraint holds elsewhere.
-
     References
     ----------
     Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
@@ -139,16 +128,11 @@ class MPCKMeans(CenteredClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **PARAMETERS,
         "metric": [StrOptions({"full", "diagonal"})],
         "per_cluster": ["boolean"],
         "w": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions(INITS), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -179,7 +163,8 @@ class MPCKMeans(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        varying = max(1, np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
+        varying = max(1, X.shape[1] - len(constant))
         # of rows that are all alike: any unit will do
         variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
@@ -187,13 +172,16 @@ class MPCKMeans(CenteredClusterer):
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(plain_k_means(X, unconstrained, *stop), metrics)
-        problem = _problem(X, icm.named_rows(constraints), metrics, self.w, self.shrinkage, variance)
+            return self._keep(priced.plain_k_means(X, unconstrained, *stop), metrics)
         # sums do not depend on the number of threads: BLAS has one
         with _threads().limit(limits=1, user_api="blas"):
+            problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
             views = self._views(problem, constraints, metrics, k, seed)
-            best, learned = _best(problem, constraints, views, seed, *stop, progress)
-        plain = plain_where_better(X, constraints, best.labels, [views[0].starts, unconstrained], *stop)
+            bound = self.tol * variance * varying / X.shape[1]
+            best, learned = _best(problem, constraints, views, seed, (self.max_iter, bound), progress)
+        plain = priced.plain_where_better(
+            X, constraints, best.labels, [views[0].starts, unconstrained], *stop
+        )
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
@@ -202,9 +190,10 @@ class MPCKMeans(CenteredClusterer):
     ) -> list[_View]:
         """Starts under the plain metric, and under the one that the must-links speak for."""
         X, args = problem.X, (self.init, self.n_init)
+        varying = max(1, X.shape[1] - len(problem.constant))
         views = [_View(plain, X, soft_starts(X, constraints, k, seed, *args))]
         if len(problem.must):
-            close = _of_must_links(problem, plain)
+            close = held_together(problem.must, problem.named.must_weight, plain, varying)
             rows = close.mapped(X)
             starts = [close.mapped(views[0].starts[0])]
             if isinstance(self.init, str):
@@ -213,7 +202,7 @@ class MPCKMeans(CenteredClusterer):
         return views
 
     def _keep(self, run: Run, metrics: Metrics) -> Labels:
-        labels, used = used_only(run.labels, len(run.centers))
+        labels, used = priced.used_only(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
         self.metrics_ = self._metrics.matrices
@@ -221,7 +210,8 @@ class MPCKMeans(CenteredClusterer):
         return labels
 
     def _nearest(self, X: Any) -> Labels:
-        return _nearest(X, self.cluster_centers_, self._metrics)
+        with _threads().limit(limits=1, user_api="blas"):
+            return nearest(X, self.cluster_centers_, self._metrics)
 
 
 @cache
@@ -264,8 +254,15 @@ class _Clusters(NamedTuple):
 
 
 def _problem(
-    X: NDArray[Any], named: Named, metrics: Metrics, w: float, shrinkage: float, variance: float
+    X: NDArray[Any],
+    constraints: Constraints,
+    metrics: Metrics,
+    w: float,
+    shrinkage: float,
+    constant: NDArray[np.int64],
+    variance: float,
 ) -> _Problem:
+    named = icm.named_rows(X, constraints)
     rows = X[named.rows].astype(np.float64)
     must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
     prior_rows = shrinkage * len(X) / len(metrics.maps)
@@ -274,21 +271,8 @@ def _problem(
     every = np.zeros(len(X), dtype=np.int32)
     raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
     prior = np.diag(prior) if metrics.full else prior
-    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
     found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
     return _Problem(X, named, must, cannot, w, *found)
-
-
-def _of_must_links(problem: _Problem, plain: Metrics) -> Metrics:
-    """The metric that holds must-linked rows together.
-
-    It is drawn to the plain one as by one pair for each feature.
-    """
-    d = max(1, problem.X.shape[1] - len(problem.constant))
-    weight = problem.named.must_weight / problem.named.must_weight.mean()
-    scatter = outer_sum(problem.must, weight / 2, plain.full) + d * problem.prior / problem.prior_rows
-    covariance = scatter / (weight.sum() + d)
-    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
 
 
 def _best(
@@ -296,34 +280,40 @@ def _best(
     constraints: Constraints,
     views: list[_View],
     seed: int,
-    max_iter: int,
-    tol: float,
+    stop: tuple[int, float],
     progress: Progress | None,
 ) -> tuple[Run, Metrics]:
     """Metrics learned from each start of each view; those which by themselves satisfy most."""
-    made: list[tuple[float, float, Run, Metrics]] = []
+    made: list[tuple[float, Run, Metrics]] = []
     for metrics, rows, starts in views:
-        spread = points.mean_variance(rows) * rows.shape[1]
-        prices = icm.equal_prices(problem.named, problem.w * spread)
-        for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, tol):
-            start = first
-            if rows is not problem.X:
-                start = first._replace(centers=metrics.unmapped(first.centers))
-            run, learned = _learn(problem, start, metrics, rng_at(seed, len(made)), max_iter, tol)
-            alone = _nearest(problem.X, run.centers, learned)
-            made.append((-weight_satisfied(alone, constraints), run.objective, run, learned))
+        variance = points.mean_variance(rows)
+        prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
+        bound = stop[1] * (variance / problem.variance)  # in these coordinates
+        for first in priced.priced_runs(rows, starts, problem.named, prices, seed, stop[0], bound):
+            centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
+            start, rng = first._replace(centers=centers), rng_at(seed, len(made))
+            run, learned = _learn(problem, start, metrics, rng, stop)
+            alone = nearest(problem.X, run.centers, learned)
+            made.append((priced.weight_satisfied(alone, constraints), run, learned))
             if progress is not None:
                 progress(len(made), sum(len(view.starts) for view in views))
-    return min(made, key=lambda one: one[:2])[2:]
+    most = max(satisfied for satisfied, _, _ in made)
+    leading = [(run, learned) for satisfied, run, learned in made if satisfied == most]
+    least = min(run.objective for run, _ in leading)
+    close = 1e-9 * problem.X.size  # the same clustering, reached in several ways
+    return next(one for one in leading if one[0].objective <= least + close)
 
 
 def _learn(
-    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, max_iter: int, tol: float
+    problem: _Problem,
+    first: Run,
+    metrics: Metrics,
+    rng: np.random.Generator,
+    stop: tuple[int, float],
 ) -> tuple[Run, Metrics]:
-    """Labels, means and metrics in turn, until the means stand still."""
+    """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
-    bound = tol * points.mean_variance(problem.X)
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, stop[0] + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
         clusters = _assign(problem, centers, metrics, farthest, labels, rng)
         labels, used = clusters.labels, clusters.counts > 0
@@ -332,17 +322,11 @@ def _learn(
         metrics = _metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
-        if n_iter > 1 and shift <= bound:  # the first labels are not yet by a learned metric
+        if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
             break
     clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
     objective = _objective(problem, clusters, centers, metrics)
     return Run(clusters.labels, centers, objective, n_iter), metrics
-
-
-def _nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> Labels:
-    """The cluster of each row where its squared distance less log det is least."""
-    offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return kernels.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
 
 
 def _assign(
@@ -355,7 +339,7 @@ def _assign(
 ) -> _Clusters:
     """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
     X, named = problem.X, problem.named
-    labels = _nearest(X, centers, metrics)
+    labels = nearest(X, centers, metrics)
     distances = kernels.metric_distances(X[named.rows], centers, narrowed(metrics, centers), 1)
     prices = _prices(problem, metrics, farthest)
     settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
@@ -381,8 +365,9 @@ def _metrics(
     """The metrics that make the objective least, labels and means held fixed (closed form)."""
     scatter, rows = _scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
-        scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
-    covariance = (positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+        where = None if len(scatter) == 1 else h
+        scatter[h] = _with_broken(problem, scatter[h], clusters.labels, farthest[h], where)
+    covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
     for c in problem.constant:  # log det must not count them
         covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
     return inverted(covariance)
@@ -400,18 +385,23 @@ def _scatter(
     return scatter, (of_each + problem.prior_rows).astype(np.float64)
 
 
-def _broken_scatter(problem: _Problem, labels: Labels, farthest: Array, cluster: int | None) -> Array:
-    """What the constraints broken in one cluster (None: anywhere) add to its scatter."""
-    named, w, full = problem.named, problem.w, problem.prior.ndim == 2
+def _with_broken(
+    problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
+) -> Array:
+    """The scatter of a cluster (None: of all), with what the constraints broken in it add and take."""
+    named, w, full = problem.named, problem.w, scatter.ndim == 2
     first, second = labels[named.rows[named.must]].T
     same, other = labels[named.rows[named.cannot]].T
     ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    here = cluster is None or same == cluster
     must = w / 2 * named.must_weight * ends * (first != second)
-    cannot = w * named.cannot_weight * (here & (same == other))
-    gained = outer_sum(problem.must[must > 0], must[must > 0], full)
-    reach = outer_sum(farthest[None], cannot.sum(keepdims=True), full)
-    return gained + reach - outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
+    cannot = w * named.cannot_weight * (same == other)
+    if cluster is not None:
+        cannot = cannot * (same == cluster)
+    if not cannot.any():
+        return scatter
+    taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    return positive(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
 
 
 def _objective(problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics) -> float:

@@ -23,7 +23,7 @@ rows that constraints name.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.base import CenteredClusterer
-from linkwise.cluster.common.neighbourhoods import INITS, soft_starts
+from linkwise.cluster.common.neighbourhoods import PARAMETERS, soft_starts
 from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_runs, used_only
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
@@ -97,13 +97,8 @@ class PCKMeans(CenteredClusterer):
     sparse: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **PARAMETERS,
         "w": [StrOptions({"scale"}), Interval(Real, 0, None, closed="left")],
-        "init": [StrOptions(INITS), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -127,15 +122,16 @@ class PCKMeans(CenteredClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         starts = soft_starts(X, constraints, k, seed, self.init, self.n_init)
-        self.w_ = points.mean_variance(X) * X.shape[1] if self.w == "scale" else float(self.w)
+        variance = points.mean_variance(X)
+        self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
             return self._keep(plain_k_means(X, starts, *stop))
-        named = icm.named_rows(constraints)
+        named = icm.named_rows(X, constraints)
         prices = icm.equal_prices(named, self.w_)
-        runs = []
-        for run in priced_runs(X, starts, named, prices, seed, *stop):
+        runs: list[Run] = []
+        for run in priced_runs(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
             runs.append(run)
             if progress is not None:
                 progress(len(runs), len(starts))

@@ -8,12 +8,13 @@ none of two must-linked rows can leave alone. So whole components move too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import kernels
+from linkwise.cluster.common import points
 from linkwise.constraints import Constraints
 
 _SWEEPS = 100
@@ -46,15 +47,21 @@ class Prices(NamedTuple):
     """(q, 1 or k)."""
 
 
-def named_rows(constraints: Constraints) -> Named:
-    """The part of the rows that constraints speak of."""
+def named_rows(X: Any, constraints: Constraints) -> Named:
+    """The part of the rows that constraints speak of, by their distance from the mean of all.
+
+    So where a row stands in X decides nothing, not even in which order rows are looked at.
+    """
     ends = np.concatenate([constraints.must_link, constraints.cannot_link])
     rows, place = np.unique(ends.ravel(), return_inverse=True)
-    pairs = place.astype(np.int32).reshape(-1, 2)
+    mean = points.means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
+    order = np.argsort(points.squared_distances(X[rows], mean)[:, 0], kind="stable")
+    rank = np.empty(len(rows), dtype=np.int32)
+    rank[order] = np.arange(len(rows), dtype=np.int32)
+    must, cannot = np.split(rank[place].reshape(-1, 2), [len(constraints.must_link)])
+    rows = rows[order]
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
-    must, cannot = np.split(pairs, [len(constraints.must_link)])
-    weights = (constraints.must_link_weight, constraints.cannot_link_weight)
-    return Named(rows, must, cannot, *weights, group)
+    return Named(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
 
 
 def equal_prices(named: Named, w: float) -> Prices:
@@ -64,8 +71,7 @@ def equal_prices(named: Named, w: float) -> Prices:
 
 def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:
     """Labels of the named rows, from `labels` on, until no row and no component can gain."""
-    # where a row stands in X decides nothing
-    order = np.argsort(costs.min(axis=1), kind="stable")[rng.permutation(len(costs))].astype(np.int32)
+    order = rng.permutation(len(costs)).astype(np.int32)
     pairs = (named.must, prices.must, named.cannot, prices.cannot)
     return kernels.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
 

@@ -7,17 +7,26 @@ traversal: the largest first, then the one whose size times squared distance fro
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common import points
 from linkwise.cluster.common.points import Centers
 from linkwise.constraints import Constraints
 
-Init = str | ArrayLike
-INITS = {"neighbourhoods", "k-means++"}
+PARAMETERS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions({"neighbourhoods", "k-means++"}), "array-like"],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+}
+"""What both methods with prices take, and how it is checked."""
 
 
 def soft_starts(X: Any, constraints: Constraints, k: int, seed: int, init: Any, n_init: int) -> list[Centers]:

@@ -36,12 +36,11 @@ def priced_runs(
     prices: Prices,
     seed: int,
     max_iter: int,
-    tol: float,
+    shift_bound: float,
 ) -> Iterator[Run]:
-    """One run from each start; `tol` is relative to the mean variance of the features."""
-    bound = tol * points.mean_variance(X)
+    """One run from each start, until the squared shift of the centres is within the bound."""
     for i, start in enumerate(starts):
-        yield _run(X, start, named, prices, rng_at(seed, i), max_iter, bound)
+        yield _run(X, start, named, prices, rng_at(seed, i), max_iter, shift_bound)
 
 
 def _run(
