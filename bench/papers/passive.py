@@ -136,7 +136,9 @@ def compare(options: argparse.Namespace) -> int:
     lines = [line_of(group, rows) for group, rows in found.items()]
     write_csv(folder / "passive.csv", COLUMNS, lines)
     print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
-    print(table(("origin", "task", *names), side_by_side(lines)))
+    beside = side_by_side(lines)
+    write_csv(folder / "table.csv", ("origin", "task", *names), beside)
+    print(table(("origin", "task", *names), beside))
     return tell_misses(lines)
 
 
