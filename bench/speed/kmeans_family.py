@@ -2,8 +2,8 @@
 
 Blobs in 10 features, 5 clusters, random constraints that fit them, one start on both sides. Medians of
 several fits, in turns, in one process. What counts is the multiple, which is to stay at 10 or below. Where
-the package active-semi-supervised-clustering is installed, its COPKMeans, PCKMeans and MPCKMeans are timed too,
-on few rows, each in a process with a limit of time. OMP_NUM_THREADS sets the number of threads.
+the package active-semi-supervised-clustering is installed its COPKMeans, PCKMeans and MPCKMeans are timed
+too, on few rows, each in a process with a limit of time. OMP_NUM_THREADS sets the number of threads.
 
     python -m bench.speed.kmeans_family [--quick] [--out CSV]
 
