@@ -179,9 +179,8 @@ class MPCKMeans(CenteredClusterer):
             views = self._views(problem, constraints, metrics, k, seed)
             bound = self.tol * variance * varying / X.shape[1]
             best, learned = _best(problem, constraints, views, seed, (self.max_iter, bound), progress)
-        plain = priced.plain_where_better(
-            X, constraints, best.labels, [views[0].starts, unconstrained], *stop
-        )
+        starts = [views[0].starts, unconstrained]
+        plain = priced.plain_where_better(X, constraints, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
@@ -305,11 +304,7 @@ def _best(
 
 
 def _learn(
-    problem: _Problem,
-    first: Run,
-    metrics: Metrics,
-    rng: np.random.Generator,
-    stop: tuple[int, float],
+    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, stop: tuple[int, float]
 ) -> tuple[Run, Metrics]:
     """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
