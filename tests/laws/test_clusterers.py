@@ -139,7 +139,8 @@ def test_pairs_that_fit_the_clusters_are_kept(entry):
     constraints = lw.Constraints.sample(y, 30, 0)
     model = entry.make(3, random_state=0).fit(X, constraints=constraints)
     assert model.violations_ == 0
-    assert partition(model.labels_) == partition(y)
+    if entry.centers:
+        assert partition(model.labels_) == partition(y)
 
 
 @each_clusterer
