@@ -70,6 +70,8 @@ def cobs(k: int, **settings: Any) -> Any:
     return lw.COBS(**{"preset": FEW, **settings})
 
 
+VOTES = {"centers": False, "predicts": False, "sparse": True}
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
@@ -87,7 +89,9 @@ CLUSTERERS = (
     Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
     Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
     Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
+    Clusterer(
+        "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
+    ),
 )
 
 

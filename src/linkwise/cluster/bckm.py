@@ -148,6 +148,8 @@ class BCKM(RoundsClusterer):
         reason = "rounds"
         for t in range(self.n_rounds):
             weak = self._round(space, pairs, priority, k, seed, t)
+            if progress is not None:
+                progress(t + 1, self.n_rounds)
             if weak.loss >= 0.5 and t > 0:
                 reason = "half is broken"
                 break
@@ -165,8 +167,6 @@ class BCKM(RoundsClusterer):
             alpha = 0.5 * log((1 - weak.loss) / weak.loss)
             alphas.append(alpha)
             priority += np.where(weak.broken, alpha, -alpha)
-            if progress is not None:
-                progress(t + 1, self.n_rounds)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
 
     def _round(

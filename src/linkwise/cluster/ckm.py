@@ -191,9 +191,9 @@ class CKM(CenteredClusterer):
 
     def _plain(self, X: Any, space: Space, starts: points.Centers | None, k: int, seed: int) -> Labels:
         if starts is not None:
-            labels: Labels = points.lloyd(X, starts).labels[0]
+            labels: Labels = points.lloyd(X, starts, max_iter=self.max_passes).labels[0]
             return labels
-        return plain(X, space, self.kernel, k, seed, self.n_init)
+        return plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
 
     def _finished(self, X: Any, labels: Labels, k: int) -> Labels:
         labels, _ = compact(labels, k)

@@ -20,7 +20,7 @@ from linkwise.cluster.common.weak_learner import Pairs, pairs_of
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
-_PASSES = 300  # of the k-means that combines the rounds
+PASSES = 300  # of the k-means that combines the rounds
 
 
 class Rounds(NamedTuple):
@@ -62,7 +62,7 @@ class RoundsClusterer(ConstrainedClusterer):
         labels, _ = compact(combined(rounds, k, seed, self.n_init), k)
         if self.kernel == "linear":
             starts = [list(points.starts(X, k, seed, self.n_init))]
-            other = plain_where_better(X, constraints, labels, starts, _PASSES, 1e-4)
+            other = plain_where_better(X, constraints, labels, starts, PASSES, 1e-4)
             better = None if other is None else other.labels
         else:
             better = satisfying_more(plain(X, space, self.kernel, k, seed, self.n_init), labels, constraints)
@@ -99,19 +99,21 @@ def combined(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
     seeds = np.random.SeedSequence([seed, 1]).generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
     values = int(H[:, : len(rounds.alphas)].max()) + 1
     threads = parallel.n_threads()
-    return kernels.hypotheses_k_means(H, rounds.alphas, values, k, seeds, _PASSES, threads).labels
+    return kernels.hypotheses_k_means(H, rounds.alphas, values, k, seeds, PASSES, threads).labels
 
 
-def plain(X: Any, space: Space, kernel: Kernel, k: int, seed: int, n_init: int) -> Labels:
+def plain(
+    X: Any, space: Space, kernel: Kernel, k: int, seed: int, n_init: int, max_iter: int = PASSES
+) -> Labels:
     """k-means without constraints, in the space of the kernel; the best of `n_init` starts."""
     if kernel == "linear":
-        runs = points.lloyd(X, points.starts(X, k, seed, n_init))
+        runs = points.lloyd(X, points.starts(X, k, seed, n_init), max_iter=max_iter)
         labels: Labels = runs.labels[int(runs.inertia.argmin())]
         return labels
     found = []
     for number in range(n_init):
         means, before = space.seeded(k, rng_at(seed, number), "k-means++"), None
-        for _ in range(_PASSES):
+        for _ in range(max_iter):
             labels = space.two_nearest(means).best
             if before is not None and (labels == before).all():
                 break
