@@ -1,14 +1,16 @@
-"""Every learner that the laws sweep, in settings that differ in what they do."""
+"""Every learner and every clusterer that the laws sweep, in settings that differ in what they do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import pytest
 
 import linkwise as lw
+from linkwise.select.clusterings import Preset
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,59 @@ LEARNERS = (
 )
 
 
-def sweep(entries: tuple[Entry, ...]) -> pytest.MarkDecorator:
+@dataclass(frozen=True)
+class Clusterer:
+    """A way to make a clusterer: ``make(k, **settings)``.
+
+    `kind`: "hard" breaks nothing or raises; "soft" never satisfies less than plain k-means from the same
+    starts; "seeded" takes from constraints where to start. `centers`: without constraints it is plain
+    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`. `tells`: it tells how
+    far it is.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    kind: Literal["hard", "soft", "seeded"]
+    centers: bool = True
+    predicts: bool = True
+    tells: bool = True
+    sparse: bool = False
+
+
+FEW = Preset(clusters=(2, 3, 4), n_runs=2, n_eps=6, min_pts=(2, 5), neighbours=(3, 8), sigmas=(0.1, 1.0))
+
+
+def cobs(k: int, **settings: Any) -> Any:
+    """COBS finds the number of clusters itself."""
+    return lw.COBS(**{"preset": FEW, **settings})
+
+
+VOTES = {"centers": False, "predicts": False, "sparse": True}
+
+CLUSTERERS = (
+    Clusterer("COBS", cobs, "soft", centers=False),
+    Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
+    Clusterer("COPKMeans, exact", partial(lw.COPKMeans, assignment="exact"), "hard", sparse=True),
+    Clusterer("COPKMeans, soft", partial(lw.COPKMeans, on_infeasible="soft"), "seeded", sparse=True),
+    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", tells=False, sparse=True),
+    Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", sparse=True),
+    Clusterer("PCKMeans", lw.PCKMeans, "soft", sparse=True),
+    Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft", sparse=True),
+    Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
+    Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
+    Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
+    Clusterer("CKM", lw.CKM, "soft", sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
+    Clusterer(
+        "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
+    ),
+)
+
+
+def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDecorator:
     """Run a test once for each entry."""
     return pytest.mark.parametrize("entry", entries, ids=lambda entry: entry.name)
 
@@ -61,3 +115,15 @@ def sweep(entries: tuple[Entry, ...]) -> pytest.MarkDecorator:
 each_learner = sweep(LEARNERS)
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
+each_clusterer = sweep(CLUSTERERS)
+each_of_centers = sweep(tuple(entry for entry in CLUSTERERS if entry.centers))
+each_soft = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft"))
+each_soft_of_centers = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft" and entry.centers))
+each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.make(2).get_params()))
+each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
+each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
+each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
+each_that_tells = sweep(tuple(entry for entry in CLUSTERERS if entry.tells))
+each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.centers))
+each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
+each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from linkwise.active.explore_consolidate import ExploreConsolidate
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
+    from linkwise.cluster.bckm import BCKM
+    from linkwise.cluster.ckm import CKM
+    from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
+    from linkwise.cluster.cop_kmeans import COPKMeans
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
+    from linkwise.cluster.rckm import RCKM
+    from linkwise.cluster.seeded_kmeans import SeededKMeans
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -46,8 +52,14 @@ _HOME = {
     "ExploreConsolidate": "active.explore_consolidate",
     "MinMax": "active.min_max",
     "NPU": "active.npu",
+    "BCKM": "cluster.bckm",
+    "CKM": "cluster.ckm",
+    "ConstrainedKMeans": "cluster.constrained_kmeans",
+    "COPKMeans": "cluster.cop_kmeans",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
+    "RCKM": "cluster.rckm",
+    "SeededKMeans": "cluster.seeded_kmeans",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -87,8 +99,14 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "NPU",
     "COBS",
     "ActiveCOBS",
+    "COPKMeans",
+    "SeededKMeans",
+    "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
+    "CKM",
+    "RCKM",
+    "BCKM",
     "Pool",
     "Preset",
     "build_pool",

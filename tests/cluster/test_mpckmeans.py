@@ -18,6 +18,15 @@ from reference import mpckmeans as paper
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 KINDS = [(kind, per_cluster) for kind in ("full", "diagonal") for per_cluster in (False, True)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_blas_thread():
+    """As in fit: the parts are called by themselves here."""
+    with ours._threads().limit(limits=1, user_api="blas"):
+        yield
+
+
 each_kind = pytest.mark.parametrize(("kind", "per_cluster"), KINDS)
 
 
@@ -90,7 +99,7 @@ def test_no_iteration_raises_the_objective_of_must_links(kind, per_cluster):
     plain = learned.spherical(kind, 4, 4 if per_cluster else 1, variance)
     problem = ours._problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
     start = priced.plain_k_means(X, [X[:4]], 3, 0.0)
-    found = [ours._learn(problem, start, plain, rng_at(0), i, 0.0)[0].objective for i in range(1, 20)]
+    found = [ours._learn(problem, start, plain, rng_at(0), (i, 0.0))[0].objective for i in range(1, 20)]
     assert found[-1] < found[0]
     assert (np.diff(found) <= 1e-9 * abs(found[0])).all()
 

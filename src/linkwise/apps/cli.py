@@ -71,6 +71,11 @@ class Chooser(StrEnum):
     """What clusters without asking."""
 
     cobs = "cobs"
+    copkmeans = "copkmeans"
+    pckmeans = "pckmeans"
+    mpckmeans = "mpckmeans"
+    seededkmeans = "seededkmeans"
+    constrainedkmeans = "constrainedkmeans"
 
 
 class Preset(StrEnum):
@@ -252,6 +257,10 @@ def cluster_command(
     impute: Imputing = None,
     constraints: PairsFile = None,
     method: Annotated[Chooser, typer.Option(help="What clusters.")] = Chooser.cobs,
+    clusters: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="K", help="Number of clusters; cobs finds it, all others must be told."),
+    ] = None,
     preset: Clusterings = None,
     noise: NoiseIs = None,
     cache: Cache = None,
@@ -264,21 +273,17 @@ def cluster_command(
 ) -> None:
     """Cluster FILE by pairs that are known already, without asking.
 
-    The rows are clustered in many ways; the clustering that satisfies most of the pairs is written
-    as id,cluster. What was chosen, and what came next, is said on stderr.
+    With cobs the rows are clustered in many ways; the clustering that satisfies most of the pairs is
+    written as id,cluster. What was chosen, and what came next, is said on stderr. The other methods
+    make K clusters of the rows, led by the pairs.
     """
     from linkwise.apps.cluster import cluster
+    from linkwise.apps.clusterers import Clustering
 
-    settings = {
-        "preset": (preset or Preset.paper).value,
-        "noise": (noise or Noise.cluster).value,
-        "cache": cache and str(cache.absolute()),
-        "random_state": seed or 0,
-    }
     cluster(
         file,
         _reading(id_column, columns, drop, delimiter, scale, impute),
-        settings,
+        Clustering(method.value, clusters, preset and preset.value, noise and noise.value, cache, seed),
         constraints=constraints,
         labels=labels,
         force=force,

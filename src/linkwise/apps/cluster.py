@@ -13,7 +13,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from linkwise.apps import screen
+from linkwise.apps import clusterers, screen
+from linkwise.apps.clusterers import Clustering, sizes
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.output import STDOUT, check_apart, check_free, write_labels, written
 from linkwise.apps.project import is_session
@@ -26,47 +27,52 @@ from linkwise.select.choice import Choice
 from linkwise.select.cobs import COBS
 from linkwise.select.standing import in_words, parameters_in_words
 
-DEFAULTS = {"preset": "paper", "noise": "cluster", "cache": None, "seed": 0}  # of options that ask has too
-
 
 def cluster(
     file: Path,
     reading: Reading,
-    settings: dict[str, Any],
+    clustering: Clustering,
     *,
     constraints: Path | None = None,
     labels: Path | None = None,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Cluster the rows of `file` by COBS with these `settings`, and say what was chosen.
+    """Cluster the rows of `file`, and say what was made.
 
     Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
     """
+    clustering.check()
     if is_session(file):
         way_out = screen.quoted("linkwise", "export", file, "--constraints", "PAIRS.csv")
         raise WrongUse(f"{file} is a session; name its data file, and take the pairs along with: {way_out}")
     check_apart([labels], [(existing(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)
-    with busy(f"reading {file.name}", "clusterings") as progress:
+    by_cobs = clustering.finds_clusters
+    with busy(f"reading {file.name}", "clusterings" if by_cobs else "clustering") as progress:
         table, encoded = read(file, reading.source())
         pairs = _pairs(table, constraints)
-        model = COBS(**settings).fit(encoded.X, constraints=pairs, progress=progress)
+        model = clustering.model(len(table)).fit(encoded.X, constraints=pairs, progress=progress)
     console = Console(stderr=True)
     title = f"{file.name}: {screen.count(len(table), 'row')}, {screen.count(pairs.n_constraints, 'pair')}"
     console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)
-    for part in report(model, pairs, width=console.width):
+    for part in (report if by_cobs else clusterers.report)(model, pairs, width=console.width):
         console.print(part, highlight=False)
-    if model.n_tied_ > 1 and not as_json:
-        ask = _ask_instead(file, reading, settings, constraints)
+    if by_cobs and model.n_tied_ > 1 and not as_json:
+        ask = _ask_instead(file, reading, clustering, constraints)
         console.print(*screen.next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False)
-    _write(model, pairs, ids_of(table) or list(map(str, range(len(table)))), labels, as_json)
+    told = (summary if by_cobs else clusterers.summary)(model, pairs)
+    _write(model.labels_.tolist(), told, ids_of(table) or list(map(str, range(len(table)))), labels, as_json)
 
 
-def _ask_instead(file: Path, reading: Reading, settings: dict[str, Any], pairs: Path | None) -> str:
+def _ask_instead(file: Path, reading: Reading, clustering: Clustering, pairs: Path | None) -> str:
     """The command that asks the pairs that would decide, with the same clusterings."""
-    said = {**settings, "seed": settings["random_state"]}
-    chosen = [(f"--{name}", said[name]) for name, usual in DEFAULTS.items() if said[name] != usual]
+    usual = {**clusterers.OF_COBS, "random_state": 0}
+    chosen = [
+        ("--seed" if name == "random_state" else f"--{name}", value)
+        for name, value in clustering.settings().items()
+        if value != usual[name]
+    ]
     known = [] if pairs is None else [("--constraints", pairs)]
     options = [word for option in (*chosen, *known) for word in option]
     return screen.quoted("linkwise", "ask", file, *reading.options(), "--method", "cobs", *options)
@@ -87,7 +93,7 @@ def report(model: COBS, pairs: Constraints, *, width: int) -> list[RenderableTyp
     ]
     if model.approximation_:
         parts.append(Text(f"Approximate: {model.approximation_}."))
-    parts.append(screen.cluster_bars(_sizes(model), width=width))
+    parts.append(screen.cluster_bars(sizes(model), width=width))
     if pairs.n_constraints == 0 or not model.alternatives_:  # without pairs there is no order among them
         return parts
     return [*parts, Text("Next best:"), _runners_up(model, pairs)]
@@ -114,11 +120,6 @@ def _made(model: COBS) -> str:
     return f"{made} tried, {len(pool)} of them different{failed}."
 
 
-def _sizes(model: COBS) -> list[int]:
-    sizes: list[int] = np.unique(model.labels_, return_counts=True)[1].tolist()
-    return sizes
-
-
 def _runners_up(model: COBS, pairs: Constraints) -> RenderableType:
     grid = Grid(box=None, padding=(0, 2, 0, 2), pad_edge=False, header_style="dim")
     grid.add_column("algorithm")
@@ -142,8 +143,9 @@ def _n_violated(pairs: Constraints, labels: NDArray[np.int32]) -> int:
 
 
 # ---------------------------------------------------------------- for other programs
-def _write(model: COBS, pairs: Constraints, ids: Sequence[str], target: Path | None, as_json: bool) -> None:
-    labels = model.labels_.tolist()
+def _write(
+    labels: list[int], told: dict[str, Any], ids: Sequence[str], target: Path | None, as_json: bool
+) -> None:
     if target not in (None, STDOUT):
         with written(target) as file:
             write_labels(ids, labels, file)
@@ -151,7 +153,7 @@ def _write(model: COBS, pairs: Constraints, ids: Sequence[str], target: Path | N
         if target in (None, STDOUT):
             for name, label in zip(ids, labels, strict=True):
                 emit(type="row", id=name, cluster=label)
-        emit(type="summary", **summary(model, pairs), labels=None if target is None else str(target))
+        emit(type="summary", **told, labels=None if target is None else str(target))
     elif target in (None, STDOUT):
         write_labels(ids, labels, sys.stdout)
     else:
@@ -165,7 +167,7 @@ def summary(model: COBS, pairs: Constraints) -> dict[str, Any]:
         "algorithm": model.algorithm_,
         "parameters": model.parameters_,
         "rows": len(model.labels_),
-        "clusters": _sizes(model),
+        "clusters": sizes(model),
         "pairs": pairs.n_constraints,
         "satisfied": pairs.n_constraints - model.violations_,
         "tied": model.n_tied_,

@@ -1,11 +1,10 @@
 """MPCKMeans: k-means in which breaking a constraint has a price and the metric is learned.
 
 Bilenko, Basu and Mooney (2004), "Integrating constraints and metric learning in semi-supervised
-clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of
-their cluster, less log det A_h, plus, for each broken must-link, w times its squared length (the mean under
-both clusters' metrics), plus, for each broken cannot-link, w times the squared length of the farthest pair
-less its own: far rows that belong together and near rows that do not speak against the metric. Labels,
-means and metrics are improved in turn.
+clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of their cluster,
+less log det A_h; plus, for each broken must-link, w times its squared length (the mean under both clusters'
+metrics); plus, for each broken cannot-link, w times the squared length of the farthest pair less its own.
+Labels, means and metrics are improved in turn.
 
 Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
 
@@ -41,7 +40,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels
-from linkwise.cluster.common import icm, points
+from linkwise.cluster.common import icm, points, priced
 from linkwise.cluster.common.base import CenteredClusterer
 from linkwise.cluster.common.icm import Named, Prices
 from linkwise.cluster.common.metrics import (
@@ -62,14 +61,7 @@ from linkwise.cluster.common.metrics import (
 )
 from linkwise.cluster.common.neighbourhoods import PARAMETERS, soft_starts
 from linkwise.cluster.common.points import Centers
-from linkwise.cluster.common.priced import (
-    Run,
-    plain_k_means,
-    plain_where_better,
-    priced_runs,
-    used_only,
-    weight_satisfied,
-)
+from linkwise.cluster.common.priced import Run
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
@@ -117,11 +109,6 @@ class MPCKMeans(CenteredClusterer):
         Iterations in which the metric was learned.
     fell_back_ : bool
         Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
-
-    Notes
-    -----
-    ``predict`` gives new rows the cluster that is nearest under its metric. For the rows that were fitted
-    it gives `labels_`, except for rows that a constraint holds elsewhere.
 
     References
     ----------
@@ -185,14 +172,15 @@ class MPCKMeans(CenteredClusterer):
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(plain_k_means(X, unconstrained, *stop), metrics)
+            return self._keep(priced.plain_k_means(X, unconstrained, *stop), metrics)
         # sums do not depend on the number of threads: BLAS has one
         with _threads().limit(limits=1, user_api="blas"):
             problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
             views = self._views(problem, constraints, metrics, k, seed)
             bound = self.tol * variance * varying / X.shape[1]
-            best, learned = _best(problem, constraints, views, seed, self.max_iter, bound, progress)
-        plain = plain_where_better(X, constraints, best.labels, [views[0].starts, unconstrained], *stop)
+            best, learned = _best(problem, constraints, views, seed, (self.max_iter, bound), progress)
+        starts = [views[0].starts, unconstrained]
+        plain = priced.plain_where_better(X, constraints, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
@@ -213,7 +201,7 @@ class MPCKMeans(CenteredClusterer):
         return views
 
     def _keep(self, run: Run, metrics: Metrics) -> Labels:
-        labels, used = used_only(run.labels, len(run.centers))
+        labels, used = priced.used_only(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
         self.metrics_ = self._metrics.matrices
@@ -221,7 +209,8 @@ class MPCKMeans(CenteredClusterer):
         return labels
 
     def _nearest(self, X: Any) -> Labels:
-        return nearest(X, self.cluster_centers_, self._metrics)
+        with _threads().limit(limits=1, user_api="blas"):
+            return nearest(X, self.cluster_centers_, self._metrics)
 
 
 @cache
@@ -290,8 +279,7 @@ def _best(
     constraints: Constraints,
     views: list[_View],
     seed: int,
-    max_iter: int,
-    shift_bound: float,
+    stop: tuple[int, float],
     progress: Progress | None,
 ) -> tuple[Run, Metrics]:
     """Metrics learned from each start of each view; those which by themselves satisfy most."""
@@ -299,13 +287,13 @@ def _best(
     for metrics, rows, starts in views:
         variance = points.mean_variance(rows)
         prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
-        bound = shift_bound * (variance / problem.variance)  # in these coordinates
-        for first in priced_runs(rows, starts, problem.named, prices, seed, max_iter, bound):
+        bound = stop[1] * (variance / problem.variance)  # in these coordinates
+        for first in priced.priced_runs(rows, starts, problem.named, prices, seed, stop[0], bound):
             centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
             start, rng = first._replace(centers=centers), rng_at(seed, len(made))
-            run, learned = _learn(problem, start, metrics, rng, max_iter, shift_bound)
+            run, learned = _learn(problem, start, metrics, rng, stop)
             alone = nearest(problem.X, run.centers, learned)
-            made.append((weight_satisfied(alone, constraints), run, learned))
+            made.append((priced.weight_satisfied(alone, constraints), run, learned))
             if progress is not None:
                 progress(len(made), sum(len(view.starts) for view in views))
     most = max(satisfied for satisfied, _, _ in made)
@@ -316,16 +304,11 @@ def _best(
 
 
 def _learn(
-    problem: _Problem,
-    first: Run,
-    metrics: Metrics,
-    rng: np.random.Generator,
-    max_iter: int,
-    shift_bound: float,
+    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, stop: tuple[int, float]
 ) -> tuple[Run, Metrics]:
-    """Labels, means and metrics in turn, until the means stand still."""
+    """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, stop[0] + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
         clusters = _assign(problem, centers, metrics, farthest, labels, rng)
         labels, used = clusters.labels, clusters.counts > 0
@@ -334,7 +317,7 @@ def _learn(
         metrics = _metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
-        if n_iter > 1 and shift <= shift_bound:  # the first labels are not yet by a learned metric
+        if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
             break
     clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
     objective = _objective(problem, clusters, centers, metrics)
@@ -377,8 +360,9 @@ def _metrics(
     """The metrics that make the objective least, labels and means held fixed (closed form)."""
     scatter, rows = _scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
-        scatter[h] += _broken_scatter(problem, clusters.labels, farthest[h], None if len(scatter) == 1 else h)
-    covariance = (positive(scatter) + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+        where = None if len(scatter) == 1 else h
+        scatter[h] = _with_broken(problem, scatter[h], clusters.labels, farthest[h], where)
+    covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
     for c in problem.constant:  # log det must not count them
         covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
     return inverted(covariance)
@@ -396,18 +380,23 @@ def _scatter(
     return scatter, (of_each + problem.prior_rows).astype(np.float64)
 
 
-def _broken_scatter(problem: _Problem, labels: Labels, farthest: Array, cluster: int | None) -> Array:
-    """What the constraints broken in one cluster (None: anywhere) add to its scatter."""
-    named, w, full = problem.named, problem.w, problem.prior.ndim == 2
+def _with_broken(
+    problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
+) -> Array:
+    """The scatter of a cluster (None: of all), with what the constraints broken in it add and take."""
+    named, w, full = problem.named, problem.w, scatter.ndim == 2
     first, second = labels[named.rows[named.must]].T
     same, other = labels[named.rows[named.cannot]].T
     ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    here = cluster is None or same == cluster
     must = w / 2 * named.must_weight * ends * (first != second)
-    cannot = w * named.cannot_weight * (here & (same == other))
-    gained = outer_sum(problem.must[must > 0], must[must > 0], full)
-    reach = outer_sum(farthest[None], cannot.sum(keepdims=True), full)
-    return gained + reach - outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
+    cannot = w * named.cannot_weight * (same == other)
+    if cluster is not None:
+        cannot = cannot * (same == cluster)
+    if not cannot.any():
+        return scatter
+    taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    return positive(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
 
 
 def _objective(problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics) -> float:

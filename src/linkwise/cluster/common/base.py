@@ -73,7 +73,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         self._validate_params()
         rows = checked_rows(X, self, sparse=self.sparse)
         wanted = checked_constraints(constraints, rows)
-        if self.hard:
+        if self._breaks_nothing():
             refuse_conflicts(wanted, type(self).__name__)
         k = clusters_of(rows, self.n_clusters)
         labels = self._fit(rows, wanted, k, seed_of(self.random_state), progress)
@@ -81,6 +81,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
         return self
+
+    def _breaks_nothing(self) -> bool:
+        """Whether these parameters allow no constraint to be broken."""
+        return self.hard
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from linkwise import kernels, parallel
 from linkwise.cluster.common.points import Centers
@@ -58,9 +59,13 @@ def inverted(covariance: Array) -> Metrics:
     """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
     if covariance.ndim == 2:
         return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
-    value, vector = np.linalg.eigh(covariance)
-    maps = np.ascontiguousarray(np.swapaxes(vector, 1, 2) / np.sqrt(value)[:, :, None])
-    return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, -np.log(value).sum(axis=1))
+    root = np.linalg.cholesky(covariance)
+    plain = np.eye(covariance.shape[1])
+    maps = np.empty_like(root)
+    for h, R in enumerate(root):
+        maps[h] = solve_triangular(R, plain, lower=True, check_finite=False)
+    log_det = -2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
 
 
 def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
@@ -128,13 +133,13 @@ def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bo
 
 
 def positive(scatter: Array) -> Array:
-    """The nearest scatters without negative parts."""
-    if scatter.ndim == 2:
+    """The nearest scatter, (d,) or (d, d), without negative parts."""
+    if scatter.ndim == 1:
         return np.maximum(scatter, 0)
     value, vector = np.linalg.eigh(scatter)
     if value.min() >= 0:
         return scatter
-    clipped: Array = (vector * np.maximum(value, 0)[:, None, :]) @ np.swapaxes(vector, 1, 2)
+    clipped: Array = (vector * np.maximum(value, 0)) @ vector.T
     return clipped
 
 

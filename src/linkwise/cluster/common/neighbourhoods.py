@@ -72,11 +72,12 @@ def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
     number = np.full(len(size), -1, dtype=np.int32)
     number[large] = np.arange(len(large), dtype=np.int32)
     total, counts = points.sums(X, number[constraints.component], len(large))
-    return farthest_first(total / counts[:, None], counts.astype(np.float64), k)
+    centers = total / counts[:, None]
+    return centers[farthest_first(centers, counts.astype(np.float64), k)]
 
 
-def farthest_first(centers: Centers, weight: NDArray[np.float64], k: int) -> Centers:
-    """At most k of the centres by weighted farthest-first traversal, the heaviest first."""
+def farthest_first(centers: Centers, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """At most k distinct centres by weighted farthest-first traversal, the heaviest first."""
     chosen = [int(weight.argmax())]
     far = ((centers - centers[chosen[0]]) ** 2).sum(axis=1)
     while len(chosen) < k:
@@ -85,4 +86,4 @@ def farthest_first(centers: Centers, weight: NDArray[np.float64], k: int) -> Cen
             break
         chosen.append(following)
         far = np.minimum(far, ((centers - centers[following]) ** 2).sum(axis=1))
-    return centers[chosen]
+    return np.array(chosen, dtype=np.int64)

@@ -129,7 +129,8 @@ def starts(
     found = X[rows.ravel()]
     chosen = (found.toarray() if issparse(X) else found).astype(np.float64)
     chosen = chosen.reshape(len(rows), rows.shape[1], X.shape[1])
-    return np.concatenate([np.broadcast_to(known, (len(rows), *known.shape)), chosen], axis=1)
+    centers = np.concatenate([np.broadcast_to(known, (len(rows), *known.shape)), chosen], axis=1)
+    return np.ascontiguousarray(centers)  # one feature: the axes of what is joined may have any order
 
 
 def _sparse_plusplus(

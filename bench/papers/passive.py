@@ -1,0 +1,210 @@
+"""Clusterers with random constraints, side by side: ARI of each method beside other implementations.
+
+    python -m bench.papers.passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
+
+The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between rows
+out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of clusters
+is that of the classes; features are in [0, 1], duplicates are removed. The sets are scikit-learn's four and,
+with ``--data``, the paper's ten. Exits with 1 where a figure of ``targets/passive.csv`` is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+import linkwise as lw
+from bench import data
+from bench.harness import (
+    Cell,
+    Row,
+    add_common_options,
+    out_folder,
+    read_target,
+    run_cells,
+    source,
+    table,
+    write_csv,
+)
+from bench.papers.cobs_runs import (
+    TASKS,
+    Place,
+    ari_elsewhere,
+    chosen,
+    constraints_of,
+    measuring,
+    pool_of,
+    supervised,
+)
+from bench.scores import Mean, mean_of
+from linkwise.cluster.common.base import ConstrainedClusterer
+from linkwise.select.choice import satisfied
+
+CONSTRAINTS, RUNS = 50, 25
+TOLERANCE = 0.02  # of ARI: about two standard errors
+FIELDS = ("origin", "task", "method", "run")
+COLUMNS = (
+    "origin", "task", "method", "ari", "error", "target", "reached", "satisfied", "fell_back", "failed",
+)  # fmt: skip
+Group = tuple[str, str, str]  # origin, task, method
+
+
+def methods() -> dict[str, Callable[[int, int], Any]]:
+    """Who takes part, as ``make(k, seed)``: plain k-means and all that cluster by constraints."""
+    public = (getattr(lw, name) for name in lw.__all__)
+    ours = [c for c in public if inspect.isclass(c) and issubclass(c, ConstrainedClusterer)]
+    return {
+        "KMeans": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
+        "COBS": lambda k, seed: lw.COBS(random_state=seed),
+        **{c.__name__: partial(_made, c) for c in ours},
+    }
+
+
+def _made(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
+    known = inspect.signature(clusterer).parameters
+    return clusterer(**({"n_clusters": k} if "n_clusters" in known else {}), random_state=seed)
+
+
+# ---------------------------------------------------------------- one run
+def measure(cell: Cell, place: Place) -> Row:
+    """One method after random constraints."""
+    origin, name, method, run = cell
+    of_origin = place._replace(source=data.Source() if origin == "scikit-learn" else place.source)
+    task = data.load(name, of_origin.source)
+    pairs = supervised(len(task.y), int(run))[1][:CONSTRAINTS]
+    constraints = constraints_of(task.y, pairs)
+    try:
+        labels, told = clustered(method, task, constraints, int(run), of_origin)
+    except lw.InfeasibleConstraintsError as error:  # it never is: the classes satisfy all
+        return {"ari": "", "satisfied": "", "n_clusters": "", "fell_back": "", "failed": str(error)}
+    return {
+        "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
+        "satisfied": f"{lw.constraint_score(labels, constraints):.4f}",
+        "n_clusters": str(len(np.unique(labels))),
+        "fell_back": told,
+        "failed": "",
+    }
+
+
+def clustered(
+    method: str, task: data.Task, constraints: lw.Constraints, seed: int, place: Place
+) -> tuple[np.ndarray, str]:
+    """Labels, and whether the method fell back to plain k-means."""
+    if method == "COBS":  # from a pool that is kept, or it would be made in each run
+        pool = pool_of(task.name, place)
+        _, first = chosen(pool, constraints, satisfied(pool, constraints), "agreement", seed)
+        return pool.clustering(first), ""
+    model = methods()[method](len(set(task.y)), seed)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(task.X) if method == "KMeans" else model.fit(task.X, constraints=constraints)
+    return model.labels_, str(int(getattr(model, "fell_back_", False)))
+
+
+# ---------------------------------------------------------------- all runs
+def tasks_of(where: data.Source) -> list[tuple[str, str]]:
+    """The sets that come with scikit-learn, and those of the paper that are here."""
+    papers = [] if where == data.Source() else [name for name in TASKS if name in data.names(where)]
+    return [("scikit-learn", name) for name in data.BUNDLED] + [("paper", name) for name in papers]
+
+
+def wanted_methods(only: str | None) -> list[str]:
+    known = list(methods())
+    wanted = known if only is None else only.split(",")
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise SystemExit(f"There is no method {', '.join(unknown)}; there are {', '.join(known)}.")
+    return wanted
+
+
+def compare(options: argparse.Namespace) -> int:
+    where, names = source(options), wanted_methods(options.only)
+    folder = out_folder(options, "passive")
+    groups = [(*task, method) for task in tasks_of(where) for method in names]
+    cells = [(*group, str(run)) for group in groups for run in range(options.runs)]
+    work = measuring(measure, where, folder)
+    found: dict[Group, list[Row]] = {group: [] for group in groups}
+    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+        found[row["origin"], row["task"], row["method"]].append(row)
+    lines = [line_of(group, rows) for group, rows in found.items()]
+    write_csv(folder / "passive.csv", COLUMNS, lines)
+    print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
+    beside = side_by_side(lines)
+    write_csv(folder / "table.csv", ("origin", "task", *names), beside)
+    print(table(("origin", "task", *names), beside))
+    return tell_misses(lines)
+
+
+def line_of(group: Group, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Means of a method on a set, beside the figure to reach."""
+    done = [row for row in rows if not row["failed"]]
+    mean = mean_of([float(row["ari"]) for row in done]) if done else Mean(np.nan)
+    target = target_of(group)
+    kept = f"{np.mean([float(row['satisfied']) for row in done]):.3f}" if done else ""
+    fell_back = sum(row["fell_back"] == "1" for row in done)
+    told = "" if target is None else f"{target:.2f}"
+    return (
+        *group,
+        *mean.texts(),
+        told,
+        reached(mean, target),
+        kept,
+        str(fell_back),
+        str(len(rows) - len(done)),
+    )
+
+
+def target_of(group: Group) -> float | None:
+    origin, *key = group
+    if origin != "scikit-learn":
+        return None
+    found = [row for row in read_target("passive.csv") if [row["task"], row["method"]] == key]
+    return float(found[0]["ari"]) if found else None
+
+
+def reached(mean: Mean, target: float | None) -> str:
+    """Whether a mean is not below a figure by more than the tolerance, both to two digits."""
+    if target is None:
+        return ""
+    return "yes" if round(mean.value, 2) >= round(target - TOLERANCE, 2) else "no"
+
+
+def side_by_side(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """One line for each set, methods in columns; a star marks a miss."""
+    by_task: dict[tuple[str, str], list[str]] = {}
+    for origin, task, _, ari, _, target, held, *_ in lines:
+        text = ari + (f" ({target})" if target else "") + (" *" if held == "no" else "")
+        by_task.setdefault((origin, task), []).append(text)
+    return [(*task, *texts) for task, texts in by_task.items()]
+
+
+def tell_misses(lines: Sequence[tuple[str, ...]]) -> int:
+    """Name what is missed and what failed; 1 where there is such."""
+    compared = [line for line in lines if line[6]]
+    missed = [line for line in compared if line[6] == "no"]
+    failed = [line for line in lines if line[9] != "0"]
+    print(f"\n{len(compared) - len(missed)} of {len(compared)} figures within {TOLERANCE}, or above")
+    for _, task, method, ari, error, target, *_ in missed:
+        print(f"missed: {method} on {task}, {ari} ± {error or '?'}, to reach {target}")
+    for _, task, method, *_, count in failed:
+        print(f"failed: {method} on {task}, {count} run(s)")
+    return int(bool(missed or failed))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.papers.passive", description="random constraints")
+    add_common_options(parser)
+    parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
+    parser.add_argument("--only", metavar="A,B", help=f"methods, of {', '.join(methods())}")
+    return compare(parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""``linkwise cluster --method`` with methods that are told the number of clusters."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.apps.clusterers import METHODS
+from linkwise.cluster.common.base import ConstrainedClusterer
+from linkwise.data import encode, read_table
+
+from .conftest import write_fruit
+
+TOLD = [name for name in METHODS if name != "cobs"]
+each_method = pytest.mark.parametrize("method", TOLD)
+TRUE_PAIRS = "id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n"
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(TRUE_PAIRS)
+    return path
+
+
+def words(done):
+    return " ".join(done.stderr.split())
+
+
+def clusters_in(text):
+    return [int(row["cluster"]) for row in csv.DictReader(io.StringIO(text))]
+
+
+def fitted(method, fruit, pairs, k, seed=0):
+    """The same from Python."""
+    table = read_table(fruit.path)
+    known = lw.Constraints.read_csv(pairs, ids=table.ids)
+    model = getattr(lw, METHODS[method])(n_clusters=k, random_state=seed)
+    return model.fit(encode(table).X, constraints=known)
+
+
+def test_every_clusterer_with_a_number_of_clusters_can_be_had():
+    public = {name for name in lw.__all__ if isinstance(getattr(lw, name), type)}
+    ours = {name for name in public if issubclass(getattr(lw, name), ConstrainedClusterer)}
+    assert set(METHODS.values()) == {"COBS", *ours}
+
+
+def test_the_methods_are_in_the_help(linkwise):
+    said = " ".join(linkwise("cluster", "--help").stdout.split())
+    assert "|".join(METHODS) in said.replace(" ", "")
+    assert "--clusters K" in said
+    assert "cobs finds it, all others must be told" in said
+
+
+@each_method
+@pytest.mark.parametrize(("k", "seed"), [(3, 0), (4, 5)])
+def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, seed):
+    options = ("--method", method, "--clusters", k, "--seed", seed)
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *options)
+    assert done.exit_code == 0, done.stderr
+    model = fitted(method, fruit, pairs, k, seed)
+    assert clusters_in(done.stdout) == model.labels_.tolist()
+    assert f"Clustered by {METHODS[method]} (n_clusters = {k})." in words(done)
+    assert f"It satisfies {4 - model.violations_} of 4 pairs." in words(done)
+    assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
+    assert f"{k} clusters of 30 rows" in done.stderr
+    assert "Chosen" not in done.stderr
+    assert "be asked" not in done.stderr
+
+
+@each_method
+def test_json(fruit, pairs, tmp_path, linkwise, method):
+    options = ("--method", method, "--clusters", 3, "--constraints", pairs, "--json")
+    *rows, told = map(json.loads, linkwise("cluster", fruit.path, *options).stdout.splitlines())
+    model = fitted(method, fruit, pairs, 3)
+    assert [(row["id"], row["cluster"]) for row in rows] == [
+        (f"f{i}", label) for i, label in enumerate(model.labels_.tolist())
+    ]
+    assert told == {
+        "type": "summary",
+        "method": METHODS[method],
+        "parameters": {"n_clusters": 3, "random_state": 0},
+        "rows": 30,
+        "clusters": [10, 10, 10],
+        "pairs": 4,
+        "satisfied": 4,
+        "fell_back": getattr(model, "fell_back_", None),
+        "labels": None,
+    }
+    target = tmp_path / "o.csv"
+    (only,) = linkwise("cluster", fruit.path, *options, "--labels", target).stdout.splitlines()
+    assert json.loads(only)["labels"] == str(target)
+    assert clusters_in(target.read_text()) == model.labels_.tolist()
+
+
+@each_method
+def test_without_pairs_the_features_decide(fruit, linkwise, method):
+    done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3)
+    assert done.exit_code == 0
+    assert "No pairs were given, so the features alone decide." in words(done)
+    assert np.bincount(clusters_in(done.stdout)).tolist() == [10, 10, 10]
+
+
+def test_a_fall_back_is_said(fruit, pairs, linkwise, monkeypatch):
+    class FellBack(lw.PCKMeans):
+        def fit(self, *given, **more):
+            super().fit(*given, **more)
+            self.fell_back_ = True
+            return self
+
+    monkeypatch.setattr("linkwise.PCKMeans", FellBack)
+    done = linkwise("cluster", fruit.path, "--method", "pckmeans", "--clusters", 3, "--constraints", pairs)
+    assert "These are the clusters of plain k-means, which satisfy more pairs" in words(done)
+
+
+# ---------------------------------------------------------------- what is refused
+def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
+    for options in ((), ("--method", "cobs")):
+        done = linkwise("cluster", fruit.path, *options, "--clusters", 3)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "cobs finds the number of clusters itself; leave --clusters 3 out, or choose" in words(done)
+
+
+@each_method
+def test_others_must_be_told(fruit, linkwise, method):
+    done = linkwise("cluster", fruit.path, "--method", method)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{method} must be told how many clusters there are: add --clusters K; or" in words(done)
+
+
+@each_method
+@pytest.mark.parametrize(
+    ("option", "value"), [("--preset", "paper"), ("--noise", "cluster"), ("--cache", "pools")]
+)
+def test_what_belongs_to_cobs(fruit, linkwise, method, option, value):
+    done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3, option, value)
+    assert done.exit_code == 2
+    assert f"{option} belongs to --method cobs; what clusters here is {method}" in words(done)
+
+
+@each_method
+def test_more_clusters_than_rows(tmp_path, linkwise, method):
+    fruit = write_fruit(tmp_path / "few.csv", rows=6)
+    done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 7)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--clusters 7, but there are 6 rows; give fewer clusters" in words(done)
+    assert linkwise("cluster", fruit.path, "--method", method, "--clusters", 0).exit_code == 2
+
+
+def test_pairs_that_so_many_clusters_cannot_keep_are_4(fruit, pairs, linkwise):
+    options = ("--constraints", pairs, "--clusters", 2)
+    done = linkwise("cluster", fruit.path, "--method", "copkmeans", *options)
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "must be apart" in words(done)
+    assert "want more clusters" in words(done)
+    soft = linkwise("cluster", fruit.path, "--method", "pckmeans", *options)
+    assert soft.exit_code == 0
+    assert "It satisfies 3 of 4 pairs." in words(soft)
+
+
+def test_no_such_method(fruit, linkwise):
+    done = linkwise("cluster", fruit.path, "--method", "kmeans", "--clusters", 3)
+    assert done.exit_code == 2
+    assert "'kmeans' is not one of" in words(done)
+
+
+def test_fewer_distinct_rows_than_clusters_are_told_of(tmp_path, process):
+    data = tmp_path / "same.csv"
+    data.write_text("id,a,b\n" + "".join(f"r{i},{i % 2},{i % 2}\n" for i in range(8)))
+    options = ("--method", TOLD[0], "--clusters", 3)
+    done = process("-m", "linkwise", "cluster", data, *options)
+    assert done.returncode == 0, done.stderr
+    assert "note: X has 2 distinct row(s), so there are 2 clusters" in words(done)
+    assert set(clusters_in(done.stdout)) == {0, 1}

@@ -1,0 +1,114 @@
+"""The comparison with random constraints on tiny inputs: who takes part, what is scored, what is told."""
+
+import csv
+
+import numpy as np
+import pytest
+from bench.papers import cobs_runs, passive
+from bench.papers.cobs_runs import Place, ari_elsewhere, constraints_of, supervised
+from bench.scores import Mean
+from sklearn.cluster import KMeans
+
+import linkwise as lw
+from bench import data, harness
+
+
+def made_up(name, source):
+    """Three groups, of which two touch."""
+    rng = np.random.default_rng(len(name))
+    y = np.repeat([0, 1, 2], 12)
+    X = rng.normal(np.array([[0.0, 0.0], [3.0, 0.0], [5.0, 2.0]])[y], 0.7)
+    return data.Task(name, data.to_unit(X), y, "made up")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(data, "load", made_up)
+    monkeypatch.setattr(cobs_runs, "load", made_up)
+    monkeypatch.setattr(data, "BUNDLED", ("iris", "wine"))
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_targets_are_of_methods_and_sets_that_there_are():
+    rows = harness.read_target("passive.csv")
+    assert {row["task"] for row in rows} == set(data.BUNDLED)
+    assert len({(row["task"], row["method"]) for row in rows}) == len(rows)
+    assert {"KMeans", "PCKMeans", "MPCKMeans"} <= {row["method"] for row in rows}
+
+
+def test_all_clusterers_take_part():
+    made = {name: make(3, 5) for name, make in passive.methods().items()}
+    assert {"KMeans", "COBS", "PCKMeans", "MPCKMeans"} <= set(made)
+    for name, model in made.items():
+        assert type(model).__name__ == name
+        assert model.random_state == 5
+        assert name == "COBS" or model.get_params().get("n_clusters", 3) == 3
+
+
+@pytest.mark.parametrize("method", ["KMeans", "PCKMeans"])
+def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
+    task, place = made_up("iris", None), Place(data.Source(), tmp_path)
+    row = passive.measure(("scikit-learn", "iris", method, "3"), place)
+    pairs = supervised(36, 3)[1][:50]
+    c = constraints_of(task.y, pairs)
+    if method == "KMeans":
+        labels = KMeans(3, n_init=10, random_state=3).fit(task.X).labels_
+    else:
+        labels = lw.PCKMeans(3, random_state=3).fit(task.X, constraints=c).labels_
+    assert row["ari"] == f"{ari_elsewhere(task.y, labels, pairs):.4f}"
+    assert row["satisfied"] == f"{lw.constraint_score(labels, c):.4f}"
+    assert row["n_clusters"] == "3"
+
+
+def test_an_impossible_run_is_a_failure(small, tmp_path, monkeypatch):
+    def refused(*given):
+        raise lw.InfeasibleConstraintsError("3 = 5, but 3 ≠ 5")
+
+    monkeypatch.setattr(passive, "clustered", refused)
+    row = passive.measure(("scikit-learn", "iris", "PCKMeans", "0"), Place(data.Source(), tmp_path))
+    assert (row["ari"], row["failed"]) == ("", "3 = 5, but 3 ≠ 5")
+    line = passive.line_of(("scikit-learn", "iris", "PCKMeans"), [row, row])
+    assert line[-1] == "2"
+    assert passive.tell_misses([line]) == 1
+
+
+@pytest.mark.parametrize(
+    ("ours", "target", "told"),
+    [(0.72, 0.74, "yes"), (0.714, 0.74, "no"), (np.nan, 0.7, "no"), (0.1, None, "")],
+)
+def test_what_counts_as_reached(ours, target, told):
+    assert passive.reached(Mean(ours), target) == told
+
+
+def test_all_is_written_and_goes_on_where_it_stopped(small, tmp_path, capsys, monkeypatch):
+    arguments = ["--only", "KMeans,MPCKMeans", "--runs", "2", "--out", str(tmp_path)]
+    passive.main(arguments)
+    said = capsys.readouterr().out
+    lines = rows_of(tmp_path / "passive" / "passive.csv")
+    assert [(line["task"], line["method"]) for line in lines] == [
+        (task, method) for task in ("iris", "wine") for method in ("KMeans", "MPCKMeans")
+    ]
+    for line in lines:
+        assert 0 <= float(line["satisfied"]) <= 1
+        assert line["reached"] == ("yes" if float(line["ari"]) >= float(line["target"]) - 0.02 else "no")
+        assert f"({line['target']})" in said
+        missed = f"missed: {line['method']} on {line['task']}, {line['ari']}"
+        assert (missed in said) == (line["reached"] == "no")
+    monkeypatch.setattr(passive, "clustered", None)
+    passive.main(arguments)
+    assert "8 cells finished, 0 to run" in capsys.readouterr().out
+
+
+def test_no_such_method(tmp_path):
+    with pytest.raises(SystemExit, match=r"no method KMean; there are KMeans, COBS"):
+        passive.main(["--only", "KMean", "--out", str(tmp_path)])
+
+
+def test_the_paper_s_sets_need_their_folder(tmp_path):
+    assert {origin for origin, _ in passive.tasks_of(data.Source())} == {"scikit-learn"}
+    (tmp_path / "wine.csv").write_text("")
+    assert ("paper", "wine") in passive.tasks_of(data.Source(tmp_path))
