@@ -18,7 +18,7 @@ class Entry:
     """A way to make an estimator.
 
     `exact`: asked until it is exhausted, it finds the truth among distinct rows.
-    `known_k`: it is told the number of clusters, 4 here, at least as many as the laws' classes.
+    `known_k`: it is told the number of clusters: where it is `exact`, at least as many as the laws' classes.
     """
 
     name: str
@@ -51,6 +51,12 @@ LEARNERS = (
     ),
     Entry("MinMax", lambda **seed: lw.MinMax(4, estimator=QUICK, **seed), exact=True, known_k=True),
     Entry("NPU", lambda **seed: lw.NPU(4, estimator=QUICK, n_trees=3, **seed), exact=True, known_k=True),
+    Entry(
+        "MinMax, 2 clusters",
+        lambda **seed: lw.MinMax(2, estimator=QUICK, **seed),
+        exact=False,
+        known_k=True,
+    ),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 
