@@ -70,6 +70,8 @@ def cobs(k: int, **settings: Any) -> Any:
     return lw.COBS(**{"preset": FEW, **settings})
 
 
+VOTES = {"centers": False, "predicts": False, "sparse": True}
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
@@ -82,6 +84,14 @@ CLUSTERERS = (
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
     Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
     Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
+    Clusterer("CKM", lw.CKM, "soft", sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
+    Clusterer(
+        "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
+    ),
 )
 
 

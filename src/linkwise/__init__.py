@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.cluster.bckm import BCKM
+    from linkwise.cluster.ckm import CKM
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
+    from linkwise.cluster.rckm import RCKM
     from linkwise.cluster.seeded_kmeans import SeededKMeans
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
@@ -43,10 +46,13 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "BCKM": "cluster.bckm",
+    "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
+    "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
     "Constraints": "constraints",
     "constraint_score": "constraints",
@@ -89,6 +95,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
+    "CKM",
+    "RCKM",
+    "BCKM",
     "Pool",
     "Preset",
     "build_pool",

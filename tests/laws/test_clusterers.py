@@ -85,6 +85,7 @@ def test_attributes_say_what_they_should(entry, problem):
         assert model.n_clusters_ <= k
 
 
+@pytest.mark.filterwarnings("ignore:the constraints conflict with every clustering")
 @fair
 @each_soft
 @given(problems(conflicts=True, weights=True))
@@ -268,9 +269,10 @@ def test_sparse_rows_are_clustered_as_dense_ones(entry, n_pairs, form):
     X, y = blobs(spread=2.0)
     X = np.where(np.abs(X) < 1, 0, X)
     constraints = lw.Constraints.sample(y, n_pairs, 0)
-    dense = entry.make(3, init=CENTERS, random_state=0).fit(X, constraints=constraints)
-    sparse = entry.make(3, init=CENTERS, random_state=0).fit(form(X), constraints=constraints)
-    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    where = {"init": CENTERS} if entry.centers else {}
+    dense = entry.make(3, random_state=0, **where).fit(X, constraints=constraints)
+    sparse = entry.make(3, random_state=0, **where).fit(form(X), constraints=constraints)
+    assert partition(sparse.labels_) == partition(dense.labels_)  # starts are drawn otherwise
     if entry.predicts:
         np.testing.assert_array_equal(sparse.predict(form(X)), dense.predict(X))
 

@@ -7,6 +7,13 @@ The wrappers check types and shapes only, never values: NaN in gives no crash, b
 """
 
 from linkwise.kernels.apart import assign_apart, colour_apart
+from linkwise.kernels.boosting import (
+    TwoNearest,
+    assign_by_priority,
+    hypotheses_k_means,
+    similarity_sums,
+    two_nearest,
+)
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
@@ -26,14 +33,17 @@ from linkwise.kernels.together import greedy_colours, pack_together, weighted_to
 __all__ = [
     "LloydRuns",
     "TwoMeans",
+    "TwoNearest",
     "all_dbscans",
     "assign_apart",
+    "assign_by_priority",
     "colour_apart",
     "conditional_modes",
     "distance_range",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
+    "hypotheses_k_means",
     "kmeans_plusplus",
     "label_sums",
     "lloyd",
@@ -42,7 +52,9 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "similarity_sums",
     "squared_distances",
     "two_means",
+    "two_nearest",
     "weighted_together",
 ]

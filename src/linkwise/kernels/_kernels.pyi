@@ -81,6 +81,30 @@ def metric_nearest(
     offset: NDArray[np.float64],
     n_threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def two_nearest(
+    X: NDArray[Any], centers: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
+def assign_by_priority(
+    best: NDArray[np.int32],
+    second: NDArray[np.int32],
+    square: NDArray[np.float64],
+    pairs: NDArray[np.int32],
+    must: NDArray[np.uint8],
+    order: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]: ...
+def similarity_sums(
+    K: NDArray[np.float64], labels: NDArray[np.int32], k: int, n_threads: int
+) -> NDArray[np.float64]: ...
+def hypotheses_k_means(
+    H: NDArray[Any],
+    alpha: NDArray[np.float64],
+    values: int,
+    k: int,
+    seeds: NDArray[np.uint64],
+    given: NDArray[np.int64] | None,
+    max_iter: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int32], float, int]: ...
 def assign_apart(
     costs: NDArray[np.float64],
     pairs: NDArray[np.int32],

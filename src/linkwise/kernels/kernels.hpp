@@ -80,6 +80,8 @@ void register_together(nb::module_& m);
 void register_colouring(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
+void register_priority(nb::module_& m);
+void register_hypotheses(nb::module_& m);
 void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
 void register_metrics(nb::module_& m);

@@ -14,6 +14,8 @@ NB_MODULE(_kernels, m) {
     linkwise::register_colouring(m);
     linkwise::register_gaussian(m);
     linkwise::register_exchange(m);
+    linkwise::register_priority(m);
+    linkwise::register_hypotheses(m);
     linkwise::register_apart(m);
     linkwise::register_icm(m);
     linkwise::register_metrics(m);

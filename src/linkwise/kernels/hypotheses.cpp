@@ -1,0 +1,246 @@
+// Kernel k-means on K = sum of alpha_t [rows i and j share a label in clustering t], without K.
+//
+// Row i lies at the point with sqrt(alpha_t) in place (t, label of i in t). Its squared distance to the mean
+// of a cluster needs, of each clustering, how many rows of the cluster bear its label there: a table.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels.hpp"
+#include "random.hpp"
+#include "tile.hpp"
+
+namespace linkwise {
+
+namespace {
+
+// Rows of clusterings: `stride` labels a row, of which the first `rounds` count.
+template <typename L>
+struct Labelled {
+    const L* label;
+    int64_t n, stride, rounds, values;  // labels are below `values`
+    const double* alpha;
+    const L* row(int64_t i) const { return label + i * stride; }
+};
+
+template <typename L>
+LINKWISE_INLINE double table_sum(const Labelled<L>& H, const L* row, const double* table) {
+    double sum = 0;
+    for (int64_t t = 0; t < H.rounds; ++t) sum += table[t * H.values + row[t]];
+    return sum;
+}
+
+// Squared distances of a chunk of rows to one row: what they do not share, twice.
+template <typename L>
+LINKWISE_INLINE void to_row(const Labelled<L>& H, int64_t begin, int64_t end, const double* table, double* out) {
+    for (int64_t i = begin; i < end; ++i) out[i] = table_sum(H, H.row(i), table);
+}
+LINKWISE_SIMD void to_row_chunk(const Labelled<uint8_t>& H, int64_t b, int64_t e, const double* t, double* o) { to_row(H, b, e, t, o); }
+LINKWISE_SIMD void to_row_chunk(const Labelled<uint16_t>& H, int64_t b, int64_t e, const double* t, double* o) { to_row(H, b, e, t, o); }
+
+inline constexpr int64_t kWide = 8;  // clusters of a group of lanes
+
+// Costs of a chunk of rows: least over clusters of base - table; clusters in groups of eight lanes.
+template <typename L>
+struct Nearest {
+    const Labelled<L>& H;
+    int64_t begin, end, k, groups;
+    const double* base;   // groups x 8; infinity beyond k and for empty clusters
+    const double* table;  // (t, value) -> groups x 8
+    int32_t* label;
+    double* cost;
+};
+
+template <typename L>
+LINKWISE_INLINE void nearest(const Nearest<L>& t) {
+    for (int64_t i = t.begin; i < t.end; ++i) {
+        const L* row = t.H.row(i);
+        double least = std::numeric_limits<double>::infinity();
+        int32_t best = 0;
+        for (int64_t g = 0; g < t.groups; ++g) {
+            Lanes cost;
+            std::memcpy(&cost, t.base + g * kWide, sizeof cost);
+            for (int64_t r = 0; r < t.H.rounds; ++r) {
+                Lanes part;
+                std::memcpy(&part, t.table + ((r * t.H.values + row[r]) * t.groups + g) * kWide, sizeof part);
+                cost -= part;
+            }
+            for (int64_t j = 0; j < kWide; ++j)
+                if (cost[j] < least) least = cost[j], best = static_cast<int32_t>(g * kWide + j);
+        }
+        // of clusters as near up to rounding a row keeps its own
+        t.label[i] = best, t.cost[i] = least;
+    }
+}
+LINKWISE_SIMD void nearest_chunk(const Nearest<uint8_t>& t) { nearest(t); }
+LINKWISE_SIMD void nearest_chunk(const Nearest<uint16_t>& t) { nearest(t); }
+
+template <typename L>
+class TableKMeans {
+   public:
+    TableKMeans(const Labelled<L>& H, int64_t k, Crew& crew)
+        : H_(H), k_(k), groups_((k + kWide - 1) / kWide), crew_(crew), counts_(H.rounds * H.values * k), size_(k),
+          base_(groups_ * kWide), table_(H.rounds * H.values * groups_ * kWide), cost_(H.n), near_(H.n) {
+        for (int64_t t = 0; t < H.rounds; ++t) self_ += H.alpha[t];
+    }
+
+    // Rows to start from: in proportion to the squared distance to those chosen; -1 where no more are distinct.
+    std::vector<int64_t> draw(uint64_t seed) {
+        SplitMix64 random{seed};
+        std::vector<int64_t> rows{std::min<int64_t>(H_.n - 1, static_cast<int64_t>(random.uniform() * static_cast<double>(H_.n)))};
+        std::vector<double> far(H_.n), least(H_.n, std::numeric_limits<double>::infinity()), table(H_.rounds * H_.values);
+        while (static_cast<int64_t>(rows.size()) < k_) {
+            const L* centre = H_.row(rows.back());
+            for (int64_t t = 0; t < H_.rounds; ++t)
+                for (int64_t v = 0; v < H_.values; ++v) table[t * H_.values + v] = v == centre[t] ? 0.0 : 2 * H_.alpha[t];
+            each_chunk([&](int64_t b, int64_t e) { to_row_chunk(H_, b, e, table.data(), far.data()); });
+            double total = 0;
+            for (int64_t i = 0; i < H_.n; ++i) total += least[i] = std::min(least[i], far[i]);
+            if (!(total > 0)) break;
+            double r = random.uniform() * total;
+            int64_t at = -1;
+            for (int64_t i = 0; i < H_.n && (at < 0 || r >= 0); ++i)
+                if (least[i] > 0) at = i, r -= least[i];
+            rows.push_back(at);
+        }
+        return rows;
+    }
+
+    // Labels at the start: the nearest of some rows.
+    void begin(const std::vector<int64_t>& rows, int32_t* labels) {
+        std::fill(counts_.begin(), counts_.end(), 0);
+        std::fill(size_.begin(), size_.end(), 0);
+        for (size_t c = 0; c < rows.size(); ++c) count(H_.row(rows[c]), static_cast<int64_t>(c), 1), size_[c] = 1;
+        tabulate();
+        assign();
+        std::copy(near_.begin(), near_.end(), labels);
+        recount(labels);
+    }
+
+    // Passes until no label changes; the sum of squared distances, and the passes.
+    double run(int32_t* labels, int max_iter, int* n_iter) {
+        for (*n_iter = 1; *n_iter <= max_iter; ++*n_iter) {
+            fill_empty(labels);
+            tabulate();
+            assign();
+            int64_t changed = 0;
+            for (int64_t i = 0; i < H_.n; ++i) {
+                if (near_[i] == labels[i]) continue;
+                if (!(cost_[i] < cost_of(i, labels[i]) - 1e-9 * self_)) continue;
+                count(H_.row(i), labels[i], -1), count(H_.row(i), near_[i], 1);
+                --size_[labels[i]], ++size_[near_[i]];
+                labels[i] = near_[i];
+                ++changed;
+            }
+            if (changed == 0) break;
+        }
+        tabulate();
+        double inertia = 0;
+        for (int64_t i = 0; i < H_.n; ++i) inertia += self_ + cost_of(i, labels[i]);
+        return inertia;
+    }
+
+   private:
+    template <typename Do>
+    void each_chunk(const Do& act) {
+        crew_.run(chunk_count(H_.n), [&](int64_t c, int) { act(c * kChunk, std::min(H_.n, (c + 1) * kChunk)); });
+    }
+    void count(const L* row, int64_t cluster, int32_t by) {
+        for (int64_t t = 0; t < H_.rounds; ++t) counts_[(t * H_.values + row[t]) * k_ + cluster] += by;
+    }
+    void recount(const int32_t* labels) {
+        std::fill(counts_.begin(), counts_.end(), 0);
+        std::fill(size_.begin(), size_.end(), 0);
+        for (int64_t i = 0; i < H_.n; ++i) count(H_.row(i), labels[i], 1), ++size_[labels[i]];
+    }
+    void tabulate() {
+        std::fill(base_.begin(), base_.end(), std::numeric_limits<double>::infinity());
+        for (int64_t c = 0; c < k_; ++c)
+            if (size_[c] > 0) base_[c] = 0;
+        for (int64_t t = 0; t < H_.rounds; ++t)
+            for (int64_t v = 0; v < H_.values; ++v)
+                for (int64_t c = 0; c < k_; ++c) {
+                    const int64_t at = (t * H_.values + v) * k_ + c;
+                    const double share = size_[c] > 0 ? static_cast<double>(counts_[at]) / static_cast<double>(size_[c]) : 0.0;
+                    table_[(t * H_.values + v) * groups_ * kWide + c] = 2 * H_.alpha[t] * share;
+                    if (size_[c] > 0) base_[c] += H_.alpha[t] * share * share;
+                }
+    }
+    void assign() {
+        each_chunk([&](int64_t b, int64_t e) {
+            nearest_chunk(Nearest<L>{H_, b, e, k_, groups_, base_.data(), table_.data(), near_.data(), cost_.data()});
+        });
+    }
+    double cost_of(int64_t i, int64_t cluster) const {
+        double cost = base_[cluster];
+        const L* row = H_.row(i);
+        for (int64_t t = 0; t < H_.rounds; ++t) cost -= table_[(t * H_.values + row[t]) * groups_ * kWide + cluster];
+        return cost;
+    }
+    // An empty cluster gets the row farthest from its centre, out of a cluster that keeps another.
+    void fill_empty(int32_t* labels) {
+        if (std::find(size_.begin(), size_.end(), 0) == size_.end()) return;
+        tabulate();
+        std::vector<double> far(H_.n);
+        for (int64_t i = 0; i < H_.n; ++i) far[i] = self_ + cost_of(i, labels[i]);
+        for (int64_t c = 0; c < k_; ++c) {
+            if (size_[c] > 0) continue;
+            int64_t best = -1;
+            for (int64_t i = 0; i < H_.n; ++i)
+                if (size_[labels[i]] > 1 && far[i] > (best < 0 ? 1e-9 * self_ : far[best])) best = i;
+            if (best < 0) return;
+            count(H_.row(best), labels[best], -1), count(H_.row(best), c, 1);
+            --size_[labels[best]], ++size_[c];
+            labels[best] = static_cast<int32_t>(c), far[best] = 0;
+        }
+    }
+
+    const Labelled<L>& H_;
+    int64_t k_, groups_;
+    Crew& crew_;
+    std::vector<int32_t> counts_;
+    std::vector<int64_t> size_;
+    std::vector<double> base_, table_, cost_;
+    std::vector<int32_t> near_;
+    double self_ = 0;
+};
+
+}  // namespace
+
+template <typename L>
+nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, int64_t k, Vector<uint64_t> seeds,
+                             nb::object given, int max_iter, int threads) {
+    const Labelled<L> labelled{H.data(), static_cast<int64_t>(H.shape(0)), static_cast<int64_t>(H.shape(1)),
+                               static_cast<int64_t>(alpha.shape(0)), values, alpha.data()};
+    const int64_t n = labelled.n;
+    Vector<int64_t> rows;
+    if (!given.is_none()) rows = nb::cast<Vector<int64_t>>(given, false);
+    const bool drawn = given.is_none();
+    Result<int32_t> labels(n);
+    double inertia = std::numeric_limits<double>::infinity();
+    int n_iter = 0;
+    {
+        nb::gil_scoped_release release;
+        Crew crew(useful_threads(threads, n * labelled.rounds * k));
+        TableKMeans<L> means(labelled, k, crew);
+        std::vector<int32_t> run(n);
+        for (int64_t r = 0; r < (drawn ? static_cast<int64_t>(seeds.shape(0)) : 1); ++r) {
+            means.begin(drawn ? means.draw(seeds.data()[r]) : std::vector<int64_t>(rows.data(), rows.data() + rows.shape(0)), run.data());
+            int passes = 0;
+            const double found = means.run(run.data(), max_iter, &passes);
+            if (!(found < inertia)) continue;
+            inertia = found, n_iter = passes;
+            std::copy(run.begin(), run.end(), labels.get());
+        }
+    }
+    return nb::make_tuple(labels.release({static_cast<size_t>(n)}), inertia, n_iter);
+}
+
+void register_hypotheses(nb::module_& m) {
+    m.def("hypotheses_k_means", &hypotheses_k_means<uint8_t>, nb::arg("H").noconvert(), nb::arg("alpha").noconvert(),
+          nb::arg("values"), nb::arg("k"), nb::arg("seeds").noconvert(), nb::arg("given").none(), nb::arg("max_iter"), nb::arg("n_threads"));
+    m.def("hypotheses_k_means", &hypotheses_k_means<uint16_t>, nb::arg("H").noconvert(), nb::arg("alpha").noconvert(),
+          nb::arg("values"), nb::arg("k"), nb::arg("seeds").noconvert(), nb::arg("given").none(), nb::arg("max_iter"), nb::arg("n_threads"));
+}
+
+}  // namespace linkwise
