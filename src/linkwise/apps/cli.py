@@ -76,6 +76,9 @@ class Chooser(StrEnum):
     mpckmeans = "mpckmeans"
     seededkmeans = "seededkmeans"
     constrainedkmeans = "constrainedkmeans"
+    ckm = "ckm"
+    rckm = "rckm"
+    bckm = "bckm"
 
 
 class Preset(StrEnum):

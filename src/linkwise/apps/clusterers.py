@@ -21,6 +21,9 @@ METHODS = {
     "mpckmeans": "MPCKMeans",
     "seededkmeans": "SeededKMeans",
     "constrainedkmeans": "ConstrainedKMeans",
+    "ckm": "CKM",
+    "rckm": "RCKM",
+    "bckm": "BCKM",
 }
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
 

@@ -28,7 +28,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common.rounds import Rounds, RoundsClusterer, label_type
 from linkwise.cluster.common.spaces import Init, Kernel, Space
-from linkwise.cluster.common.weak_learner import Pairs, Weak, by_priority, constrained_k_means
+from linkwise.cluster.common.weak_learner import (
+    Convergence,
+    Pairs,
+    Ties,
+    Weak,
+    by_priority,
+    constrained_k_means,
+)
 from linkwise.errors import ConstraintWarning
 from linkwise.learner import Progress, rng_at
 
@@ -58,6 +65,9 @@ class BCKM(RoundsClusterer):
         Passes of a round.
     convergence : {"repeat", "first rise"}
         When a round ends, as for `CKM`.
+    ties : {"random", "columns"}
+        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
+        the columns of a matrix, so that each row's are side by side.
     random_state : int, RandomState or None
 
     Attributes
@@ -109,6 +119,7 @@ class BCKM(RoundsClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "first rise"})],
+        "ties": [StrOptions({"random", "columns"})],
         "random_state": ["random_state"],
     }
 
@@ -122,7 +133,8 @@ class BCKM(RoundsClusterer):
         init: Init = "k-means++",
         n_init: int = 10,
         max_passes: int = 100,
-        convergence: str = "repeat",
+        convergence: Convergence = "repeat",
+        ties: Ties = "random",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -133,12 +145,18 @@ class BCKM(RoundsClusterer):
         self.n_init = n_init
         self.max_passes = max_passes
         self.convergence = convergence
+        self.ties = ties
         self.random_state = random_state
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As the authors' program: rounds from rows far apart, ended where the inertia does not fall."""
-        return cls(n_clusters, **{"init": "farthest", "convergence": "first rise", **parameters})
+        """As the authors' program.
+
+        Rounds start from rows far apart and end where the inertia does not fall; constraints of equal
+        priority are looked at row by row.
+        """
+        preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+        return cls(n_clusters, **{**preset, **parameters})
 
     def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
@@ -178,7 +196,7 @@ class BCKM(RoundsClusterer):
         rise = self.convergence == "first rise"
         for attempt in range(_TRIES if t else _FIRST_TRIES):
             rng = rng_at(seed, 0, t, attempt)
-            order = by_priority(priority, rng)
+            order = by_priority(pairs, priority, rng, self.ties)
             means = space.seeded(k, rng, self.init)
             weak = constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
             if weak.loss < 0.5:

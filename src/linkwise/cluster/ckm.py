@@ -29,7 +29,14 @@ from linkwise.cluster.common.neighbourhoods import checked_init
 from linkwise.cluster.common.priced import plain_where_better
 from linkwise.cluster.common.rounds import plain, satisfying_more
 from linkwise.cluster.common.spaces import Init, Kernel, Means, Space, Vectors, space_of
-from linkwise.cluster.common.weak_learner import Weak, by_priority, constrained_k_means, pairs_of
+from linkwise.cluster.common.weak_learner import (
+    Convergence,
+    Ties,
+    Weak,
+    by_priority,
+    constrained_k_means,
+    pairs_of,
+)
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
 
@@ -57,6 +64,9 @@ class CKM(CenteredClusterer):
     convergence : {"repeat", "first rise"}
         When a start ends and what it gives: when labels repeat, the pass that broke least; or where the
         inertia does not fall, the pass before.
+    ties : {"random", "columns"}
+        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
+        the columns of a matrix, so that each row's are side by side.
     random_state : int, RandomState or None
 
     Attributes
@@ -101,6 +111,7 @@ class CKM(CenteredClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "convergence": [StrOptions({"repeat", "first rise"})],
+        "ties": [StrOptions({"random", "columns"})],
         "random_state": ["random_state"],
     }
 
@@ -112,7 +123,8 @@ class CKM(CenteredClusterer):
         init: Init | ArrayLike = "k-means++",
         n_init: int = 10,
         max_passes: int = 100,
-        convergence: str = "repeat",
+        convergence: Convergence = "repeat",
+        ties: Ties = "random",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -121,12 +133,21 @@ class CKM(CenteredClusterer):
         self.n_init = n_init
         self.max_passes = max_passes
         self.convergence = convergence
+        self.ties = ties
         self.random_state = random_state
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As the authors' program: one start from rows far apart, ended where the inertia does not fall."""
-        preset = {"init": "farthest", "n_init": 1, "convergence": "first rise"}
+        """As the authors' program, which explains the paper's figures of CKM.
+
+        One start from rows far apart, constraints row by row, ended where the inertia does not fall.
+        """
+        preset: dict[str, Any] = {
+            "init": "farthest",
+            "n_init": 1,
+            "convergence": "first rise",
+            "ties": "columns",
+        }
         return cls(n_clusters, **{**preset, **parameters})
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
@@ -174,7 +195,7 @@ class CKM(CenteredClusterer):
         for number in range(n_starts):
             rng = rng_at(seed, number)
             means = self._start(space, starts, k, rng)
-            order = by_priority(pairs.weight, rng)
+            order = by_priority(pairs, pairs.weight, rng, self.ties)
             rise = self.convergence == "first rise"
             found.append(
                 constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)

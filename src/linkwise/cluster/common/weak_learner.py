@@ -8,7 +8,7 @@ repeat, and the pass that broke least is kept; of equal ones that of least inert
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,24 @@ def pairs_of(constraints: Constraints) -> Pairs:
     return Pairs(np.ascontiguousarray(ends), must, weight)
 
 
-def by_priority(priority: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Constraints from the highest priority to the lowest, equal ones in random order."""
-    mixed = rng.permutation(len(priority)).astype(np.int32)
-    ordered: NDArray[np.int32] = mixed[np.argsort(-priority[mixed], kind="stable")]
+Ties = Literal["random", "columns"]
+Convergence = Literal["repeat", "first rise"]
+
+
+def by_priority(
+    pairs: Pairs, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
+) -> NDArray[np.int32]:
+    """Constraints from the highest priority to the lowest.
+
+    Equal ones are in random order, or in that of the columns of a matrix of constraints, above its diagonal:
+    then all constraints of a row stand side by side.
+    """
+    first = (
+        rng.permutation(len(priority))
+        if ties == "random"
+        else np.lexsort((pairs.ends[:, 0], pairs.ends[:, 1]))
+    )
+    ordered: NDArray[np.int32] = first[np.argsort(-priority[first], kind="stable")].astype(np.int32)
     return ordered
 
 
