@@ -3,8 +3,8 @@
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. In every pass
 all labels are given anew: pair after pair, the constraint of highest priority first, then the rows that no
 constraint names. Since constrained labels need not lower the sum of squares, passes may go round in a circle:
-they end when labels were there before, or when ten passes brought nothing better. The pass that broke least is
-kept; of equal ones that of least inertia.
+they end when labels were there before, or when ten passes brought nothing better. The pass that broke least
+is kept; of equal ones that of least inertia.
 """
 
 from __future__ import annotations
