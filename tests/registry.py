@@ -18,12 +18,16 @@ class Entry:
     """A way to make an estimator.
 
     `exact`: asked until it is exhausted, it finds the truth among distinct rows.
+    `known_k`: it is told the number of clusters: where it is `exact`, at least as many as the laws' classes.
     """
 
     name: str
     make: Callable[..., Any]
     exact: bool
+    known_k: bool = False
 
+
+QUICK = lw.PCKMeans(n_init=1)
 
 LEARNERS = (
     Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False),
@@ -38,6 +42,20 @@ LEARNERS = (
         "COBRAS, largest half, largest first",
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
+    ),
+    Entry(
+        "ExploreConsolidate",
+        lambda **seed: lw.ExploreConsolidate(4, estimator=QUICK, **seed),
+        exact=True,
+        known_k=True,
+    ),
+    Entry("MinMax", lambda **seed: lw.MinMax(4, estimator=QUICK, **seed), exact=True, known_k=True),
+    Entry("NPU", lambda **seed: lw.NPU(4, estimator=QUICK, n_trees=3, **seed), exact=True, known_k=True),
+    Entry(
+        "MinMax, 2 clusters",
+        lambda **seed: lw.MinMax(2, estimator=QUICK, **seed),
+        exact=False,
+        known_k=True,
     ),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
@@ -100,6 +118,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 each_learner = sweep(LEARNERS)
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
+each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)
 each_of_centers = sweep(tuple(entry for entry in CLUSTERERS if entry.centers))
 each_soft = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft"))

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.active.explore_consolidate import ExploreConsolidate
+    from linkwise.active.min_max import MinMax
+    from linkwise.active.npu import NPU
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
@@ -46,6 +49,9 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "ExploreConsolidate": "active.explore_consolidate",
+    "MinMax": "active.min_max",
+    "NPU": "active.npu",
     "BCKM": "cluster.bckm",
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
@@ -88,6 +94,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "ExploreConsolidate",
+    "MinMax",
+    "NPU",
     "COBS",
     "ActiveCOBS",
     "COPKMeans",

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 import linkwise as lw
 from laws.asking import partition, rows_and_truth, truth
 from linkwise.learner import TruthOracle
-from registry import each_exact_learner, each_learner
+from registry import each_exact_learner, each_learner, each_that_finds_k
 
 
 def blobs(n=90, seed=2):
@@ -126,7 +126,7 @@ def test_identical_rows_that_are_required_apart_are_named(entry, oracle):
 
 
 # ---------------------------------------------------------------- without an oracle
-@each_learner
+@each_that_finds_k
 def test_without_an_oracle_nothing_is_asked(entry):
     X, y = blobs()
     model = entry.make(random_state=0).fit(X, y)
@@ -136,7 +136,7 @@ def test_without_an_oracle_nothing_is_asked(entry):
     np.testing.assert_array_equal(entry.make(random_state=0).fit_predict(X), model.labels_)
 
 
-@each_learner
+@each_that_finds_k
 def test_a_must_link_joins_two_clear_groups(entry):
     X, y = blobs()
     first, second = np.flatnonzero(y == 0)[-1], np.flatnonzero(y == 1)[-1]
@@ -144,7 +144,7 @@ def test_a_must_link_joins_two_clear_groups(entry):
     assert partition(model.labels_) == partition(np.where(y == 1, 0, y))
 
 
-@each_learner
+@each_that_finds_k
 def test_a_cannot_link_divides_a_clear_group_by_its_nearer_end(entry):
     X, y = blobs()
     group = np.flatnonzero(y == 0)

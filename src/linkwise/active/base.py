@@ -85,7 +85,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         if oracle is not None and not callable(oracle):
             raise TypeError(f"oracle={oracle!r}; give a function of two row positions, or None")
         if oracle is None:
-            labels = unasked(rows, evidence, seed)
+            labels = self._unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
             return self
         run = Run(self, rows, evidence, seed, askable=shown, budget=budget)
@@ -97,6 +97,10 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
         return self
+
+    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+        """What the constraints alone give."""
+        return unasked(X, evidence, seed)
 
     def _keep(self, evidence: Evidence, labels: Labels, history: History, reason: str) -> None:
         self.labels_ = labels

@@ -13,12 +13,22 @@ from linkwise.errors import SessionError
 if TYPE_CHECKING:
     from linkwise.learner import Learner
 
-METHODS = {"cobras": "COBRAS", "cobra": "COBRA", "cobs": "ActiveCOBS"}
-OWNER = {  # parameter -> its option, and the method that it belongs to
-    "n_super_instances": ("--super-instances", "cobra"),
-    "preset": ("--preset", "cobs"),
-    "noise": ("--noise", "cobs"),
-    "cache": ("--cache", "cobs"),
+METHODS = {
+    "cobras": "COBRAS",
+    "cobra": "COBRA",
+    "cobs": "ActiveCOBS",
+    "explore": "ExploreConsolidate",
+    "minmax": "MinMax",
+    "npu": "NPU",
+}
+KNOWN_K = ("explore", "minmax", "npu")  # those that are told the number of clusters
+OWNERS = {  # parameter -> its option, and the methods that it belongs to
+    "n_super_instances": ("--super-instances", ("cobra",)),
+    "preset": ("--preset", ("cobs",)),
+    "noise": ("--noise", ("cobs",)),
+    "cache": ("--cache", ("cobs",)),
+    "n_clusters": ("--clusters", KNOWN_K),
+    "estimator": ("--estimator", KNOWN_K),
 }
 
 
@@ -31,15 +41,19 @@ class Asking:
     preset: str | None = None
     noise: str | None = None
     cache: Path | None = None
+    clusters: int | None = None
+    estimator: str | None = None
     seed: int | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """What belongs to one method alone, under the names of its parameters."""
+        """What belongs to some methods only, under the names of its parameters."""
         given = {
             "n_super_instances": self.super_instances,
             "preset": self.preset,
             "noise": self.noise,
             "cache": None if self.cache is None else str(self.cache.absolute()),
+            "n_clusters": self.clusters,
+            "estimator": self.estimator,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -61,7 +75,7 @@ def other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
             f"the session was made with {described['name']}; name what goes on: --method {'|'.join(METHODS)}"
         )
     kept = described["parameters"]
-    parameters = dict(kept) if method == stored else {"random_state": kept.get("random_state", 0)}
+    parameters = dict(kept) if method == stored else _handed_over(method, stored, kept)
     if asking.seed is not None:
         parameters["random_state"] = asking.seed
     learner = _learner(method, parameters, asking)
@@ -70,14 +84,34 @@ def other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
     return None if as_stored(learner) == described else learner
 
 
-def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner:
-    import linkwise
+def _handed_over(method: str, stored: str | None, kept: dict[str, Any]) -> dict[str, Any]:
+    """What the next method takes from the one before."""
+    shared = {name for name, (_, owners) in OWNERS.items() if method in owners and stored in owners}
+    return {"random_state": 0} | {name: kept[name] for name in kept if name in shared | {"random_state"}}
 
-    for option, owner in (OWNER[name] for name in asking.parameters()):
-        if owner != method:
-            raise WrongUse(f"{option} belongs to --method {owner}; what asks here is {method}")
-    learner: Learner = getattr(linkwise, METHODS[method])(**{**parameters, **asking.parameters()})
-    return learner
+
+def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner:
+    from linkwise.session.described import rebuilt
+
+    for option, owners in (OWNERS[name] for name in asking.parameters()):
+        if method not in owners:
+            raise WrongUse(f"{option} belongs to --method {' or '.join(owners)}; what asks here is {method}")
+    chosen = {**parameters, **asking.parameters()}
+    if method in KNOWN_K and "n_clusters" not in chosen:
+        raise WrongUse(
+            f"--method {method} must know how many clusters there are; say it: --clusters 3 "
+            "(cobras finds the number itself)"
+        )
+    if asking.estimator is not None:
+        _check_estimator(asking.estimator)
+    return rebuilt({"name": METHODS[method], "parameters": chosen})
+
+
+def _check_estimator(name: str) -> None:
+    from linkwise.active.estimators import names
+
+    if name not in names():
+        raise WrongUse(f"--estimator {name}; give one of {', '.join(names())}")
 
 
 def learner_in_words(described: dict[str, Any]) -> str:
@@ -88,6 +122,14 @@ def learner_in_words(described: dict[str, Any]) -> str:
         words.append(count(parameters["n_super_instances"], "super-instance"))
     if described["name"] == "ActiveCOBS":
         words += [f"preset {parameters['preset']}", f"noise {parameters['noise']}"]
+    if "n_clusters" in parameters:
+        words += [count(parameters["n_clusters"], "cluster"), _clusterer_in_words(parameters["estimator"])]
     if parameters.get("random_state") is not None:
         words.append(f"seed {parameters['random_state']}")
     return ", ".join(words)
+
+
+def _clusterer_in_words(estimator: str | dict[str, Any] | None) -> str:
+    """``by mpckmeans``."""
+    name = estimator["name"] if isinstance(estimator, dict) else estimator or "mpckmeans"
+    return f"by {name.lower()}"

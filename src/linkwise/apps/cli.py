@@ -62,6 +62,9 @@ class Method(StrEnum):
     cobras = "cobras"
     cobra = "cobra"
     cobs = "cobs"
+    explore = "explore"
+    minmax = "minmax"
+    npu = "npu"
 
 
 class Chooser(StrEnum):
@@ -187,6 +190,16 @@ def ask_command(
     super_instances: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
     ] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="With explore, minmax or npu, which must know: how many there are."
+        ),
+    ] = None,
+    estimator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With explore, minmax or npu: pckmeans, ...  [default: mpckmeans]"),
+    ] = None,
     preset: Clusterings = None,
     noise: NoiseIs = None,
     cache: Cache = None,
@@ -224,6 +237,8 @@ def ask_command(
             preset and preset.value,
             noise and noise.value,
             cache,
+            clusters,
+            estimator,
             seed,
         ),
         session=session,

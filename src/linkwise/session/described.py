@@ -24,7 +24,7 @@ def described(learner: Learner) -> dict[str, Any]:
         raise TypeError(f"{learner!r} is no learner; give one, for example COBRAS(random_state=0)")
     kind = type(learner)
     ours = kind.__module__.startswith("linkwise.")
-    parameters = dict(getattr(learner, "get_params", dict)())
+    parameters = {name: _kept(name, value) for name, value in _parameters(learner).items()}
     state = parameters.get("random_state")
     if state is not None and not isinstance(state, (int, np.integer)):
         parameters["random_state"] = None  # the seed that was drawn from it is kept instead
@@ -32,6 +32,34 @@ def described(learner: Learner) -> dict[str, Any]:
         "name": kind.__name__ if ours else f"{kind.__module__}.{kind.__qualname__}",
         "parameters": in_json(parameters, f"the parameters of {kind.__name__}"),
     }
+
+
+def _parameters(estimator: object) -> dict[str, Any]:
+    return dict(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else {}
+
+
+def _kept(name: str, value: object) -> Any:
+    """A parameter as it is, or the name and parameters of a clusterer of linkwise."""
+    import linkwise
+
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        return value
+    kind = type(value)
+    if getattr(linkwise, kind.__name__, None) is not kind:
+        raise SessionError(
+            f"{name}={value!r} is no part of linkwise, so a session file cannot keep it; "
+            "give a clusterer of linkwise, or its name"
+        )
+    return {"name": kind.__name__, "parameters": _parameters(value)}
+
+
+def _made(value: Any) -> Any:
+    """A parameter from what was kept of it."""
+    import linkwise
+
+    if not (isinstance(value, dict) and value.keys() == {"name", "parameters"}):
+        return value
+    return getattr(linkwise, value["name"])(**value["parameters"])
 
 
 def rebuilt(stored: dict[str, Any]) -> Learner:
@@ -46,8 +74,8 @@ def rebuilt(stored: dict[str, Any]) -> Learner:
             "pass it: Session.open(path, X, learner)"
         )
     try:
-        return found(**stored["parameters"])
-    except TypeError as error:
+        return found(**{name: _made(value) for name, value in stored["parameters"].items()})
+    except (AttributeError, TypeError) as error:
         raise SessionError(
             f"the stored parameters of {stored['name']} are not those of this linkwise ({error}); "
             "pass the learner: Session.open(path, X, learner)"

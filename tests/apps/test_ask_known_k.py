@@ -1,0 +1,76 @@
+"""``linkwise ask --method explore|minmax|npu``: the number of clusters must be said."""
+
+import pytest
+
+from linkwise.session.session import Session
+
+each = pytest.mark.parametrize("method", ["explore", "minmax", "npu"])
+QUICK = ("--estimator", "pckmeans")
+
+
+@each
+def test_without_the_number_of_clusters_it_says_what_to_type(fruit, linkwise, method):
+    done = linkwise("ask", fruit.path, "--method", method)
+    assert done.exit_code == 2
+    assert f"--method {method} must know how many clusters there are" in done.stderr
+    assert "--clusters 3" in done.stderr
+    assert not fruit.session.exists()
+
+
+@each
+def test_the_truth_finds_the_groups(fruit, linkwise, method):
+    truth = list(fruit.truth.values())
+    done = linkwise("ask", fruit.path, "--method", method, "--clusters", 3, *QUICK, said="q\n")
+    assert done.exit_code == 0, done.stderr
+    assert "0 of 3 clusters have been met; 0 rows are placed." in done.stdout
+    from linkwise.data import encode, read_table
+
+    with Session.open(fruit.session, encode(read_table(fruit.path)).X) as session:
+        for _ in range(6):
+            session.answer(truth[session.question.first] == truth[session.question.second])
+        assert len(set(zip(session.labels.tolist(), truth, strict=True))) == 3
+    status = linkwise("status", fruit.path).stdout
+    assert "3 clusters, by pckmeans, seed 0" in status
+    assert "3 of 3 clusters have been met" in status
+
+
+def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise):
+    linkwise("ask", fruit.path, said="n\nq\n")
+    refused = linkwise("ask", fruit.path, "--method", "minmax")
+    assert refused.exit_code == 2
+    assert "--clusters 3" in refused.stderr
+    done = linkwise("ask", fruit.path, "--method", "minmax", "--clusters", 4, *QUICK, said="q\n")
+    assert "MinMax, 4 clusters, by pckmeans, seed 0 asks from now on" in " ".join(done.stdout.split())
+    done = linkwise("ask", fruit.path, "--method", "npu", said="q\n")
+    assert "NPU, 4 clusters, by pckmeans, seed 0 asks from now on" in " ".join(done.stdout.split())
+    assert "asks from now on" not in linkwise("ask", fruit.path, "--clusters", 4, said="q\n").stdout
+    done = linkwise("ask", fruit.path, "--clusters", 3, "--estimator", "mpckmeans", said="q\n")
+    assert "NPU, 3 clusters, by mpckmeans, seed 0 asks from now on" in " ".join(done.stdout.split())
+    done = linkwise("ask", fruit.path, "--method", "cobras", said="q\n")
+    assert "COBRAS, seed 0 asks from now on" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--clusters", 3), "--clusters belongs to --method explore or minmax or npu"),
+        (("--method", "cobs", *QUICK), "--estimator belongs to --method explore"),
+        (("--method", "npu", "--clusters", 3, "--preset", "quick"), "--preset belongs to --method cobs"),
+        (
+            ("--method", "npu", "--clusters", 3, "--estimator", "kmeans"),
+            "--estimator kmeans; give one of ",
+        ),
+        (("--method", "npu", "--clusters", 0), "Invalid value for '--clusters'"),
+    ],
+)
+def test_wrong_use(fruit, linkwise, options, words):
+    done = linkwise("ask", fruit.path, *options)
+    assert done.exit_code == 2
+    assert words in " ".join(done.stderr.split())
+    assert not fruit.session.exists()
+
+
+def test_more_clusters_than_rows_are_as_many_as_rows(fruit, linkwise):
+    done = linkwise("ask", fruit.path, "--method", "explore", "--clusters", 99, *QUICK, said="n\nq\n")
+    assert done.exit_code == 0, done.stderr
+    assert "of 99 clusters have been met" in done.stdout
