@@ -309,7 +309,7 @@ def test_as_the_authors_program():
 @pytest.mark.parametrize(
     ("model", "X", "error", "words"),
     [
-        (lw.BCKM(2, kernel="precomputed"), np.eye(3)[:, :2], ValueError, "square matrix of similarities"),
+        (lw.BCKM(2, kernel="precomputed"), np.eye(3)[:, :2], ValueError, "a square matrix"),
         (
             lw.BCKM(2, kernel="precomputed"),
             np.triu(np.ones((3, 3))),
