@@ -61,11 +61,12 @@ def checked_rows(X: Any, estimator: BaseEstimator | None = None, *, sparse: bool
 
 
 def _canonical(X: Any) -> csr_array:
-    """CSR with sorted indices, each cell once; a copy where `X` is otherwise."""
+    """CSR with sorted indices, each cell once and none of them 0; a copy where `X` is otherwise."""
     rows = csr_array(X)
-    if not rows.has_canonical_format:
+    if not rows.has_canonical_format or not rows.data.all():
         rows = rows.copy()
         rows.sum_duplicates()
+        rows.eliminate_zeros()
     return rows
 
 

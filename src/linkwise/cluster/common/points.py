@@ -138,12 +138,13 @@ def _sparse_plusplus(
 ) -> NDArray[np.int64]:
     """As ``kernels.kmeans_plusplus`` for one start; -1 in the last places."""
     rng = np.random.default_rng(int(seed))
+    key = X @ np.cos(np.arange(X.shape[1]))  # weights without any relation to each other
     each = np.ones(X.shape[0]) if weight is None else weight.astype(np.float64)
     chosen = np.full(k, -1)
     if given is None:
         chosen[0] = rng.choice(X.shape[0], p=each / each.sum())
         left = squared_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
-        left[_identical_to(X, chosen[0])] = 0
+        left[_identical_to(X, chosen[0], key)] = 0
     else:
         left = squared_distances(X, given).min(axis=1)
         left[left <= 1e-12 * _squares(X)] = 0  # rounding of a row that is a given centre
@@ -155,16 +156,18 @@ def _sparse_plusplus(
         after = np.minimum(left[:, None], squared_distances(X, X[rows].toarray().astype(np.float64)))
         best = int((each @ after).argmin())
         chosen[c], left = rows[best], after[:, best]
-        left[_identical_to(X, rows[best])] = 0
+        left[_identical_to(X, rows[best], key)] = 0
     return chosen
 
 
-def _identical_to(X: Any, row: int) -> NDArray[np.bool_]:
-    """Which rows equal one of them in every cell."""
-    squares = _squares(X)
-    same: NDArray[np.bool_] = squares == squares[row]
-    at = np.flatnonzero(same)
-    same[at] = np.asarray(abs(X[at] - X[np.full(len(at), row)]).sum(axis=1)).ravel() == 0
+def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows equal one of them in every cell; equal rows have equal keys."""
+    same: NDArray[np.bool_] = key == key[row]
+    cells = slice(X.indptr[row], X.indptr[row + 1])
+    for other in np.flatnonzero(same):
+        theirs = slice(X.indptr[other], X.indptr[other + 1])
+        alike = (np.array_equal(part[cells], part[theirs]) for part in (X.indices, X.data))
+        same[other] = all(alike)
     return same
 
 

@@ -34,6 +34,8 @@ class Means(NamedTuple):
     at: Any
     spread: float
     """Sum over the clusters of rows times squared length of the mean: the larger, the less inertia."""
+    empty: bool = False
+    """Whether a cluster has no row."""
 
 
 class Space(Protocol):
@@ -56,6 +58,7 @@ class Vectors:
 
     def __init__(self, X: Any) -> None:
         self.X, self.n = X, X.shape[0]
+        self._threads = parallel.n_threads()
         self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
     def at(self, centers: Centers) -> Means:
@@ -81,16 +84,16 @@ class Vectors:
         """By squared distances."""
         if issparse(self.X):
             return two_of_table(points.squared_distances(self.X, means.at))
-        return kernels.two_nearest(self.X, means.at, parallel.n_threads())
+        return kernels.two_nearest(self.X, means.at, self._threads)
 
     def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
         """Means of the rows; the spread is about the mean of all."""
-        total, counts = points.sums(self.X, labels, len(means.at))
+        total, counts = points.sums(self.X, labels, len(means.at), n_threads=self._threads)
         used = counts > 0
         centers = means.at.copy()
         centers[used] = total[used] / counts[used, None]
         from_mean = ((centers[used] - self._mean) ** 2).sum(axis=1)
-        return Means(centers, float(counts[used] @ from_mean))
+        return Means(centers, float(counts[used] @ from_mean), not used.all())
 
 
 class Similarities:
@@ -98,6 +101,7 @@ class Similarities:
 
     def __init__(self, K: NDArray[np.float64]) -> None:
         self.K, self.n = K, len(K)
+        self._threads = parallel.n_threads()
         self._own = np.ascontiguousarray(K.diagonal())
 
     def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
@@ -119,14 +123,14 @@ class Similarities:
         """Means known by the mean similarity of every row to their rows, and of these to each other."""
         to_mean, within = means.at
         k = len(within)
-        total = kernels.similarity_sums(self.K, labels, k, parallel.n_threads())
+        total = kernels.similarity_sums(self.K, labels, k, self._threads)
         counts = np.bincount(labels, minlength=k)
         inner = np.bincount(labels, weights=total[np.arange(self.n), labels], minlength=k)
         used = counts > 0
         to_mean, within = to_mean.copy(), within.copy()
         to_mean[:, used] = total[:, used] / counts[used]
         within[used] = inner[used] / counts[used] ** 2
-        return Means((to_mean, within), float((inner[used] / counts[used]).sum()))
+        return Means((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
 
 
 def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:

@@ -2,8 +2,9 @@
 
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. In every pass
 all labels are given anew: pair after pair, the constraint of highest priority first, then the rows that no
-constraint names. Since constrained labels need not lower the sum of squares, the passes end when labels
-repeat, and the pass that broke least is kept; of equal ones that of least inertia.
+constraint names. Since constrained labels need not lower the sum of squares, passes may go round in a circle:
+they end when labels were there before, or when ten passes brought nothing better. The pass that broke least
+is kept; of equal ones that of least inertia.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ def pairs_of(constraints: Constraints) -> Pairs:
     weight = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
     return Pairs(np.ascontiguousarray(ends), must, weight)
 
+
+PATIENCE = 10  # passes without a better one
 
 Ties = Literal["random", "columns"]
 Convergence = Literal["repeat", "first rise"]
@@ -104,21 +107,25 @@ def constrained_k_means(
     """
     ones = np.ones(space.n, dtype=np.int64)
     k = n_centres(means)
+    known: set[int] = set()
     best: Weak | None = None
     before: Weak | None = None
     for n_passes in range(1, max_passes + 1):
         near = space.two_nearest(means)
         labels, broken = kernels.assign_by_priority(near, pairs.ends, pairs.must, order)
-        if before is not None and (labels == before.labels).all():
+        if (seen := hash(labels.tobytes())) in known:
             break
+        known.add(seen)
         means = space.moved(labels, means)
         now = Weak(labels, broken, float(share @ broken), means, n_passes)
         if first_rise and before is not None and not means.spread > before.means.spread:
             return before
         if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread):
             best = now
+        elif n_passes - best.n_passes >= PATIENCE and not first_rise:
+            break
         before = now
-        if len(np.unique(labels)) < k:
+        if means.empty:
             means = space.moved(filled(labels, near.square, k, ones), means)
     assert best is not None
     return before if first_rise and before is not None else best
