@@ -93,7 +93,9 @@ def compare(options: argparse.Namespace) -> int:
     lines = [line_of(group, rows) for group, rows in found.items()]
     write_csv(out / f"table2_{options.features}.csv", COLUMNS, lines)
     print(f"\nNMI, {options.sets} x {options.seeds} trials, {options.features} features (in brackets: paper)")
-    print(table(("task", "method", *(f"{p} %" for p in PERCENT)), table2(lines)))
+    head, beside = ("task", "method", *(f"{p} %" for p in PERCENT)), table2(lines)
+    write_csv(out / f"table2_{options.features}_table.csv", head, beside)
+    print(table(head, beside))
     print("\nRounds of BCKM (in brackets: Table 4)")
     print(table(("task", *(f"{p} %" for p in PERCENT)), table4(lines)))
     return tell(lines)
