@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
+    from linkwise.cluster.clusilc import ClusILC
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
+    "ClusILC": "cluster.clusilc",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -72,6 +74,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "ClusILC",
     "COBS",
     "ActiveCOBS",
     "Pool",

@@ -19,11 +19,15 @@ from linkwise.kernels.kmeans import (
 )
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
+from linkwise.kernels.tree import LeafSplits, LinkedRows, best_splits
 
 __all__ = [
+    "LeafSplits",
+    "LinkedRows",
     "LloydRuns",
     "TwoMeans",
     "all_dbscans",
+    "best_splits",
     "distance_range",
     "exchange",
     "gaussian_weights",

@@ -60,3 +60,24 @@ def gaussian_weights(
 def exchange(
     X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def best_splits(
+    Z: NDArray[np.float64],
+    order: NDArray[np.int32],
+    rank: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    place: NDArray[np.int32],
+    component: NDArray[np.int32],
+    first: NDArray[np.int64],
+    foe_first: NDArray[np.int64],
+    foe: NDArray[np.int32],
+    label: NDArray[np.int32],
+    allowed: NDArray[np.uint8],
+    own: int,
+    free: int,
+    evidence: bool,
+    least: float,
+    per_square: float,
+    per_break: float,
+    most: int,
+    n_threads: int,
+) -> tuple[float, int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...

@@ -80,5 +80,6 @@ void register_together(nb::module_& m);
 void register_colouring(nb::module_& m);
 void register_gaussian(nb::module_& m);
 void register_exchange(nb::module_& m);
+void register_split(nb::module_& m);
 
 }  // namespace linkwise

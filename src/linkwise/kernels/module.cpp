@@ -14,4 +14,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_colouring(m);
     linkwise::register_gaussian(m);
     linkwise::register_exchange(m);
+    linkwise::register_split(m);
 }
