@@ -158,7 +158,7 @@ class ClusILC(ClusterMixin, BaseEstimator):
         y : ignored
         constraints : Constraints, optional
         sample_weight : array-like of shape (n_rows,), optional
-            Positive.
+            A row of weight 0 takes no part, but gets the label of the leaf that it reaches.
         progress : callable, optional
             ``progress(leaves, most)`` after each split; most is `max_leaves`, or the leaves there are.
 
@@ -169,10 +169,19 @@ class ClusILC(ClusterMixin, BaseEstimator):
         self._validate_params()
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows, np.float64)
-        problem = self._problem(rows, wanted, weight)
+        if self.n_clusters is not None and self.n_clusters > len(rows):
+            raise ValueError(
+                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}; want fewer clusters"
+            )
+        if sample_weight is None:
+            problem = self._problem(rows, wanted, None)
+        else:
+            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+            there = np.flatnonzero(weight)
+            problem = self._problem(rows[there], wanted[there], weight[there])
         found = searched(problem, progress)
-        self.tree_, self.labels_ = found.described(len(rows))
+        self.tree_ = found.tree()
+        self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(self.labels_)))
         self.n_leaves_ = len(found.leaves)
@@ -183,8 +192,6 @@ class ClusILC(ClusterMixin, BaseEstimator):
     def _problem(
         self, X: NDArray[Any], constraints: Constraints, weight: NDArray[np.float64] | None
     ) -> Problem:
-        if weight is not None and not (weight > 0).all():
-            raise ValueError(f"sample_weight holds {weight.min():g}; give positive weights")
         columns = columns_of(
             X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
         )
@@ -281,6 +288,7 @@ class Leaf:
     order: NDArray[np.int32]  # (n_tests, n_rows of the leaf): as in Columns
     label: int
     path: Path
+    squares: kernels.LeafSquares
 
     @property
     def rows(self) -> NDArray[np.int32]:
@@ -308,23 +316,17 @@ class Growing:
     course: tuple[tuple[float, int], ...]
     """Squares within leaves and broken constraints: at the root and after each split."""
 
-    def described(self, n_rows: int) -> tuple[Tree, Labels]:
-        """The tree and the labels of the rows, clusters numbered by their first rows."""
-        raw = np.empty(n_rows, dtype=np.int32)
-        for leaf in self.leaves:
-            raw[leaf.rows] = leaf.label
-        used, first, labels = np.unique(raw, return_index=True, return_inverse=True)
-        number = np.empty(len(used), dtype=np.int32)
-        number[np.argsort(first)] = np.arange(len(used))
-        named = [(leaf.path, int(number[np.searchsorted(used, leaf.label)])) for leaf in self.leaves]
-        return tree_of(named), number[labels]
+    def tree(self) -> Tree:
+        """The tree, its clusters numbered by their first leaves."""
+        number = {label: at for at, label in enumerate(dict.fromkeys(leaf.label for leaf in self.leaves))}
+        return tree_of([(leaf.path, number[leaf.label]) for leaf in self.leaves])
 
 
 def searched(problem: Problem, progress: Progress | None) -> Growing:
     """Refine the best trees, as many as the beam is wide, while one gets better."""
     n = len(problem.columns.X)
     root = Growing(
-        (Leaf(problem.columns.order, 0, ()),),
+        (leaf_of(problem, problem.columns.order, 0, ()),),
         (None,),
         np.zeros(len(problem.linked.component), dtype=np.int32),
         np.zeros(len(problem.linked.component), dtype=np.int32),
@@ -406,22 +408,35 @@ def splits_of(problem: Problem, tree: Growing, at: int) -> kernels.LeafSplits:
     allowed = np.zeros(1 + max(other.label for other in tree.leaves), dtype=np.uint8)
     allowed[old] = 1
     return kernels.best_splits(
-        problem.columns.features,
-        leaf.order,
-        problem.columns.rank,
-        problem.weight,
+        leaf.squares,
         problem.linked,
         tree.place_label,
         allowed,
         leaf.label,
         n_free,
         problem.evidence,
-        problem.least,
         problem.per_square,
         problem.per_broken,
         problem.beam_width,
         parallel.n_threads(),
     )
+
+
+def leaf_of(problem: Problem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
+    """A leaf with these rows."""
+    columns, place = problem.columns, problem.linked.place
+    tie = MARGIN / problem.per_square if problem.per_square else 0.0
+    squares = kernels.leaf_squares(
+        columns.features,
+        order,
+        columns.rank,
+        problem.weight,
+        place,
+        problem.least,
+        tie,
+        parallel.n_threads(),
+    )
+    return Leaf(order, label, path, squares)
 
 
 def refinements(problem: Problem, tree: Growing) -> Iterator[tuple[int, int, float]]:
@@ -443,7 +458,10 @@ def refined(problem: Problem, tree: Growing, at: int, split: int) -> Growing:
     number, size, gain, after = view.found.splits[split]
     one, two = parted(leaf.order, number, size, len(problem.columns.X))
     test = problem.columns.test(number, int(leaf.order[number][size - 1]), int(leaf.order[number][size]))
-    bare = [Leaf(part, leaf.label, (*leaf.path, (test, yes))) for part, yes in ((one, True), (two, False))]
+    bare = [
+        leaf_of(problem, part, leaf.label, (*leaf.path, (test, yes)))
+        for part, yes in ((one, True), (two, False))
+    ]
     labels = new_labels(problem, tree, at, bare, view.found.counts[split])
     sides = [replace(side, label=label) for side, label in zip(bare, labels, strict=True)]
     place_label, place_leaf = tree.place_label.copy(), tree.place_leaf.copy()

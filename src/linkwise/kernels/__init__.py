@@ -19,10 +19,11 @@ from linkwise.kernels.kmeans import (
 )
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
-from linkwise.kernels.tree import LeafSplits, LinkedRows, best_splits
+from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
     "LeafSplits",
+    "LeafSquares",
     "LinkedRows",
     "LloydRuns",
     "TwoMeans",
@@ -34,6 +35,7 @@ __all__ = [
     "greedy_colours",
     "kmeans_plusplus",
     "label_sums",
+    "leaf_squares",
     "lloyd",
     "nearest_points",
     "nearest_rows",

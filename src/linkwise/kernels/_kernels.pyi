@@ -60,12 +60,21 @@ def gaussian_weights(
 def exchange(
     X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
-def best_splits(
+def leaf_squares(
     Z: NDArray[np.float64],
     order: NDArray[np.int32],
     rank: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     place: NDArray[np.int32],
+    least: float,
+    tie: float,
+    n_threads: int,
+) -> tuple[float, NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+def best_splits(
+    scatter: float,
+    between: NDArray[np.float64],
+    size: NDArray[np.int32],
+    places: NDArray[np.int32],
     component: NDArray[np.int32],
     first: NDArray[np.int64],
     foe_first: NDArray[np.int64],
@@ -75,9 +84,8 @@ def best_splits(
     own: int,
     free: int,
     evidence: bool,
-    least: float,
     per_square: float,
-    per_break: float,
+    per_broken: float,
     most: int,
     n_threads: int,
-) -> tuple[float, int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
+) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...

@@ -1,9 +1,10 @@
 // The best ways to split one leaf of a clustering tree (Struyf and Dzeroski 2007, section 3).
 //
-// The rows of the leaf are moved one by one from the second side to the first, in the order of each
-// attribute. What the sum of squares becomes follows from the sum of the moved rows; what the constraints
-// become follows from counts by component: all rows of one component bear the same constraints, so that
-// the closure is never written out.
+// The rows of the leaf are moved one by one from the second side to the first, in the order of each test.
+// What the sum of squares becomes follows from the sum of the moved rows, and needs no label: of all places
+// between two rows with constraints only the best is kept (leaf_squares). What the constraints become
+// follows from counts by component, since all rows of a component bear the same constraints, so that the
+// closure is never written out (best_splits). Labels that change cost the second part only.
 #include <limits>
 #include <optional>
 #include <vector>
@@ -26,7 +27,6 @@ struct Count {
 
 // Constraints as they stand: rows that bear any are numbered by component ("places").
 struct Standing {
-    const int32_t* place;     // of each row, or -1
     const int32_t* component; // of each place
     const int64_t* first;     // places of component c: first[c] .. first[c + 1]
     const int64_t* foe_first;
@@ -67,7 +67,7 @@ inline std::vector<Count> outside(const Standing& s, int64_t component, const st
     return counts;
 }
 
-inline Inside look_inside(const Standing& s, const int32_t* rows, int64_t m, int64_t labels) {
+inline Inside look_inside(const Standing& s, const int32_t* places, int64_t m, int64_t labels) {
     Inside t;
     t.local.assign(s.components, -1);
     t.must_total.assign(labels, 0);
@@ -75,8 +75,7 @@ inline Inside look_inside(const Standing& s, const int32_t* rows, int64_t m, int
     std::vector<uint8_t> in(s.places, 0);
     std::vector<int32_t> members;  // component of each local number
     for (int64_t q = 0; q < m; ++q) {
-        const int32_t p = s.place[rows[q]];
-        if (p < 0) continue;
+        const int32_t p = places[q];
         in[p] = 1;
         const int32_t c = s.component[p];
         if (t.local[c] < 0) {
@@ -190,17 +189,6 @@ class Shortlist {
     std::vector<Candidate> list_;
 };
 
-struct Leaf {
-    const double* Z;  // rows of `width` features, a multiple of 8
-    int64_t width, m;
-    const double* weight;  // of the rows; null: 1 each
-    const double* mean;    // of the leaf
-    double total;          // weight of the leaf
-    double least;          // weight of a side
-    double scatter;        // sum of squares within the leaf
-    double per_square, per_break;
-};
-
 // The constraints of the two sides while rows move from the second to the first.
 class Moving {
    public:
@@ -215,10 +203,7 @@ class Moving {
         inside = in_.cannot_inside;
     }
 
-    // Whether the row bears any constraint.
-    bool move(int32_t row) {
-        const int32_t p = standing_.place[row];
-        if (p < 0) return false;
+    void move(int32_t p) {
         const int32_t c = in_.local[standing_.component[p]];
         inside += in_.rows[c] - 2 * moved_[c] - 1;  // must-links to its component, of which one side grows
         for (int32_t f : in_.foes[c]) inside += 2 * moved_[f] - in_.rows[f];
@@ -226,7 +211,6 @@ class Moving {
             one.must[o.at] += o.number, two.must[o.at] -= o.number, one.all += o.number, two.all -= o.number;
         for (const Count& o : in_.cannot[c]) one.cannot[o.at] += o.number, two.cannot[o.at] -= o.number;
         moved_[c]++;
-        return true;
     }
 
     Side one, two;
@@ -238,15 +222,22 @@ class Moving {
     std::vector<int64_t> moved_;
 };
 
-struct Sweep {
-    const Leaf& leaf;
-    const int32_t* order;
-    const int32_t* rank;
-    int64_t attribute;
-    const Labels& labels;
-    Moving& moving;
-    Eight* sum;  // of the moved rows about the mean
-    Shortlist& found;
+// Of one test: the best place to cut after each number of rows with constraints.
+struct Cuts {
+    double* between;  // squares that the cut takes away; -1 where there is none
+    int32_t* size;    // rows moved
+    int32_t* places;  // rows with constraints, as they come
+};
+
+struct Leaf {
+    const double* Z;  // rows of `width` features, a multiple of 8
+    int64_t width, m;
+    const double* weight;  // of the rows; null: 1 each
+    const int32_t* place;  // of the rows
+    const double* mean;    // of the leaf
+    double total;          // weight of the leaf
+    double least;          // weight of a side
+    double tie;            // squares this near are equal
 };
 
 LINKWISE_INLINE double add_moved(const Leaf& t, int32_t row, double weight, Eight* sum) {
@@ -263,35 +254,32 @@ LINKWISE_INLINE double add_moved(const Leaf& t, int32_t row, double weight, Eigh
     return square;
 }
 
-// All thresholds of one attribute, from large to small.
-LINKWISE_INLINE void sweep(const Sweep& t) {
-    const Leaf& leaf = t.leaf;
-    for (int64_t v = 0; v < leaf.width / 8; ++v) t.sum[v] = Eight{};
-    t.moving.begin();
-    double moved = 0, square = 0;
-    int64_t outside = broken_outside(t.moving.one, t.moving.two, t.labels);
-    bool changed = false;
+// All cuts of one test, in order.
+LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32_t* rank, Eight* sum, Cuts cuts) {
+    std::fill_n(sum, leaf.width / 8, Eight{});
+    double moved = 0, square = 0, best = -1;
+    int32_t at = 0;
     for (int64_t q = 0; q < leaf.m; ++q) {
-        const int32_t row = t.order[q];
-        if (q > 0 && t.rank[row] != t.rank[t.order[q - 1]] && moved >= leaf.least && leaf.total - moved >= leaf.least) {
-            if (changed) outside = broken_outside(t.moving.one, t.moving.two, t.labels);
-            changed = false;
-            if (outside >= 0) {
-                const double between = square * (1 / moved + 1 / (leaf.total - moved));
-                const int64_t broken = t.moving.inside + outside;
-                const double score = leaf.per_square * (leaf.scatter - between) + leaf.per_break * static_cast<double>(broken);
-                t.found.offer({score, between, t.attribute, q, broken});
-            }
+        const int32_t row = order[q];
+        const double rest = leaf.total - moved;
+        if (q > 0 && rank[row] != rank[order[q - 1]] && moved >= leaf.least && rest >= leaf.least) {
+            const double between = square * (1 / moved + 1 / rest);
+            if (between > best + (best < 0 ? 0 : leaf.tie)) best = between, at = static_cast<int32_t>(q);
         }
-        if (q + 16 < leaf.m) __builtin_prefetch(leaf.Z + t.order[q + 16] * leaf.width);
+        if (q + 16 < leaf.m) __builtin_prefetch(leaf.Z + order[q + 16] * leaf.width);
         const double weight = leaf.weight ? leaf.weight[row] : 1.0;
-        square = add_moved(leaf, row, weight, t.sum);
+        square = add_moved(leaf, row, weight, sum);
         moved += weight;
-        changed |= t.moving.move(row);
+        if (leaf.place[row] < 0) continue;
+        *cuts.between++ = best, *cuts.size++ = at, *cuts.places++ = leaf.place[row];
+        best = -1, at = 0;
     }
+    *cuts.between = best, *cuts.size = at;
 }
 
-LINKWISE_SIMD void sweep_attribute(const Sweep& t) { sweep(t); }
+LINKWISE_SIMD void cut_test(const Leaf& leaf, const int32_t* order, const int32_t* rank, Eight* sum, const Cuts& cuts) {
+    cut_all(leaf, order, rank, sum, cuts);
+}
 
 // Mean and scatter of the leaf; returns its weight.
 LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t* rows, int64_t m, const double* weight,
@@ -316,48 +304,74 @@ LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t
     return total;
 }
 
-nb::tuple best_splits(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, nb::object weights,
-                      Vector<int32_t> place, Vector<int32_t> component, Vector<int64_t> first,
-                      Vector<int64_t> foe_first, Vector<int32_t> foe, Vector<int32_t> label, Vector<uint8_t> allowed,
-                      int own, int free, bool evidence, double least, double per_square, double per_break,
-                      int64_t most, int threads) {
+nb::tuple leaf_squares(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> rank, nb::object weights,
+                       Vector<int32_t> place, double least, double tie, int threads) {
     Vector<double> weight;
     if (!weights.is_none()) weight = nb::cast<Vector<double>>(weights, false);
-    const int64_t width = Z.shape(1), attributes = order.shape(0), m = order.shape(1), n = rank.shape(1);
-    const int64_t n_labels = allowed.shape(0);
-    const Standing standing{place.data(),     component.data(), first.data(),
-                            foe_first.data(), foe.data(),       label.data(),
+    const int64_t width = Z.shape(1), tests = order.shape(0), m = order.shape(1), n = rank.shape(1);
+    int64_t linked = 0;
+    for (int64_t q = 0; q < m; ++q) linked += place.data()[order.data()[q]] >= 0;
+    Result<double> between(tests * (linked + 1));
+    Result<int32_t> size(tests * (linked + 1)), places(tests * linked);
+    double scatter = 0;
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> mean(width);
+        Leaf leaf{Z.data(), width, m, weights.is_none() ? nullptr : weight.data(), place.data(), mean.data(), 0, least, tie};
+        leaf.total = describe_leaf(leaf.Z, width, order.data(), m, leaf.weight, mean.data(), &scatter);
+        Crew crew(std::min<int64_t>(tests, useful_threads(threads, tests * m * width)));
+        std::vector<std::vector<Eight>> sums(crew.size(), std::vector<Eight>(width / 8));
+        crew.run(tests, [&](int64_t t, int thread) {
+            cut_test(leaf, order.data() + t * m, rank.data() + t * n, sums[thread].data(),
+                     Cuts{between.get() + t * (linked + 1), size.get() + t * (linked + 1), places.get() + t * linked});
+        });
+    }
+    const size_t T = tests, S = linked;
+    return nb::make_tuple(scatter, between.release({T, S + 1}), size.release({T, S + 1}), places.release({T, S}));
+}
+
+nb::tuple best_splits(double scatter, Matrix<double> between, Matrix<int32_t> size, Matrix<int32_t> places,
+                      Vector<int32_t> component, Vector<int64_t> first, Vector<int64_t> foe_first, Vector<int32_t> foe,
+                      Vector<int32_t> label, Vector<uint8_t> allowed, int own, int free, bool evidence,
+                      double per_square, double per_broken, int64_t most, int threads) {
+    const int64_t tests = between.shape(0), linked = places.shape(1), n_labels = allowed.shape(0);
+    const Standing standing{component.data(), first.data(), foe_first.data(), foe.data(), label.data(),
                             static_cast<int64_t>(first.shape(0)) - 1, static_cast<int64_t>(component.shape(0))};
     const Labels labels{allowed.data(), n_labels, free, evidence};
     Shortlist best(most);
-    std::vector<double> mean(width);
-    double scatter = 0;
     Result<int64_t> counts(most * 4 * n_labels);  // of each candidate: must one, two, cannot one, two
     Inside inside;
     {
         nb::gil_scoped_release release;
-        inside = look_inside(standing, order.data(), m, n_labels);
-        Leaf leaf{Z.data(), width, m, weights.is_none() ? nullptr : weight.data(), mean.data(), 0, least, 0, per_square, per_break};
-        leaf.total = describe_leaf(leaf.Z, width, order.data(), m, leaf.weight, mean.data(), &scatter);
-        leaf.scatter = scatter;
-        std::vector<Shortlist> found(attributes, Shortlist(most));
-        Crew crew(std::min<int64_t>(attributes, useful_threads(threads, attributes * m * width)));
+        inside = look_inside(standing, places.data(), linked, n_labels);
+        std::vector<Shortlist> found(tests, Shortlist(most));
+        Crew crew(std::min<int64_t>(tests, useful_threads(threads, 16 * tests * linked)));
         std::vector<std::unique_ptr<Moving>> moving(crew.size());
         for (auto& t : moving) t = std::make_unique<Moving>(standing, inside);
-        std::vector<std::vector<Eight>> sums(crew.size(), std::vector<Eight>(width / 8));
-        crew.run(attributes, [&](int64_t a, int thread) {
-            sweep_attribute(Sweep{leaf, order.data() + a * m, rank.data() + a * n, a, labels, *moving[thread],
-                                  sums[thread].data(), found[a]});
+        crew.run(tests, [&](int64_t t, int thread) {
+            Moving& sides = *moving[thread];
+            sides.begin();
+            for (int64_t q = 0; q <= linked; ++q) {
+                const double cut = between.data()[t * (linked + 1) + q];
+                const int64_t outside = cut < 0 ? -1 : broken_outside(sides.one, sides.two, labels);
+                if (outside >= 0) {
+                    const int64_t broken = sides.inside + outside;
+                    const double score = per_square * (scatter - cut) + per_broken * static_cast<double>(broken);
+                    found[t].offer({score, cut, t, size.data()[t * (linked + 1) + q], broken});
+                }
+                if (q < linked) sides.move(places.data()[t * linked + q]);
+            }
         });
         for (const Shortlist& list : found)
             for (const Candidate& c : list.list()) best.offer(c);
         std::fill_n(counts.get(), most * 4 * n_labels, 0);
         int64_t* out = counts.get();
         for (const Candidate& c : best.list()) {
-            Moving& t = *moving[0];
-            t.begin();
-            for (int64_t q = 0; q < c.size; ++q) t.move(order.data()[c.attribute * m + q]);
-            for (const auto* part : {&t.one.must, &t.two.must, &t.one.cannot, &t.two.cannot})
+            Moving& sides = *moving[0];
+            sides.begin();
+            const int32_t* sizes = size.data() + c.attribute * (linked + 1);
+            for (int64_t q = 0; sizes[q] != c.size; ++q) sides.move(places.data()[c.attribute * linked + q]);
+            for (const auto* part : {&sides.one.must, &sides.two.must, &sides.one.cannot, &sides.two.cannot})
                 out = std::copy(part->begin(), part->end(), out);
         }
     }
@@ -365,16 +379,18 @@ nb::tuple best_splits(Matrix<double> Z, Matrix<int32_t> order, Matrix<int32_t> r
     for (const Candidate& c : best.list()) splits.append(nb::make_tuple(c.attribute, c.size, c.between, c.broken));
     const int64_t now = inside.cannot_inside + inside.must_all - inside.must_total[own] + inside.cannot_total[own];
     const size_t B = most, L = n_labels;
-    return nb::make_tuple(scatter, now, splits, counts.release({B, 2, 2, L}));
+    return nb::make_tuple(now, splits, counts.release({B, 2, 2, L}));
 }
 
 void register_split(nb::module_& m) {
-    m.def("best_splits", &best_splits, nb::arg("Z").noconvert(), nb::arg("order").noconvert(), nb::arg("rank").noconvert(),
-          nb::arg("weight").none(), nb::arg("place").noconvert(), nb::arg("component").noconvert(),
-          nb::arg("first").noconvert(), nb::arg("foe_first").noconvert(), nb::arg("foe").noconvert(),
-          nb::arg("label").noconvert(), nb::arg("allowed").noconvert(), nb::arg("own"), nb::arg("free"),
-          nb::arg("evidence"), nb::arg("least"), nb::arg("per_square"), nb::arg("per_break"), nb::arg("most"),
-          nb::arg("n_threads"));
+    m.def("leaf_squares", &leaf_squares, nb::arg("Z").noconvert(), nb::arg("order").noconvert(),
+          nb::arg("rank").noconvert(), nb::arg("weight").none(), nb::arg("place").noconvert(), nb::arg("least"),
+          nb::arg("tie"), nb::arg("n_threads"));
+    m.def("best_splits", &best_splits, nb::arg("scatter"), nb::arg("between").noconvert(), nb::arg("size").noconvert(),
+          nb::arg("places").noconvert(), nb::arg("component").noconvert(), nb::arg("first").noconvert(),
+          nb::arg("foe_first").noconvert(), nb::arg("foe").noconvert(), nb::arg("label").noconvert(),
+          nb::arg("allowed").noconvert(), nb::arg("own"), nb::arg("free"), nb::arg("evidence"), nb::arg("per_square"),
+          nb::arg("per_broken"), nb::arg("most"), nb::arg("n_threads"));
 }
 
 }  // namespace linkwise

@@ -26,11 +26,22 @@ class LinkedRows(NamedTuple):
     """Components that are apart from each; both directions are there."""
 
 
-class LeafSplits(NamedTuple):
-    """A leaf as it is, and the best ways to split it."""
+class LeafSquares(NamedTuple):
+    """What splits of a leaf do to the sum of squares, for each test and number of linked rows moved."""
 
     scatter: float
-    """Sum of squares of its rows about their mean."""
+    """Sum of squares of the rows of the leaf about their mean."""
+    between: NDArray[np.float64]
+    """(t, s + 1) by how much the best cut after that many of its s linked rows lowers it; -1: no cut."""
+    size: NDArray[np.int32]
+    """(t, s + 1) rows that this cut puts on the first side."""
+    places: NDArray[np.int32]
+    """(t, s) places of the linked rows, in the order in which they move."""
+
+
+class LeafSplits(NamedTuple):
+    """The best ways to split a leaf."""
+
     broken: int
     """Constraints with an end in the leaf that are broken as labels are now."""
     splits: list[tuple[int, int, float, int]]
@@ -40,18 +51,59 @@ class LeafSplits(NamedTuple):
     """(splits, 2, 2, labels): must-links, cannot-links; of either side; to rows outside, by label."""
 
 
-def best_splits(
+def leaf_squares(
     Z: NDArray[np.float64],
     order: NDArray[np.int32],
     rank: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
+    place: NDArray[np.int32],
+    least: float,
+    tie: float,
+    n_threads: int,
+) -> LeafSquares:
+    """Find where to cut a leaf as far as the sum of squares is concerned.
+
+    Parameters
+    ----------
+    Z : (n, p) float64, C-contiguous
+        Features, p a multiple of 8 (padded with columns of 0).
+    order : (t, m) int32, C-contiguous
+        The rows of the leaf, for each test in the order in which they pass to the first side.
+    rank : (t, n) int32, C-contiguous
+        Rows of equal rank are not parted by the test.
+    weight : (n,) float64 or None
+    place : (n,) int32
+        See `LinkedRows`.
+    least : float
+        Weight of a side.
+    tie : float
+        Squares this near are equal; the first cut stands.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    LeafSquares
+    """
+    check_array("Z", Z, (None, None))
+    check_array("order", order, (None, None), np.int32)
+    check_array("rank", rank, (len(order), len(Z)), np.int32)
+    check_array("place", place, (len(Z),), np.int32)
+    if weight is not None:
+        check_array("weight", weight, (len(Z),))
+    check_count("n_threads", n_threads)
+    if Z.shape[1] % 8:
+        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}; pad it with zeros")
+    return LeafSquares(*_kernels.leaf_squares(Z, order, rank, weight, place, least, tie, n_threads))
+
+
+def best_splits(
+    squares: LeafSquares,
     linked: LinkedRows,
     label: NDArray[np.int32],
     allowed: NDArray[np.uint8],
     own: int,
     n_free: int,
     evidence: bool,
-    least: float,
     per_square: float,
     per_broken: float,
     most: int,
@@ -61,17 +113,11 @@ def best_splits(
 
     A split is scored ``per_square * (sum of squares of both sides) + per_broken * (broken constraints)``;
     constraints are all that follow, counted by component. Scores within 1e-12 are equal, and the first in
-    the order of tests, then of rows, stands.
+    the order of tests, then of rows, stands. Of cuts between the same linked rows only the best counts.
 
     Parameters
     ----------
-    Z : (n, p) float64, C-contiguous
-        Features of the sum of squares, p a multiple of 8 (padded with columns of 0).
-    order : (t, m) int32, C-contiguous
-        The rows of the leaf, for each test in the order in which they pass to the first side.
-    rank : (t, n) int32, C-contiguous
-        Rows of equal rank are not parted by the test.
-    weight : (n,) float64 or None
+    squares : LeafSquares
     linked : LinkedRows
     label : (q,) int32
         Label of each place.
@@ -83,8 +129,6 @@ def best_splits(
         Labels that may be new, at most 2.
     evidence : bool
         Whether an old label needs a must-link from the side to it.
-    least : float
-        Weight of a side.
     per_square, per_broken : float
     most : int, at least 1
         Splits wanted.
@@ -98,32 +142,11 @@ def best_splits(
     ----------
     Struyf and Džeroski (2007), Clustering trees with instance level constraints.
     """
-    check_array("Z", Z, (None, None))
-    check_array("order", order, (None, None), np.int32)
-    check_array("rank", rank, (len(order), len(Z)), np.int32)
     check_array("allowed", allowed, (None,), np.uint8)
     check_count("most", most)
     check_count("n_threads", n_threads)
-    if Z.shape[1] % 8:
-        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}; pad it with zeros")
     if len(label) != len(linked.component):
         raise ValueError(f"label must have one entry a place, {len(linked.component)}, got {len(label)}")
-    return LeafSplits(
-        *_kernels.best_splits(
-            Z,
-            order,
-            rank,
-            weight,
-            *linked,
-            label,
-            allowed,
-            own,
-            n_free,
-            evidence,
-            least,
-            per_square,
-            per_broken,
-            most,
-            n_threads,
-        )
-    )
+    weights = per_square, per_broken, most, n_threads
+    found = _kernels.best_splits(*squares, *linked[1:], label, allowed, own, n_free, evidence, *weights)
+    return LeafSplits(*found)
