@@ -67,8 +67,7 @@ class Clusterer:
 
     `kind`: "hard" breaks nothing or raises; "soft" never satisfies less than plain k-means from the same
     starts; "seeded" takes from constraints where to start. `centers`: without constraints it is plain
-    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`. `tells`: it tells how
-    far it is.
+    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`.
     """
 
     name: str
@@ -76,7 +75,6 @@ class Clusterer:
     kind: Literal["hard", "soft", "seeded"]
     centers: bool = True
     predicts: bool = True
-    tells: bool = True
     sparse: bool = False
 
 
@@ -88,12 +86,17 @@ def cobs(k: int, **settings: Any) -> Any:
     return lw.COBS(**{"preset": FEW, **settings})
 
 
+def clusilc(k: int, random_state: object = None, **settings: Any) -> Any:
+    """ClusILC draws nothing."""
+    return lw.ClusILC(k, **settings)
+
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
     Clusterer("COPKMeans, exact", partial(lw.COPKMeans, assignment="exact"), "hard", sparse=True),
     Clusterer("COPKMeans, soft", partial(lw.COPKMeans, on_infeasible="soft"), "seeded", sparse=True),
-    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", tells=False, sparse=True),
+    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", sparse=True),
     Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", sparse=True),
     Clusterer("PCKMeans", lw.PCKMeans, "soft", sparse=True),
     Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft", sparse=True),
@@ -108,6 +111,7 @@ CLUSTERERS = (
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
     ),
+    Clusterer("ClusILC", clusilc, "seeded", centers=False),
 )
 
 
@@ -127,7 +131,6 @@ each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.ma
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
 each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
-each_that_tells = sweep(tuple(entry for entry in CLUSTERERS if entry.tells))
 each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.centers))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

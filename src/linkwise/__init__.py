@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linkwise.active.npu import NPU
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
+    from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
     from linkwise.cluster.mpckmeans import MPCKMeans
@@ -60,6 +61,7 @@ _HOME = {
     "PCKMeans": "cluster.pckmeans",
     "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
+    "ClusILC": "cluster.clusilc",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -107,6 +109,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "CKM",
     "RCKM",
     "BCKM",
+    "ClusILC",
     "Pool",
     "Preset",
     "build_pool",

@@ -32,7 +32,6 @@ from registry import (
     each_soft_of_centers,
     each_sparse,
     each_that_predicts,
-    each_that_tells,
     each_with_a_price,
 )
 
@@ -326,7 +325,7 @@ def test_a_hundred_thousand_rows_in_a_chain(entry):
     assert model.violations_ == 0 or entry.kind == "seeded"
 
 
-@each_that_tells
+@each_clusterer
 def test_progress_is_told_and_may_end_the_work(entry):
     X, y = blobs(spread=3.0)
     constraints, told = lw.Constraints.sample(y, 20, 0), []

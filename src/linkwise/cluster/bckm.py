@@ -78,9 +78,9 @@ class BCKM(RoundsClusterer):
         Number of constraints that `labels_` break.
     n_rounds_ : int
         Rounds that count.
-    alphas_, errors_ : ndarray of shape (n_rounds_,)
+    alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each round, and the share of priority that it breaks.
-    hypotheses_ : ndarray of shape (n_rows, n_rounds_)
+    hypotheses_ : ndarray of shape (n_rows, n_rounds)
         Labels of the rounds, one byte each up to 256 clusters.
     kernel_ : CoMembership
         The matrix of votes as an operator.

@@ -72,7 +72,7 @@ class CKM(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
         With kernel "linear" only.
     n_clusters_ : int
     violations_ : int

@@ -49,7 +49,7 @@ class ConstrainedKMeans(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
     n_clusters_ : int
     violations_ : int
         Number of constraints that `labels_` break: 0 while there are no more groups than clusters.

@@ -69,7 +69,7 @@ class COPKMeans(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
     n_clusters_ : int
     violations_ : int
         0, unless ``on_infeasible="soft"``.

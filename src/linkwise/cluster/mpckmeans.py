@@ -99,8 +99,8 @@ class MPCKMeans(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
-    metrics_ : ndarray of shape (1 or n_clusters_, n_features[, n_features])
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    metrics_ : ndarray of shape (1 or n_clusters, n_features[, n_features])
         The learned metrics, one for all clusters or one for each: weights of the features, or matrices.
     n_clusters_ : int
     violations_ : int

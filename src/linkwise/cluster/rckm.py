@@ -54,9 +54,9 @@ class RCKM(RoundsClusterer):
         Number of constraints that `labels_` break.
     n_rounds_ : int
         Rounds that have a vote.
-    alphas_, errors_ : ndarray of shape (n_rounds_,)
+    alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each, and the share of the constraints' weight that it breaks.
-    hypotheses_ : ndarray of shape (n_rows, n_rounds_)
+    hypotheses_ : ndarray of shape (n_rows, n_rounds)
         Their labels, one byte each up to 256 clusters.
     kernel_ : CoMembership
         The matrix of votes as an operator.

@@ -48,7 +48,7 @@ class SeededKMeans(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
     n_clusters_ : int
     violations_ : int
         Number of constraints that `labels_` break.
@@ -109,10 +109,14 @@ class SeededKMeans(CenteredClusterer):
         blocks = blocks_of(X, constraints)
         seeds = seeds_of(blocks, constraints, k)
         starts, _ = seeded_starts(X, blocks, seeds, k, seed, self.init, self.n_init)
-        runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
-        best = int(runs.inertia.argmin())
+        runs = []
+        for number, start in enumerate(starts):
+            runs.append(points.lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
+            if progress is not None:
+                progress(number + 1, len(starts))
+        best = min(runs, key=lambda run: float(run.inertia[0]))
         self.n_seeds_ = len(seeds)
-        self.inertia_, self.n_iter_ = float(runs.inertia[best]), int(runs.n_iter[best])
-        labels, used = compact(runs.labels[best], starts.shape[1])
-        self.cluster_centers_ = runs.centers[best][used]
+        self.inertia_, self.n_iter_ = float(best.inertia[0]), int(best.n_iter[0])
+        labels, used = compact(best.labels[0], starts.shape[1])
+        self.cluster_centers_ = best.centers[0][used]
         return labels

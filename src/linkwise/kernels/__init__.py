@@ -29,14 +29,19 @@ from linkwise.kernels.kmeans import (
 from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
+from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
+    "LeafSplits",
+    "LeafSquares",
+    "LinkedRows",
     "LloydRuns",
     "TwoMeans",
     "TwoNearest",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
+    "best_splits",
     "colour_apart",
     "conditional_modes",
     "distance_range",
@@ -46,6 +51,7 @@ __all__ = [
     "hypotheses_k_means",
     "kmeans_plusplus",
     "label_sums",
+    "leaf_squares",
     "lloyd",
     "metric_distances",
     "metric_nearest",

@@ -116,3 +116,32 @@ def assign_apart(
 def colour_apart(
     pairs: NDArray[np.int32], m: int, k: int, limit: int
 ) -> tuple[Literal[1, 0, -1], NDArray[np.int32]]: ...
+def leaf_squares(
+    Z: NDArray[np.float64],
+    order: NDArray[np.int32],
+    rank: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    place: NDArray[np.int32],
+    least: float,
+    tie: float,
+    n_threads: int,
+) -> tuple[float, NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+def best_splits(
+    scatter: float,
+    between: NDArray[np.float64],
+    size: NDArray[np.int32],
+    places: NDArray[np.int32],
+    component: NDArray[np.int32],
+    first: NDArray[np.int64],
+    foe_first: NDArray[np.int64],
+    foe: NDArray[np.int32],
+    label: NDArray[np.int32],
+    allowed: NDArray[np.uint8],
+    own: int,
+    free: int,
+    evidence: bool,
+    per_square: float,
+    per_broken: float,
+    most: int,
+    n_threads: int,
+) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...

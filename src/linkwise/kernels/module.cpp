@@ -19,4 +19,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_apart(m);
     linkwise::register_icm(m);
     linkwise::register_metrics(m);
+    linkwise::register_split(m);
 }

@@ -97,7 +97,7 @@ class CenteredClusterer(ConstrainedClusterer):
 
     Attributes
     ----------
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
     """
 
     __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}

@@ -1,0 +1,108 @@
+"""A tree of tests on columns, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Condition(NamedTuple):
+    """A test of one column: ``x > value``, or ``x == value`` where `equals`."""
+
+    column: int
+    value: float
+    equals: bool = False
+
+    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """For which rows of X the answer is yes."""
+        x = X[:, self.column]
+        found: NDArray[np.bool_] = (x == self.value) if self.equals else (x > self.value)
+        return found
+
+
+Path = tuple[tuple[Condition, bool], ...]
+"""The conditions that lead to a node, and their answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A binary tree: a test or a label at each node.
+
+    Attributes
+    ----------
+    tests : tuple of Condition or None
+        Of each node, None at a leaf; node 0 is the root.
+    yes, no : ndarray of shape (n_nodes,)
+        The nodes that follow, -1 at a leaf.
+    label : ndarray of shape (n_nodes,)
+        Cluster of a leaf, -1 elsewhere.
+    """
+
+    tests: tuple[Condition | None, ...]
+    yes: NDArray[np.int32]
+    no: NDArray[np.int32]
+    label: NDArray[np.int32]
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """Nodes that are leaves, from yes to no."""
+        return np.array([node for node, _ in self.paths()], dtype=np.int64)
+
+    def apply(self, X: NDArray[Any]) -> NDArray[np.int32]:
+        """The leaf that each row of X reaches."""
+        found = np.zeros(len(X), dtype=np.int32)
+        waiting = [(0, np.arange(len(X)))]
+        while waiting:
+            node, rows = waiting.pop()
+            test = self.tests[node]
+            if test is None:
+                found[rows] = node
+                continue
+            holds = test.holds(X[rows])
+            waiting += [(int(self.yes[node]), rows[holds]), (int(self.no[node]), rows[~holds])]
+        return found
+
+    def predict(self, X: NDArray[Any]) -> NDArray[np.int32]:
+        """The label of the leaf that each row of X reaches."""
+        labels: NDArray[np.int32] = self.label[self.apply(X)]
+        return labels
+
+    def paths(self) -> list[tuple[int, Path]]:
+        """Every leaf with the tests that lead to it and their answers, from yes to no."""
+        found: list[tuple[int, Path]] = []
+        waiting: list[tuple[int, Path]] = [(0, ())]
+        while waiting:
+            node, path = waiting.pop()
+            test = self.tests[node]
+            if test is None:
+                found.append((node, path))
+            else:
+                no, yes = int(self.no[node]), int(self.yes[node])
+                waiting += [(no, (*path, (test, False))), (yes, (*path, (test, True)))]
+        return found
+
+
+def tree_of(leaves: list[tuple[Path, int]]) -> Tree:
+    """The tree with these leaves, from yes to no: the way to each, and its label."""
+    tests: list[Condition | None] = []
+    follows: list[list[int]] = []  # no and yes of each node
+    label: list[int] = []
+    waiting = [(0, len(leaves), 0, -1, False)]  # leaves from and to, depth, the node above, its answer
+    while waiting:
+        begin, end, depth, above, answer = waiting.pop()
+        node = len(tests)
+        if above >= 0:
+            follows[above][answer] = node
+        path, own = leaves[begin]
+        is_leaf = len(path) == depth
+        tests.append(None if is_leaf else path[depth][0])
+        label.append(own if is_leaf else -1)
+        follows.append([-1, -1])
+        if not is_leaf:
+            cut = next(at for at in range(begin, end) if not leaves[at][0][depth][1])
+            waiting += [(cut, end, depth + 1, node, False), (begin, cut, depth + 1, node, True)]
+    no, yes = np.array(follows, dtype=np.int32).T
+    return Tree(tuple(tests), yes, no, np.array(label, dtype=np.int32))
