@@ -82,7 +82,7 @@ def large_set(n: int, n_constraints: int, n_rounds: int) -> tuple[str, ...]:
         str(n),
         str(c.n_constraints),
         str(model.n_rounds_),
-        f"{seconds:.1f}",
+        f"{seconds:.2f}",
         f"{plain:.2f}",
         f"{seconds / plain:.0f}",
         f"{used / 2**20:.0f}",

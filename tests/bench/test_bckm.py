@@ -1,0 +1,114 @@
+"""Tables of Okabe and Yamada (2018) on tiny inputs: how sets are prepared, what is scored, what is told."""
+
+import csv
+
+import numpy as np
+import pytest
+from bench.papers import bckm, bckm_data
+from bench.speed import bckm as speed
+from sklearn.metrics import normalized_mutual_info_score
+
+import linkwise as lw
+from bench import harness
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Iris and glass (with an id) as tables, tr23 as texts: a few made-up rows each."""
+    rng = np.random.default_rng(0)
+    for name, k in (("iris", 3), ("glass", 6)):
+        y = np.arange(36) % k
+        X = rng.normal(size=(36, 2), scale=0.3) + y[:, None]
+        lines = [f"{i},{a:.3f},{b:.3f},{c}" for i, ((a, b), c) in enumerate(zip(X, y, strict=True))]
+        header = "id,a,b,class" if name == "glass" else "no,a,b,class"
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+    counts = rng.integers(0, 3, (20, 30))
+    indptr = np.concatenate([[0], np.cumsum((counts > 0).sum(axis=1))])
+    rows, cells = np.nonzero(counts)
+    np.savez(
+        tmp_path / "tr23.npz",
+        data=counts[rows, cells].astype(np.int32),
+        indices=cells.astype(np.int32),
+        indptr=indptr.astype(np.int32),
+        shape=np.array(counts.shape),
+        y=np.arange(20) % 6,
+    )
+    return tmp_path
+
+
+def test_every_figure_of_the_paper_has_its_place():
+    rows = harness.read_target("bckm_table2.csv")
+    keys = [(row["task"], row["method"], row["percent"]) for row in rows]
+    assert len(set(keys)) == len(keys) == 12 * 3 * 3
+    assert {row["task"] for row in rows} == set(bckm_data.CLUSTERS)
+    assert sum(row["misprint"] == "yes" for row in rows) == 9
+    for file in ("bckm_table3.csv", "bckm_table4.csv"):
+        assert len(harness.read_target(file)) == 36
+
+
+def test_sets_are_prepared(folder):
+    assert bckm_data.names(folder) == ["iris", "glass", "tr23"]
+    assert bckm_data.load("glass", "raw", folder).X.shape == (36, 2)  # the id is no feature
+    scaled = bckm_data.load("glass", "standardized", folder).X
+    np.testing.assert_allclose(scaled.std(axis=0), 1)
+    texts = bckm_data.load("tr23", "raw", folder)
+    np.testing.assert_allclose(np.sqrt((texts.X.multiply(texts.X)).sum(axis=1)), 1)
+    assert len(set(texts.y)) == 6
+
+
+def test_a_cell_is_the_nmi_of_each_start(folder):
+    row = bckm.measure(("iris", "raw", "BCKM", "5", "3"), 2, folder)
+    task = bckm_data.load("iris", "raw", folder)
+    c = lw.Constraints.sample(task.y, 31, 3)
+    for seed, (nmi, rounds) in enumerate(zip(row["nmi"].split(), row["rounds"].split(), strict=True)):
+        model = lw.BCKM(3, random_state=seed).fit(task.X, constraints=c)
+        score = normalized_mutual_info_score(task.y, model.labels_, average_method="geometric")
+        assert (nmi, rounds) == (f"{score:.4f}", str(model.n_rounds_))
+
+
+@pytest.mark.parametrize(
+    ("task", "method", "nmi", "told"),
+    [
+        ("iris", "BCKM", "0.76", "yes"),  # paper: 0.81
+        ("iris", "BCKM", "0.75", "no"),
+        ("iris", "CKM, authors", "0.74", "yes"),  # 0.78
+        ("tr11", "CKM", "0.6", "misprint"),
+        (bckm.SEVEN, "RCKM", "0.62", "yes"),
+    ],
+)
+def test_what_counts_as_reached(task, method, nmi, told):
+    line = bckm.line_of((task, "raw", method, "1"), [{"nmi": nmi, "rounds": "4"}])
+    assert (line[8], line[9]) == (told, "4.0")
+
+
+def test_all_is_written_and_told(folder, tmp_path, capsys):
+    out = tmp_path / "out"
+    code = bckm.main(
+        ["--data", str(folder), "--sets", "1", "--seeds", "1", "--only", "BCKM;CKM", "--out", str(out)]
+    )
+    said = capsys.readouterr().out
+    with (out / "bckm" / "table2_raw.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["task"] for line in lines} == {"iris", "glass", "tr23"}
+    assert {line["method"] for line in lines} == {"BCKM", "CKM"}
+    reached = sum(line["reached"] == "yes" for line in lines if line["method"] == "BCKM")
+    assert f"BCKM: {reached} of 9 figures" in said
+    assert code == int(reached < 30 * 9 / 36)
+    assert "Rounds of BCKM" in said
+
+
+def test_without_data_nothing_is_run(tmp_path):
+    with pytest.raises(SystemExit, match="None of iris, ecoli"):
+        bckm.main(["--data", str(tmp_path)])
+
+
+def test_seconds_on_few_rows(folder, tmp_path, capsys):
+    speed.main(
+        ["--data", str(folder), "--rows", "3000", "--rounds", "3", "--repeats", "1", "--out", str(tmp_path)]
+    )
+    with (tmp_path / "speed_bckm" / "sets.csv").open(newline="") as file:
+        assert [line["task"] for line in csv.DictReader(file)] == ["iris", "glass", "tr23"]
+    with (tmp_path / "speed_bckm" / "large.csv").open(newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert (line["rows"], line["rounds"]) == ("3000", "3")
+    assert float(line["seconds"]) > 0
