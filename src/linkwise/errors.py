@@ -21,11 +21,17 @@ class InfeasibleConstraintsError(ConstraintError):
     chain : tuple of int
         Rows joined by must-links, in order; its first and last row are also required apart.
         Empty when the reason is no such chain.
+    reason : str
+        Where too few clusters are the reason: what cannot be, without the rows and the way out.
+    rows : tuple of int
+        The rows that make it so.
     """
 
-    def __init__(self, message: str, chain: Sequence[int] = ()) -> None:
+    def __init__(
+        self, message: str, chain: Sequence[int] = (), *, reason: str = "", rows: Sequence[int] = ()
+    ) -> None:
         super().__init__(message)
-        self.chain = tuple(chain)
+        self.chain, self.reason, self.rows = tuple(chain), reason, tuple(rows)
 
 
 class ConstraintWarning(UserWarning):

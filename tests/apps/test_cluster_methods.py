@@ -155,7 +155,7 @@ def test_pairs_that_so_many_clusters_cannot_keep_are_4(fruit, pairs, linkwise):
     done = linkwise("cluster", fruit.path, "--method", "copkmeans", *options)
     assert (done.exit_code, done.stdout) == (4, "")
     assert "must be apart" in words(done)
-    assert "want more clusters" in words(done)
+    assert "want more --clusters" in words(done)
     soft = linkwise("cluster", fruit.path, "--method", "pckmeans", *options)
     assert soft.exit_code == 0
     assert "It satisfies 3 of 4 pairs." in words(soft)
@@ -175,3 +175,13 @@ def test_fewer_distinct_rows_than_clusters_are_told_of(tmp_path, process):
     assert done.returncode == 0, done.stderr
     assert "note: X has 2 distinct row(s), so there are 2 clusters" in words(done)
     assert set(clusters_in(done.stdout)) == {0, 1}
+
+
+def test_pairs_that_do_not_fit_are_told_by_their_ids(fruit, tmp_path, linkwise):
+    path = tmp_path / "apart.csv"
+    path.write_text("id_a,id_b,kind\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n")
+    done = linkwise("cluster", fruit.path, "--method", "copkmeans", "--clusters", 2, "--constraints", path)
+    assert done.exit_code == 4
+    assert "an odd number of rows must be apart in a circle, but there are only 2 clusters: f" in words(done)
+    assert "remove a pair, or take --method pckmeans" in words(done)
+    assert "on_infeasible" not in words(done)

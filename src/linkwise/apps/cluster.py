@@ -52,7 +52,8 @@ def cluster(
     with busy(f"reading {file.name}", "clusterings" if by_cobs else "clustering") as progress:
         table, encoded = read(file, reading.source())
         pairs = _pairs(table, constraints)
-        model = clustering.model(len(table)).fit(encoded.X, constraints=pairs, progress=progress)
+        with clusterers.told_by_id(ids_of(table)):
+            model = clustering.model(len(table)).fit(encoded.X, constraints=pairs, progress=progress)
     console = Console(stderr=True)
     title = f"{file.name}: {screen.count(len(table), 'row')}, {screen.count(pairs.n_constraints, 'pair')}"
     console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from rich.text import Text
 from linkwise.apps import screen
 from linkwise.apps.exits import WrongUse
 from linkwise.constraints import Constraints
+from linkwise.errors import InfeasibleConstraintsError
 
 METHODS = {
     "cobs": "COBS",
@@ -83,6 +86,22 @@ class Clustering:
 
 
 # ---------------------------------------------------------------- in words
+@contextmanager
+def told_by_id(ids: Sequence[str] | None) -> Iterator[None]:
+    """Say of pairs that cannot all be satisfied what the person at the command line can do."""
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not error.reason:
+            raise
+        names = [str(row) if ids is None else ids[row] for row in error.rows]
+        rows = f": {', '.join(names)}" if names else ""
+        raise InfeasibleConstraintsError(
+            f"{error.reason}{rows}; want more --clusters, remove a pair, or take --method pckmeans, "
+            "which may break pairs"
+        ) from None
+
+
 def report(model: Any, pairs: Constraints, *, width: int) -> list[RenderableType]:
     """What a clusterer made that was told the number of clusters."""
     made = f"Clustered by {type(model).__name__} (n_clusters = {model.n_clusters})."

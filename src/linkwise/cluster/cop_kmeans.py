@@ -167,11 +167,12 @@ class COPKMeans(CenteredClusterer):
 
     def _check_found(self, run: _Run, n_starts: int, blocks: Blocks, constraints: Constraints) -> None:
         if run.together and self.on_infeasible == "raise":
-            raise InfeasibleConstraintsError(
+            reason = (
                 f"no clustering into {len(run.centers)} clusters that satisfies all "
-                f"{len(constraints.cannot_link)} cannot-links was found in {n_starts} start(s); more starts "
-                f"(n_init) may find one; otherwise {WAY_OUT}"
+                f"{len(constraints.cannot_link)} cannot-links was found in {n_starts} start(s)"
             )
+            way_out = f"more starts (n_init) may find one; otherwise {WAY_OUT}"
+            raise InfeasibleConstraintsError(f"{reason}; {way_out}", reason=reason)
         broken = run.together + len(constraints.conflicts)
         if broken:
             warnings.warn(

@@ -7,6 +7,8 @@ What cannot be done is said with the rows that make it so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -48,14 +50,12 @@ def labels_apart(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArr
         return labels
     clique = large_clique(pairs, m, k)
     if len(clique):
-        raise InfeasibleConstraintsError(
-            f"{len(clique)} rows must all be apart, but there are only {k} clusters: "
-            f"{_named(rows[clique])}; {WAY_OUT}"
-        )
+        reason = f"{len(clique)} rows must all be apart, but there are only {k} clusters"
+        raise _impossible(reason, rows[clique], _listed(rows[clique]))
     if found == 0:
-        raise InfeasibleConstraintsError(
+        raise _impossible(
             f"{len(pairs)} cannot-links between {m} rows or groups of rows need more than {k} clusters "
-            f"(all ways were tried); {WAY_OUT}"
+            "(all ways were tried)"
         )
     return None
 
@@ -64,9 +64,7 @@ def _two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArra
     if k == 1:
         if len(pairs):
             a, b = rows[pairs[0]]
-            raise InfeasibleConstraintsError(
-                f"rows {a} and {b} must be apart, but there is only 1 cluster; {WAY_OUT}"
-            )
+            raise _impossible("two rows must be apart, but there is only 1 cluster", (a, b), f"{a} and {b}")
         return np.zeros(m, dtype=np.int32)
     # every node twice, as one label and as the other; a foe of the one is the other
     crossed = np.vstack([pairs + np.array(way) for way in ((0, m), (m, 0))])
@@ -75,10 +73,9 @@ def _two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArra
     odd = np.flatnonzero(part[:m] == part[m:])
     if len(odd):
         cycle = rows[_odd_cycle(double, odd, m)]
-        raise InfeasibleConstraintsError(
-            f"an odd number of rows must be apart in a circle, but there are only 2 clusters: "
-            f"{' ≠ '.join(map(str, [*cycle, cycle[0]]))}; {WAY_OUT}"
-        )
+        circle = [*cycle, cycle[0]]
+        reason = "an odd number of rows must be apart in a circle, but there are only 2 clusters"
+        raise _impossible(reason, circle, " ≠ ".join(map(str, circle)))
     labels: NDArray[np.int32] = (part[:m] > part[m:]).astype(np.int32)
     return labels
 
@@ -117,5 +114,10 @@ def _graph(pairs: NDArray[np.int32], m: int) -> csr_array:
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(m, m))
 
 
-def _named(rows: Nodes) -> str:
+def _impossible(reason: str, rows: Sequence[int] | Nodes = (), named: str = "") -> InfeasibleConstraintsError:
+    told = f"{reason}: {named}" if named else reason
+    return InfeasibleConstraintsError(f"{told}; {WAY_OUT}", reason=reason, rows=[int(row) for row in rows])
+
+
+def _listed(rows: Nodes) -> str:
     return ", ".join(map(str, rows[:-1])) + f" and {rows[-1]}"
