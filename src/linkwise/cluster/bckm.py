@@ -8,7 +8,9 @@ k-means on all votes gives the clustering.
 Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the work. Settled where the paper
 is silent: priorities start equal, or at the weights of the constraints; equal priorities are ordered at
 random in every round; a first round that breaks half of all priority or more is tried again up to 10 times,
-then kept with a warning, later ones are tried 3 times, then the rounds end without them.
+then kept with a warning, later ones are tried 3 times, then the rounds end without them. Changed: the round
+that breaks nothing, which in effect is the answer, is made from several starts, and the one of least inertia
+is kept; with few constraints any start satisfies them, also a poor one.
 
 The matrix of votes is never formed: K is known by the labels of the rounds, one byte a row and round.
 
@@ -60,7 +62,8 @@ class BCKM(RoundsClusterer):
         The rows from which a round starts: drawn in proportion to their squared distance (of more than
         100 000 rows, among 100 000 of them), or each the farthest from those before.
     n_init : int
-        Starts of the final k-means; the best is kept.
+        Starts of the final k-means, and of the round that breaks nothing (with convergence "repeat"): of
+        those that break nothing the one of least inertia is kept, since it decides alone.
     max_passes : int
         Passes of a round.
     convergence : {"repeat", "first rise"}
@@ -171,6 +174,8 @@ class BCKM(RoundsClusterer):
             if weak.loss >= 0.5 and t > 0:
                 reason = "half is broken"
                 break
+            if not weak.broken.any() and self.convergence == "repeat":
+                weak = self._best_consistent(space, pairs, priority, k, seed, t, weak)
             hypotheses[:, t] = weak.labels
             errors.append(weak.loss)
             if weak.loss >= 0.5:
@@ -187,21 +192,35 @@ class BCKM(RoundsClusterer):
             priority += np.where(weak.broken, alpha, -alpha)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
 
+    def _best_consistent(
+        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int, weak: Weak
+    ) -> Weak:
+        """Of several runs that break nothing the one of least inertia: it will decide alone."""
+        for attempt in range(1, self.n_init):
+            other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
+            if not other.broken.any() and other.means.spread > weak.means.spread:
+                weak = other
+        return weak
+
     def _round(
         self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int
     ) -> Weak:
         """One run of constrained k-means, tried again while it breaks half of the priority."""
-        share = np.exp(priority - priority.max())
-        share /= share.sum()
-        rise = self.convergence == "first rise"
         for attempt in range(_TRIES if t else _FIRST_TRIES):
-            rng = rng_at(seed, 0, t, attempt)
-            order = by_priority(pairs, priority, rng, self.ties)
-            means = space.seeded(k, rng, self.init)
-            weak = constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
+            weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
             if weak.loss < 0.5:
                 break
         return weak
+
+    def _run(
+        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, rng: np.random.Generator
+    ) -> Weak:
+        share = np.exp(priority - priority.max())
+        share /= share.sum()
+        order = by_priority(pairs, priority, rng, self.ties)
+        means = space.seeded(k, rng, self.init)
+        rise = self.convergence == "first rise"
+        return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
 
 
 def _warn_of_half(loss: float) -> None:
