@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise.cluster.common import points
 from linkwise.cluster.common.neighbourhoods import farthest_first, neighbourhood_means, soft_starts
+from linkwise.cluster.common.priced import plain_k_means
 from linkwise.errors import ConstraintWarning
 from linkwise.learner import rng_at
 from reference import pckmeans as paper
@@ -237,3 +238,13 @@ def test_progress_counts_starts(make):
     make(3, n_init=3).fit(IRIS, constraints=c, progress=lambda done, planned: seen.append((done, planned)))
     planned = 3 if make is lw.PCKMeans else 6  # MPCKMeans makes each under two metrics
     assert seen == [(done, planned) for done in range(1, planned + 1)]
+
+
+def test_starts_may_have_fewer_centres_where_rows_are_alike_up_to_rounding():
+    """Rows that differ, but not in the squares of their distances to the mean of a neighbourhood."""
+    X = 1e9 + np.array([[0.0], [1e-8], [1.0], [2.0]]) * 1e-6
+    starts = [np.array([[1e9], [1e9 + 1]]), np.array([[1e9]])]
+    run = plain_k_means(X, starts, 10, 1e-4)
+    assert len(run.labels) == 4
+    alone = [plain_k_means(X, [start], 10, 1e-4).objective for start in starts]
+    assert run.objective == min(alone)

@@ -89,7 +89,10 @@ def _means(X: Any, labels: Labels, squares: NDArray[np.float64], centers: Center
 # ---------------------------------------------------------------- without constraints
 def plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) -> Run:
     """Without any constraint: the run of least inertia."""
-    runs = points.lloyd(X, np.stack(starts), max_iter=max_iter, tol=tol)
+    several = {len(start) for start in starts}  # fewer centres where rows beside given ones are alike
+    stacked = [np.stack([start for start in starts if len(start) == k]) for k in sorted(several)]
+    found = [points.lloyd(X, some, max_iter=max_iter, tol=tol) for some in stacked]
+    runs = min(found, key=lambda one: float(one.inertia.min()))
     best = int(runs.inertia.argmin())
     labels, centers = runs.labels[best].copy(), runs.centers[best].copy()
     return Run(labels, centers, float(runs.inertia[best]), int(runs.n_iter[best]))
