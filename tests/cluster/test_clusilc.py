@@ -193,6 +193,16 @@ def test_a_threshold_parts_neighbouring_numbers(low):
     assert model.violations_ == 0
 
 
+def test_a_threshold_parts_neighbouring_numbers_of_32_bits():
+    low = np.float32(-1e9)
+    X = np.array([[low], [low], [np.nextafter(low, np.float32(0))], [np.float32(0)]])
+    model = lw.ClusILC(3, min_samples_leaf=1).fit(
+        X, constraints=lw.Constraints(4, [(0, 1)], [(0, 2), (2, 3)])
+    )
+    assert model.violations_ == 0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
 def test_a_large_offset_costs_no_precision():
     X, y = load_iris(return_X_y=True)
     c = lw.Constraints.sample(y, 60, 0)

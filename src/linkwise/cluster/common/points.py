@@ -125,12 +125,30 @@ def starts(
         rows = np.stack([_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
     else:
         rows = kernels.kmeans_plusplus(X, drawn, seeds, candidates, _threads(n_threads), weight, before)
-    rows = rows[:, : np.count_nonzero(rows[0] >= 0)]  # the same for all: what is distinct
+    if (rows < 0).any():
+        rows = _topped_up(X, rows, known)
     found = X[rows.ravel()]
     chosen = (found.toarray() if issparse(X) else found).astype(np.float64)
     chosen = chosen.reshape(len(rows), rows.shape[1], X.shape[1])
     centers = np.concatenate([np.broadcast_to(known, (len(rows), *known.shape)), chosen], axis=1)
     return np.ascontiguousarray(centers)  # one feature: the axes of what is joined may have any order
+
+
+def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
+    """Rows with further distinct ones where none were drawn, since they differ by less than squares can tell.
+
+    As many in every start: all distinct rows that are no given centre, where those are fewer than wanted.
+    """
+    dense = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    number = np.unique(np.vstack([given + 0.0, dense]), axis=0, return_inverse=True)[1].ravel()
+    taken, of_row = set(number[: len(given)].tolist()), number[len(given) :]
+    first = {int(n): row for row, n in reversed(list(enumerate(of_row.tolist()))) if n not in taken}
+    full = np.full((len(rows), min(rows.shape[1], len(first))), -1, dtype=np.int64)
+    for start, drawn in zip(full, rows, strict=True):
+        there = drawn[drawn >= 0]
+        left = [row for n, row in first.items() if n not in set(of_row[there].tolist())]
+        start[:] = [*there.tolist(), *sorted(left)][: len(start)]
+    return full
 
 
 def _sparse_plusplus(

@@ -18,7 +18,7 @@ class Condition(NamedTuple):
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """For which rows of X the answer is yes."""
-        x = X[:, self.column]
+        x = X[:, self.column].astype(np.float64)  # a threshold between two floats of 32 bits is none of them
         found: NDArray[np.bool_] = (x == self.value) if self.equals else (x > self.value)
         return found
 
