@@ -346,3 +346,20 @@ def test_there_is_no_predict_where_there_are_no_centres():
     assert not hasattr(lw.BCKM(), "predict")
     assert not hasattr(lw.CKM(kernel="rbf"), "predict")
     assert hasattr(lw.CKM(), "predict")
+
+
+@pytest.mark.parametrize("method", [lw.BCKM, lw.RCKM])
+@pytest.mark.parametrize("light", [1e-300, 5e-324])
+def test_a_round_that_breaks_what_weighs_next_to_nothing(method, light):
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    weights = {"must_link_weight": [light] * 2, "cannot_link_weight": [1, light, 1, 1]}
+    c = lw.Constraints(6, [(0, 3), (1, 4)], [(0, 1), (2, 5), (1, 2), (3, 4)], **weights)
+    model = method(2, random_state=0).fit(X, constraints=c)
+    assert np.isfinite(model.alphas_).all()
+
+
+def test_the_kernel_refuses_pairs_that_are_not_there():
+    near = kernels.two_nearest(np.zeros((2, 1)), np.zeros((1, 1)), 1)
+    pairs, must = np.array([[0, 1]], dtype=np.int32), np.ones(1, dtype=np.uint8)
+    with pytest.raises(ValueError, match="order"):
+        kernels.assign_by_priority(near, pairs, must, np.array([10**9], dtype=np.int32))

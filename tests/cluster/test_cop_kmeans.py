@@ -170,3 +170,9 @@ def test_soft_goes_on_and_says_what_is_broken(k):
             np.arange(6.0)[:, None], constraints=c
         )
     assert model.violations_ == {1: 7, 2: 3, 3: 2}[k]
+
+
+def test_rows_nearer_than_squares_can_tell():
+    X = np.array([[0.0], [1e-170], [1.0], [2e-170]])
+    c = lw.Constraints(4, cannot_link=[(0, 1), (0, 2), (1, 2)])
+    assert lw.COPKMeans(3, random_state=0).fit(X, constraints=c).violations_ == 0

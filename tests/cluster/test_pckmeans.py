@@ -248,3 +248,10 @@ def test_starts_may_have_fewer_centres_where_rows_are_alike_up_to_rounding():
     assert len(run.labels) == 4
     alone = [plain_k_means(X, [start], 10, 1e-4).objective for start in starts]
     assert run.objective == min(alone)
+
+
+def test_the_price_of_sparse_rows_far_from_zero():
+    X = 1e8 + 3 + np.random.default_rng(0).normal(size=(60, 5))
+    c = lw.Constraints.sample(np.arange(60) % 2, 20, random_state=0)
+    dense, sparse = (lw.PCKMeans(2, random_state=0).fit(rows, constraints=c) for rows in (X, csr_array(X)))
+    np.testing.assert_allclose(sparse.w_, dense.w_, rtol=1e-9)

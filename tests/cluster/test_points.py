@@ -115,3 +115,17 @@ def test_an_empty_cluster_gets_the_farthest_row_that_can_leave():
     assert points.filled(labels, squares, 3, each).tolist() == [0, 0, 2, 1]
     assert points.filled(labels, squares, 2, each) is labels
     assert points.filled(labels, np.zeros(4), 3, each).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8])
+def test_variance_of_sparse_rows_far_from_zero(offset):
+    X = offset + np.random.default_rng(0).normal(size=(60, 5))
+    got = points.mean_variance(csr_array(X))
+    np.testing.assert_allclose(got, points.mean_variance(X), rtol=1e-9)
+
+
+def test_sparse_float32_squares_do_not_overflow():
+    X = np.array([[1e22, 0], [1.1e22, 0], [5e22, 1e22]], dtype=np.float32)
+    centers = X[:2].astype(np.float64)
+    far = points.squared_distances(csr_array(X), centers)
+    np.testing.assert_allclose(far, points.squared_distances(X, centers), rtol=1e-6, atol=1e30)

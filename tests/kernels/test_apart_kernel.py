@@ -107,3 +107,12 @@ def test_a_bound_on_the_search_is_kept_and_said():
 def test_what_is_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(("name", "value"), [("start", 2), ("start", -2), ("order", 3), ("order", -1)])
+def test_places_out_of_range_are_refused(name, value):
+    given = {"start": np.full(3, -1, dtype=np.int32), "order": np.arange(3, dtype=np.int32)}
+    given[name][1] = value
+    pairs = np.array([[0, 1]], dtype=np.int32)
+    with pytest.raises(ValueError, match=name):
+        kernels.assign_apart(np.zeros((3, 2)), pairs, given["start"], given["order"], 1, 0)

@@ -20,7 +20,6 @@ Cost: for each round that of `CKM`; at the end O(n rounds k) a pass.
 from __future__ import annotations
 
 import warnings
-from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.cluster.common.rounds import Rounds, RoundsClusterer, label_type
+from linkwise.cluster.common.rounds import Rounds, RoundsClusterer, label_type, vote
 from linkwise.cluster.common.spaces import Init, Kernel, Space
 from linkwise.cluster.common.weak_learner import (
     Convergence,
@@ -187,7 +186,7 @@ class BCKM(RoundsClusterer):
                 reason = "consistent"
                 alphas.append(self.alpha_star)
                 break
-            alpha = 0.5 * log((1 - weak.loss) / weak.loss)
+            alpha = vote(weak.loss)
             alphas.append(alpha)
             priority += np.where(weak.broken, alpha, -alpha)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)

@@ -150,6 +150,8 @@ class COPKMeans(CenteredClusterer):
             best = int(runs.inertia.argmin())
             self.inertia_, self.n_iter_ = float(runs.inertia[best]), int(runs.n_iter[best])
             return self._keep(runs.labels[best], runs.centers[best])
+        # rows may be distinct and yet nearer than squares can tell: then centres coincide
+        starts = np.pad(starts, ((0, 0), (0, k - starts.shape[1]), (0, 0)), mode="edge")
         blocks = blocks_of(X, constraints)
         apart = _apart(blocks, constraints, k, soft=self.on_infeasible == "soft")
         limit = _EXACT_STEPS if self.assignment == "exact" else 0

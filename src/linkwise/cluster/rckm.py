@@ -12,14 +12,13 @@ Cost: as BCKM.
 
 from __future__ import annotations
 
-from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.cluster.common.rounds import Rounds, RoundsClusterer, label_type
+from linkwise.cluster.common.rounds import Rounds, RoundsClusterer, label_type, vote
 from linkwise.cluster.common.spaces import Init, Kernel, Space
 from linkwise.cluster.common.weak_learner import Pairs, constrained_k_means
 from linkwise.learner import Progress, rng_at
@@ -141,4 +140,4 @@ class RCKM(RoundsClusterer):
     def _weight(self, error: float) -> float:
         if self.weights == "equal":
             return 1.0
-        return 0.5 * log((1 - error) / error) if error > 0 else self.alpha_star
+        return vote(error) if error > 0 else self.alpha_star

@@ -1,4 +1,4 @@
-"""What every wrapper checks of its arguments: types and shapes, never values."""
+"""What every wrapper checks of its arguments: types and shapes, and places in other arrays."""
 
 from __future__ import annotations
 
@@ -41,6 +41,12 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     if not array.flags.c_contiguous or not array.flags.aligned:
         raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+
+
+def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
+    """Places in memory: a kernel would read and write beyond its arrays."""
+    if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}; give {low} to {high}")
 
 
 def check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:

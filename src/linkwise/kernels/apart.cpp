@@ -104,9 +104,10 @@ class Search {
    public:
     static constexpr size_t kLargest = 5000;  // nodes of a part; a step looks at all of them
 
-    Search(const double* costs, int64_t k, const Foes& foes, std::vector<int32_t> nodes, int64_t limit)
-        : costs_(costs), k_(k), foes_(foes), nodes_(std::move(nodes)), left_(limit) {
-        for (int32_t node : nodes_) number_.resize(std::max<size_t>(number_.size(), node + 1), -1);
+    // `number`: one place for each node of all parts, shared by their searches.
+    Search(const double* costs, int64_t k, const Foes& foes, std::vector<int32_t> nodes, std::vector<int32_t>& number,
+           int64_t limit)
+        : costs_(costs), k_(k), foes_(foes), nodes_(std::move(nodes)), number_(number), left_(limit) {
         for (size_t j = 0; j < nodes_.size(); ++j) number_[nodes_[j]] = static_cast<int32_t>(j);
         label_.assign(nodes_.size(), -1);
         taken_.assign(nodes_.size() * k, 0);
@@ -203,7 +204,9 @@ class Search {
     const double* costs_;
     int64_t k_;
     const Foes& foes_;
-    std::vector<int32_t> nodes_, number_, label_, free_, best_;
+    std::vector<int32_t> nodes_;
+    std::vector<int32_t>& number_;
+    std::vector<int32_t> label_, free_, best_;
     std::vector<int32_t> taken_;
     std::vector<double> least_;
     double rest_ = 0, bound_ = 0;
@@ -248,10 +251,11 @@ nb::tuple assign_apart(Matrix<double> costs, nb::ndarray<const int32_t, nb::shap
         }
         together = a.together();
         if (limit > 0 && together == 0) {
+            std::vector<int32_t> number(m);
             for (auto& part : parts_of(foes, m)) {
                 double bound = 0;
                 for (int32_t node : part) bound += a.cost(node, a.label[node]);
-                Search search(costs.data(), k, foes, std::move(part), limit);
+                Search search(costs.data(), k, foes, std::move(part), number, limit);
                 std::vector<int32_t> best;
                 bool found = false;
                 search.run(bound, best, found);
@@ -290,8 +294,9 @@ nb::tuple colour_apart(nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig
         }
         std::fill_n(labels.get(), m, -1);
         const Foes inner(core_pairs.data(), static_cast<int64_t>(core_pairs.size() / 2), static_cast<int64_t>(core.size()));
+        std::vector<int32_t> place(core.size());
         for (auto& part : parts_of(inner, static_cast<int64_t>(core.size()))) {
-            Search search(nullptr, k, inner, std::move(part), limit);
+            Search search(nullptr, k, inner, std::move(part), place, limit);
             std::vector<int32_t> best;
             bool found = false;
             const bool whole = search.run(std::numeric_limits<double>::infinity(), best, found);

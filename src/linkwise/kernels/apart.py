@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.kernels import _kernels
-from linkwise.kernels._checks import check_array, check_count
+from linkwise.kernels._checks import check_array, check_count, check_range
 
 
 def assign_apart(
@@ -50,6 +50,8 @@ def assign_apart(
     check_array("costs", costs, (None, None))
     for name, nodes in (("start", start), ("order", order)):
         check_array(name, nodes, (len(costs),), np.int32)
+    check_range("start", start, -1, costs.shape[1] - 1)
+    check_range("order", order, 0, len(costs) - 1)
     _check_pairs(pairs, len(costs))
     check_count("sweeps", sweeps)
     return _kernels.assign_apart(costs, pairs, start, order, sweeps, limit)

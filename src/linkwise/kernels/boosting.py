@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.kernels import _kernels
-from linkwise.kernels._checks import check_array, check_count, check_rows
+from linkwise.kernels._checks import check_array, check_count, check_range, check_rows
 
 
 class TwoNearest(NamedTuple):
@@ -81,6 +81,7 @@ def assign_by_priority(
         raise TypeError(f"pairs must be a (s, 2) array of int32, got {pairs.dtype}, shape {pairs.shape}")
     if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(near.best):
         raise ValueError(f"pairs must name rows 0 to {len(near.best) - 1}")
+    check_range("order", order, 0, len(pairs) - 1)
     return _kernels.assign_by_priority(*near, pairs, must, order)
 
 

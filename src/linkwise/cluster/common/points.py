@@ -72,12 +72,20 @@ def means(
 def mean_variance(X: Any, weight: Weight = None) -> float:
     """Mean over the features of their variance."""
     if issparse(X):
-        share = np.full(X.shape[0], 1 / X.shape[0]) if weight is None else weight / weight.sum()
-        return float((share @ _squares(X) - ((share @ X) ** 2).sum()) / X.shape[1])
+        return _sparse_mean_variance(X, np.ones(X.shape[0]) if weight is None else weight.astype(np.float64))
     if weight is None:
         return float(X.var(axis=0, dtype=np.float64).mean())
     mean = np.average(X, axis=0, weights=weight)
     return float(np.average((X - mean) ** 2, axis=0, weights=weight).mean())
+
+
+def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
+    """From deviations, as for dense rows: a difference of squares may be below zero."""
+    total, d = weight.sum(), X.shape[1]
+    mean = (weight @ X) / total
+    each = np.repeat(weight, np.diff(X.indptr))
+    empty = total - np.bincount(X.indices, weights=each, minlength=d)  # exact: weights are integers
+    return float((each @ (X.data - mean[X.indices]) ** 2 + empty @ mean**2) / (total * d))
 
 
 # ---------------------------------------------------------------- starts
@@ -190,8 +198,9 @@ def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool
 
 
 def _squares(X: Any) -> NDArray[np.float64]:
-    """Squared length of every sparse row."""
-    squares: NDArray[np.float64] = np.asarray(X.multiply(X).astype(np.float64).sum(axis=1)).ravel()
+    """Squared length of every sparse row; float32 cells are widened first, their squares may overflow."""
+    cells = csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
+    squares: NDArray[np.float64] = np.asarray(cells.sum(axis=1)).ravel()
     return squares
 
 

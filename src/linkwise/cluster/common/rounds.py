@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from math import log
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -91,6 +92,12 @@ def _column(labels: Labels) -> NDArray[Any]:
 def label_type(k: int) -> type[np.unsignedinteger[Any]]:
     """The smallest integers that k labels fit into."""
     return np.uint8 if k <= 256 else np.uint16
+
+
+def vote(error: float) -> float:
+    """Weight of a round that breaks this share; above 0, even where the share underflows."""
+    error = max(error, float(np.finfo(np.float64).tiny))
+    return 0.5 * log((1 - error) / error)
 
 
 def combined(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
