@@ -26,7 +26,9 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def checked_rows(X: Any, estimator: BaseEstimator | None = None, *, sparse: bool = False) -> Any:
+def checked_rows(
+    X: Any, estimator: BaseEstimator | None = None, *, sparse: bool = False, reset: bool = True
+) -> Any:
     """X as floats; what cannot be clustered is named by its place.
 
     Parameters
@@ -36,6 +38,8 @@ def checked_rows(X: Any, estimator: BaseEstimator | None = None, *, sparse: bool
         Who asks; its ``n_features_in_`` is set.
     sparse : bool
         Whether a sparse `X` will do.
+    reset : bool
+        False: `X` must have the features that the estimator was fitted to.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def checked_rows(X: Any, estimator: BaseEstimator | None = None, *, sparse: bool
     name = "a session" if estimator is None else type(estimator).__name__
     if issparse(X) and not sparse:
         raise TypeError(f"X is sparse, but dense data is required by {name}; pass X.toarray()")
-    check = check_array if estimator is None else partial(validate_data, estimator)
+    check = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
     form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
     try:
         rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
@@ -134,13 +138,17 @@ def checked_constraints(constraints: object, X: Any) -> Constraints:
     return constraints
 
 
+_PAIRS_AT_ONCE = 10_000
+
+
 def _identical(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which pairs are of rows that are equal in every feature."""
-    i, j = pairs.T
-    if len(pairs) == 0:
-        return np.empty(0, dtype=bool)
-    if issparse(X):
-        differ: NDArray[np.bool_] = np.asarray(abs(X[i] - X[j]).sum(axis=1)).ravel() == 0
-        return differ
-    same: NDArray[np.bool_] = (X[i] == X[j]).all(axis=1)
+    same = np.empty(len(pairs), dtype=bool)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        i, j = pairs[start : start + _PAIRS_AT_ONCE].T
+        if issparse(X):
+            here = np.asarray(abs(X[i] - X[j]).sum(axis=1)).ravel() == 0
+        else:
+            here = (X[i] == X[j]).all(axis=1)
+        same[start : start + _PAIRS_AT_ONCE] = here
     return same

@@ -363,3 +363,21 @@ def test_the_kernel_refuses_pairs_that_are_not_there():
     pairs, must = np.array([[0, 1]], dtype=np.int32), np.ones(1, dtype=np.uint8)
     with pytest.raises(ValueError, match="order"):
         kernels.assign_by_priority(near, pairs, must, np.array([10**9], dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    "K",
+    [-np.eye(4), 1 - np.eye(4), np.abs(np.arange(4.0)[:, None] - np.arange(4.0))],
+    ids=["negative", "0", "far"],
+)
+def test_distances_are_no_similarities(K):
+    with pytest.raises(ValueError, match="similarities are wanted, no distances"):
+        lw.BCKM(2, kernel="precomputed").fit(K)
+
+
+def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
+    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**7))
+    c = lw.Constraints(6, [(0, 1)], [(0, 2)])
+    assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
+    monkeypatch.setattr("linkwise.cluster.common.spaces.FEW_SPARSE", 3)
+    assert isinstance(space_of(X, "linear"), Vectors)

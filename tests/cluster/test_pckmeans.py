@@ -200,11 +200,11 @@ def test_an_empty_cluster_starts_anew_at_the_worst_free_row():
 def test_neighbourhoods_are_the_first_start_and_the_others_are_drawn():
     X = np.arange(20.0).reshape(10, 2)
     c = lw.Constraints(10, must_link=[(0, 1), (1, 2), (7, 9)], cannot_link=[(3, 4)])
-    first, second, third = soft_starts(X, c, 3, 0, "neighbourhoods", 3)
+    first, second, third = soft_starts(X, c, 3, 3, 0, "neighbourhoods", 3)
     np.testing.assert_array_equal(first[:2], [X[:3].mean(axis=0), X[[7, 9]].mean(axis=0)])
     np.testing.assert_array_equal([second, third], points.starts(X, 3, 0, 3)[:2])
     np.testing.assert_array_equal(
-        soft_starts(X, lw.Constraints(10), 3, 0, "neighbourhoods", 2), points.starts(X, 3, 0, 2)
+        soft_starts(X, lw.Constraints(10), 3, 3, 0, "neighbourhoods", 2), points.starts(X, 3, 0, 2)
     )
 
 

@@ -9,11 +9,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import linkwise as lw
 from laws.clustering import blobs, breaking_is_told, check_result, kept
 from laws.test_edges import REFUSED
+from linkwise.cluster.common.base import FewerClustersWarning
 from registry import (
     each_clusterer,
     each_dense,
     each_forgiving,
     each_hard,
+    each_inductive,
     each_of_centers,
     each_sparse,
     each_that_predicts,
@@ -300,3 +302,22 @@ def test_a_failed_fit_keeps_what_was_there(entry):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((60, 2), np.nan))
     np.testing.assert_array_equal(model.labels_, before)
+
+
+@each_of_centers
+def test_given_centres_are_as_many_as_were_wanted_though_rows_repeat(entry):
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    with pytest.warns(FewerClustersWarning):
+        model = entry.make(3, init=[[0.0], [1.0], [2.0]], random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+
+
+@each_inductive
+@pytest.mark.parametrize(
+    ("value", "words"), [(1e200, "beyond what squared distances"), (np.nan, "first in row 0, column 1")]
+)
+def test_new_rows_are_checked_as_those_before(entry, value, words):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = entry.make(2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=words):
+        model.predict([[0.0, value]])

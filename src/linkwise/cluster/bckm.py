@@ -94,7 +94,7 @@ class BCKM(RoundsClusterer):
     Notes
     -----
     There is no ``predict``: the method is transductive, it votes on the rows that were fitted. Kernels other
-    than "linear" need all similarities: at most 20 000 rows.
+    than "linear" need all similarities: at most 10 000 rows.
 
     References
     ----------

@@ -85,7 +85,7 @@ class CKM(CenteredClusterer):
     Notes
     -----
     ``predict`` (kernel "linear" only) gives new rows the nearest centre. Kernels other than "linear" need all
-    similarities: at most 20 000 rows.
+    similarities: at most 10 000 rows.
 
     References
     ----------
@@ -177,7 +177,7 @@ class CKM(CenteredClusterer):
             raise ValueError(
                 f"init gives centres, but kernel={self.kernel!r} has none; name a way to draw rows"
             )
-        return checked_init(self.init, k, X.shape[1])[None]
+        return checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
 
     def _best(
         self,

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linkwise import parallel
 from linkwise.cluster.common.columns import columns_of
@@ -230,8 +230,7 @@ class ClusILC(ClusterMixin, BaseEstimator):
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        return self.tree_.predict(rows)
+        return self.tree_.predict(checked_rows(X, self, reset=False))
 
     def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
         """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""

@@ -110,7 +110,7 @@ class ConstrainedKMeans(CenteredClusterer):
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         blocks = blocks_of(X, constraints)
         seeds = seeds_of(blocks, constraints, k)
-        starts, home = seeded_starts(X, blocks, seeds, k, seed, self.init, self.n_init)
+        starts, home = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         self.n_seeds_ = len(seeds)
         if len(seeds) == 0:
             runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)

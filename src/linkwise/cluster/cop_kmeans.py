@@ -142,7 +142,7 @@ class COPKMeans(CenteredClusterer):
         starts = (
             points.starts(X, k, seed, self.n_init)
             if isinstance(self.init, str)
-            else checked_init(self.init, k, X.shape[1])[None]
+            else checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
         )
         self.n_failed_ = 0
         if constraints.n_constraints == 0:

@@ -42,6 +42,7 @@ from threadpoolctl import ThreadpoolController
 from linkwise import kernels
 from linkwise.cluster.common import icm, points, priced
 from linkwise.cluster.common.base import CenteredClusterer
+from linkwise.cluster.common.components import compact
 from linkwise.cluster.common.icm import Named, Prices
 from linkwise.cluster.common.metrics import (
     Kind,
@@ -168,7 +169,7 @@ class MPCKMeans(CenteredClusterer):
         # of rows that are all alike: any unit will do
         variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
         metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
-        unconstrained = soft_starts(X, Constraints(len(X)), k, seed, self.init, self.n_init)
+        unconstrained = soft_starts(X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
@@ -190,18 +191,18 @@ class MPCKMeans(CenteredClusterer):
         """Starts under the plain metric, and under the one that the must-links speak for."""
         X, args = problem.X, (self.init, self.n_init)
         varying = max(1, X.shape[1] - len(problem.constant))
-        views = [_View(plain, X, soft_starts(X, constraints, k, seed, *args))]
+        views = [_View(plain, X, soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
         if len(problem.must):
             close = held_together(problem.must, problem.named.must_weight, plain, varying)
             rows = close.mapped(X)
             starts = [close.mapped(views[0].starts[0])]
             if isinstance(self.init, str):
-                starts = soft_starts(rows, constraints, k, seed, *args)
+                starts = soft_starts(rows, constraints, self.n_clusters, k, seed, *args)
             views.append(_View(close, rows, starts))
         return views
 
     def _keep(self, run: Run, metrics: Metrics) -> Labels:
-        labels, used = priced.used_only(run.labels, len(run.centers))
+        labels, used = compact(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
         self.metrics_ = self._metrics.matrices

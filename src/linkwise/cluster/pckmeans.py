@@ -32,8 +32,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common import icm, points
 from linkwise.cluster.common.base import CenteredClusterer
+from linkwise.cluster.common.components import compact
 from linkwise.cluster.common.neighbourhoods import PARAMETERS, soft_starts
-from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_runs, used_only
+from linkwise.cluster.common.priced import Run, plain_k_means, plain_where_better, priced_runs
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
 
@@ -121,7 +122,7 @@ class PCKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        starts = soft_starts(X, constraints, k, seed, self.init, self.n_init)
+        starts = soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
         variance = points.mean_variance(X)
         self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
         self.fell_back_ = False
@@ -136,7 +137,10 @@ class PCKMeans(CenteredClusterer):
             if progress is not None:
                 progress(len(runs), len(starts))
         best = min(runs, key=lambda run: run.objective)
-        without = [starts, soft_starts(X, Constraints(X.shape[0]), k, seed, self.init, self.n_init)]
+        without = [
+            starts,
+            soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
+        ]
         plain = plain_where_better(X, constraints, best.labels, without, *stop)
         if plain is not None:
             self.fell_back_ = True
@@ -145,7 +149,7 @@ class PCKMeans(CenteredClusterer):
         return self._keep(best)
 
     def _keep(self, run: Run) -> Labels:
-        labels, used = used_only(run.labels, len(run.centers))
+        labels, used = compact(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self.objective_, self.n_iter_ = run.objective, run.n_iter
         return labels

@@ -108,7 +108,7 @@ class SeededKMeans(CenteredClusterer):
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         blocks = blocks_of(X, constraints)
         seeds = seeds_of(blocks, constraints, k)
-        starts, _ = seeded_starts(X, blocks, seeds, k, seed, self.init, self.n_init)
+        starts, _ = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         runs = []
         for number, start in enumerate(starts):
             runs.append(points.lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise.closure import chain_in_words, shortest_chain
 from linkwise.cluster.common import points
@@ -122,11 +122,7 @@ class CenteredClusterer(ConstrainedClusterer):
         return points.nearest(X, self.cluster_centers_)[0]
 
     def _new_rows(self, X: ArrayLike) -> Any:
-        if issparse(X) and not self.sparse:
-            name = type(self).__name__
-            raise TypeError(f"X is sparse, but dense data is required by {name}; pass X.toarray()")
-        form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False, **form)
+        return checked_rows(X, self, sparse=self.sparse, reset=False)
 
     def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
         """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""

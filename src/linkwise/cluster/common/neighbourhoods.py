@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common import points
+from linkwise.cluster.common.components import blocks_of
 from linkwise.cluster.common.points import Centers
 from linkwise.constraints import Constraints
 
@@ -29,14 +31,17 @@ PARAMETERS: dict[str, list[Any]] = {
 """What both methods with prices take, and how it is checked."""
 
 
-def soft_starts(X: Any, constraints: Constraints, k: int, seed: int, init: Any, n_init: int) -> list[Centers]:
+def soft_starts(
+    X: Any, constraints: Constraints, n_clusters: int, k: int, seed: int, init: Any, n_init: int
+) -> list[Centers]:
     """Centres to start from, each (k, d).
 
     Parameters
     ----------
     X : (n, d) rows
     constraints : Constraints
-    k : int
+    n_clusters, k : int
+        Clusters wanted, and as many as there are distinct rows at most.
     seed : int
     init : "neighbourhoods", "k-means++" or array of shape (k, d)
         With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
@@ -44,7 +49,7 @@ def soft_starts(X: Any, constraints: Constraints, k: int, seed: int, init: Any, 
     n_init : int, at least 1
     """
     if not isinstance(init, str):
-        return [checked_init(init, k, X.shape[1])]
+        return [checked_init(init, n_clusters, k, X.shape[1])]
     drawn = list(points.starts(X, k, seed, n_init))
     given = neighbourhood_means(X, constraints, k) if init == "neighbourhoods" else np.empty((0, 0))
     if len(given) == 0:
@@ -52,38 +57,48 @@ def soft_starts(X: Any, constraints: Constraints, k: int, seed: int, init: Any, 
     return [points.starts(X, k, seed, 1, given=given)[0], *drawn[: n_init - 1]]
 
 
-def checked_init(init: ArrayLike, k: int, n_features: int) -> Centers:
-    """Given centres as a float64 array of shape (k, d)."""
+def checked_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Centers:
+    """Given centres as float64; the k farthest from each other where there are fewer distinct rows."""
     centers = np.ascontiguousarray(init, dtype=np.float64)
-    if centers.shape != (k, n_features) or not np.isfinite(centers).all():
+    if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         raise ValueError(
-            f"init has shape {centers.shape}; give {k} centres of {n_features} finite features each, "
-            "or the name of a way to draw them"
+            f"init has shape {centers.shape}; give {n_clusters} centres of {n_features} finite features "
+            "each, or the name of a way to draw them"
         )
-    return centers
+    if k == n_clusters:
+        return centers
+    return np.ascontiguousarray(centers[np.sort(farthest_first(centers, np.ones(n_clusters), k))])
 
 
 def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
     """Means of at most k neighbourhoods of two or more rows, distinct, (g, d)."""
-    size = np.bincount(constraints.component)
-    large = np.flatnonzero(size >= 2)
+    blocks = blocks_of(X, constraints)
+    large = np.flatnonzero(blocks.weight >= 2)
     if len(large) == 0:
         return np.empty((0, X.shape[1]))
-    number = np.full(len(size), -1, dtype=np.int32)
-    number[large] = np.arange(len(large), dtype=np.int32)
-    total, counts = points.sums(X, number[constraints.component], len(large))
-    centers = total / counts[:, None]
-    return centers[farthest_first(centers, counts.astype(np.float64), k)]
+    chosen = farthest_first(blocks.X[large], blocks.weight[large].astype(np.float64), k)
+    return dense_rows(blocks.X, large[chosen])
 
 
-def farthest_first(centers: Centers, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """At most k distinct centres by weighted farthest-first traversal, the heaviest first."""
+def farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """At most k distinct centres, dense or sparse, by weighted farthest-first traversal: heaviest first."""
+
+    def far_from(one: int) -> NDArray[np.float64]:
+        return points.squared_distances(centers, dense_rows(centers, np.array([one])))[:, 0]
+
     chosen = [int(weight.argmax())]
-    far = ((centers - centers[chosen[0]]) ** 2).sum(axis=1)
+    far = far_from(chosen[0])
     while len(chosen) < k:
         following = int((weight * far).argmax())
         if far[following] <= 0:
             break
         chosen.append(following)
-        far = np.minimum(far, ((centers - centers[following]) ** 2).sum(axis=1))
+        far = np.minimum(far, far_from(following))
+        far[following] = 0
     return np.array(chosen, dtype=np.int64)
+
+
+def dense_rows(X: Any, rows: NDArray[np.int64]) -> Centers:
+    """Some rows as centres."""
+    some = X[rows]
+    return np.ascontiguousarray(some.toarray() if issparse(some) else some, dtype=np.float64)

@@ -116,9 +116,3 @@ def weight_satisfied(labels: Labels, constraints: Constraints) -> float:
     must, cannot = constraints.violated(labels)
     kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
     return float(kept)
-
-
-def used_only(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Labels 0, 1, ... of the clusters that have rows, and which of k these are."""
-    used = np.bincount(labels, minlength=k) > 0
-    return (np.cumsum(used, dtype=np.int32) - np.int32(1))[labels], used

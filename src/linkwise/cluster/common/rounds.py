@@ -15,7 +15,7 @@ from linkwise.cluster.common import points
 from linkwise.cluster.common.base import ConstrainedClusterer
 from linkwise.cluster.common.co_membership import CoMembership
 from linkwise.cluster.common.components import compact
-from linkwise.cluster.common.priced import plain_where_better
+from linkwise.cluster.common.priced import plain_where_better, weight_satisfied
 from linkwise.cluster.common.spaces import Init, Kernel, Space, space_of
 from linkwise.cluster.common.weak_learner import Pairs, pairs_of
 from linkwise.constraints import Constraints
@@ -74,7 +74,7 @@ class RoundsClusterer(ConstrainedClusterer):
 
     def _keep(self, rounds: Rounds) -> None:
         used = len(rounds.alphas)
-        self.hypotheses_ = rounds.hypotheses[:, :used]
+        self.hypotheses_ = rounds.hypotheses[:, :used].copy()  # frees the rounds that were not made
         self.alphas_, self.errors_, self.reason_ = rounds.alphas, rounds.errors, rounds.reason
         self.n_rounds_ = used
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
@@ -91,6 +91,8 @@ def _column(labels: Labels) -> NDArray[Any]:
 
 def label_type(k: int) -> type[np.unsignedinteger[Any]]:
     """The smallest integers that k labels fit into."""
+    if k > 65536:
+        raise ValueError(f"n_clusters={k}; votes are counted for at most 65536 clusters: take CKM")
     return np.uint8 if k <= 256 else np.uint16
 
 
@@ -131,9 +133,5 @@ def plain(
 
 def satisfying_more(labels: Labels, than: Labels, constraints: Constraints) -> Labels | None:
     """`labels`, if they satisfy more weight of constraints than other labels do."""
-    kept = []
-    for some in (labels, than):
-        must, cannot = constraints.violated(some)
-        weights = constraints.must_link_weight[~must].sum(), constraints.cannot_link_weight[~cannot].sum()
-        kept.append(float(sum(weights)))
-    return labels if kept[0] > kept[1] * (1 + 1e-12) else None
+    more = weight_satisfied(labels, constraints) > weight_satisfied(than, constraints) * (1 + 1e-12)
+    return labels if more else None

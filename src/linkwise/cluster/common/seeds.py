@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import issparse
 
 from linkwise.cluster.common import points
 from linkwise.cluster.common.components import Blocks
-from linkwise.cluster.common.neighbourhoods import checked_init, farthest_first
+from linkwise.cluster.common.neighbourhoods import checked_init, dense_rows, farthest_first
 from linkwise.cluster.common.points import Centers
 from linkwise.constraints import Constraints
 
@@ -28,28 +27,28 @@ def seeds_of(blocks: Blocks, constraints: Constraints, k: int) -> NDArray[np.int
     order = np.argsort(-blocks.weight[able], kind="stable")
     if len(able) <= k:
         return able[order]
-    return able[farthest_first(means_of(blocks, able), blocks.weight[able].astype(np.float64), k)]
-
-
-def means_of(blocks: Blocks, some: NDArray[np.int64]) -> Centers:
-    """Means of some blocks, dense."""
-    means = blocks.X[some]
-    dense: Centers = np.asarray(means.toarray() if issparse(means) else means, dtype=np.float64)
-    return dense
+    return able[farthest_first(blocks.X[able], blocks.weight[able].astype(np.float64), k)]
 
 
 def seeded_starts(
-    X: Any, blocks: Blocks, seeds: NDArray[np.int64], k: int, seed: int, init: Any, n_init: int
+    X: Any,
+    blocks: Blocks,
+    seeds: NDArray[np.int64],
+    n_clusters: int,
+    k: int,
+    seed: int,
+    init: Any,
+    n_init: int,
 ) -> tuple[Centers, NDArray[np.int32]]:
     """(R, k, d) starts and the cluster of each seed.
 
     The means of the seeds come first and k-means++ draws the rest; given centres are matched to the seeds,
     so that the squared distances between them are least.
     """
-    given = means_of(blocks, seeds)
+    given = dense_rows(blocks.X, seeds)
     if isinstance(init, str):
         drawn = points.starts(X, k, seed, n_init, given=given if len(given) else None)
         return drawn, np.arange(len(seeds), dtype=np.int32)
-    centers = checked_init(init, k, X.shape[1])
+    centers = checked_init(init, n_clusters, k, X.shape[1])
     far = ((given[:, None] - centers) ** 2).sum(axis=2)
     return centers[None], linear_sum_assignment(far)[1].astype(np.int32)

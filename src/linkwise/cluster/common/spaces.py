@@ -23,7 +23,8 @@ from linkwise.kernels import TwoNearest
 Kernel = Literal["linear", "rbf", "precomputed"]
 Init = Literal["k-means++", "farthest"]
 
-MOST_SIMILARITIES = 20_000  # rows of a matrix of similarities: 3.2 GB
+MOST_SIMILARITIES = 10_000  # rows of a matrix of similarities: 0.8 GB, and 2 GB more while it is made
+FEW, FEW_SPARSE = 1000, 5000  # rows, with more features, whose similarities are soon had
 SEED_ROWS = 100_000  # rows among which seeds are drawn
 NEIGHBOUR = 7  # whose distance is the local scale
 
@@ -166,7 +167,7 @@ def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDA
 def space_of(X: Any, kernel: Kernel) -> Space:
     """The space of a kernel; X is the matrix itself where it is precomputed."""
     n = X.shape[0]
-    if kernel == "linear" and (n <= 1 or X.shape[1] <= n or n > MOST_SIMILARITIES):
+    if kernel == "linear" and (n <= 1 or X.shape[1] <= n or n > (FEW_SPARSE if issparse(X) else FEW)):
         return Vectors(X)
     if n > MOST_SIMILARITIES:
         raise ValueError(
@@ -175,10 +176,20 @@ def space_of(X: Any, kernel: Kernel) -> Space:
         )
     if kernel == "precomputed":
         return Similarities(checked_similarities(X))
-    dense = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=np.float64)
-    squares = points.squared_distances(X, dense)
-    np.fill_diagonal(squares, 0.0)
+    squares = all_squares(X)
     return Similarities(locally_scaled(squares) if kernel == "rbf" else centred(squares))
+
+
+def all_squares(X: Any) -> NDArray[np.float64]:
+    """Squared distances of all pairs of rows; of sparse ones from their products."""
+    if issparse(X):
+        products = np.asarray((X.astype(np.float64) @ X.T.astype(np.float64)).toarray())
+        own = products.diagonal().copy()
+        squares: NDArray[np.float64] = np.maximum(own[:, None] + own - 2 * products, 0)
+    else:
+        squares = points.squared_distances(X, np.ascontiguousarray(X, dtype=np.float64))
+    np.fill_diagonal(squares, 0.0)
+    return squares
 
 
 def centred(squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -220,5 +231,13 @@ def checked_similarities(K: Any) -> NDArray[np.float64]:
         raise ValueError(
             f"X[{i}, {j}] = {similar[i, j]:g}, but X[{j}, {i}] = {similar[j, i]:g}; similarities must be "
             "symmetric: pass (X + X.T) / 2"
+        )
+    own = np.maximum(similar.diagonal(), 0.0)
+    beyond = similar**2 - np.outer(own, own) * (1 + 1e-6)
+    if similar.diagonal().min() < 0 or beyond.max() > 1e-12 * max(float(own.max()) ** 2, 1e-300):
+        i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
+        raise ValueError(
+            f"X[{i}, {j}] = {similar[i, j]:g} is too large beside X[{i}, {i}] = {similar[i, i]:g} and "
+            f"X[{j}, {j}] = {similar[j, j]:g}: similarities are wanted, no distances, for example exp(-X**2)"
         )
     return similar
