@@ -74,7 +74,8 @@ class RoundsClusterer(ConstrainedClusterer):
 
     def _keep(self, rounds: Rounds) -> None:
         used = len(rounds.alphas)
-        self.hypotheses_ = rounds.hypotheses[:, :used].copy()  # frees the rounds that were not made
+        made = rounds.hypotheses
+        self.hypotheses_ = made if used == made.shape[1] else made[:, :used].copy()  # frees what was not used
         self.alphas_, self.errors_, self.reason_ = rounds.alphas, rounds.errors, rounds.reason
         self.n_rounds_ = used
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
