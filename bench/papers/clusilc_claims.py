@@ -140,7 +140,7 @@ def extreme(field: str, pick: Callable[..., str], task: str, unit: str) -> Check
     """The set whose greatest figure is the least, or the greatest."""
 
     def check(found: Found, method: str) -> Verdict:
-        most = {name: float(values(found, name, method, field).max()) for name in tasks_in(found)}
+        most = {name: float(np.nanmax(values(found, name, method, field))) for name in tasks_in(found)}
         which = pick(most, key=most.__getitem__)
         own = f"; {task} {most[task]:.3g}" if task in most and which != task else ""
         return f"{which} {most[which]:.3g}{unit}{own}", which == task

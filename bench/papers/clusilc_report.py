@@ -99,6 +99,6 @@ def line_of_costs(found: Found, task: str) -> Line:
     """Over all fits of all trials."""
     texts = []
     for method in (PRINTED, OURS):
-        nodes, seconds = (values(found, task, method, f).max() for f in ("most_nodes", "most_seconds"))
+        nodes, seconds = (np.nanmax(values(found, task, method, f)) for f in ("most_nodes", "most_seconds"))
         texts += [f"{nodes:.0f}", f"{seconds:.3f}"]
     return (task, str(counts_in(found, task)[-1]), *texts)

@@ -4,10 +4,10 @@
 
 All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
 ``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
-leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes
-every constraint out and tries every split anew; it runs once, in a process of its own, and is given up on
-after `--limit` seconds. ``--large`` adds made-up rows: 100 000 with 100 leaves and a million with 30, where
-scikit-learn's tree is fitted once. OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
+leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes every constraint
+out and tries every split anew; it runs once, in a process of its own, and is given up on after `--limit`
+seconds. ``--large`` adds made-up rows: 100 000 with 100 leaves and a million with 30, once each.
+OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
 
 Exits with 1 where an aim of ``targets/clusilc_speed.csv`` is missed.
 """
