@@ -266,7 +266,12 @@ LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32
             const double between = square * (1 / moved + 1 / rest);
             if (between > best + (best < 0 ? 0 : leaf.tie)) best = between, at = static_cast<int32_t>(q);
         }
-        if (q + 16 < leaf.m) __builtin_prefetch(leaf.Z + order[q + 16] * leaf.width);
+        if (q + 16 < leaf.m) {  // rows come in any order: without this each waits for memory
+            const int64_t soon = order[q + 16];
+            for (int64_t a = 0; a < leaf.width; a += 8) __builtin_prefetch(leaf.Z + soon * leaf.width + a);
+            __builtin_prefetch(rank + soon);
+            __builtin_prefetch(leaf.place + soon);
+        }
         const double weight = leaf.weight ? leaf.weight[row] : 1.0;
         square = add_moved(leaf, row, weight, sum);
         moved += weight;
