@@ -131,7 +131,7 @@ def encode(
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
-    return _joined(table, blocks, _notes(table, blocks, filled, scale))
+    return _joined(table, blocks, _notes(table, blocks, filled, scale, categories))
 
 
 def _is_number(table: Table, name: str) -> bool:
@@ -226,6 +226,7 @@ def _notes(
     blocks: list[tuple[list[Feature], NDArray[np.float64]]],
     filled: list[str],
     scale: Scale,
+    categories: Categories,
 ) -> tuple[str, ...]:
     notes = []
     if filled:
@@ -243,13 +244,13 @@ def _notes(
         for some, _ in blocks
         if some[0].category is not None
     ]
-    if made:
-        notes.append(f"Categories are columns of 0 and 1, whatever the scale: {listed(made)}.")
     coded = [
-        f"{some[0].source} ({counted(len(some[0].categories), 'value')})"
+        f"{some[0].source} ({counted(len(some[0].categories) or 2, 'value')})"
         for some, _ in blocks
-        if some[0].categories
+        if some[0].role == "category"
     ]
-    if coded:
+    if made and categories == "columns":
+        notes.append(f"Categories are columns of 0 and 1, whatever the scale: {listed(made)}.")
+    if coded and categories == "codes":
         notes.append(f"Categories are compared as equal or not: {listed(coded)}.")
     return tuple(notes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.cluster.common.tree import Condition, Path, Tree
+from linkwise.cluster.common.tree import Condition, Tree, Way
 from linkwise.data import Feature
 from linkwise.reasons.roundest import roundest, shown_number
 
@@ -38,13 +38,14 @@ class Between:
     date: bool = False
 
     def __str__(self) -> str:
+        name = _one_line(self.column)
         if self.date:
             parts = [(f"after {_day(self.above)}", self.above), (f"up to {_day(self.up_to)}", self.up_to)]
-            return f"{self.column} " + " and ".join(text for text, bound in parts if isfinite(bound))
+            return f"{name} " + " and ".join(text for text, bound in parts if isfinite(bound))
         low, high = shown_number(self.above), shown_number(self.up_to)
         if isfinite(self.above) and isfinite(self.up_to):
-            return f"{low} < {self.column} ≤ {high}"
-        return f"{self.column} > {low}" if isfinite(self.above) else f"{self.column} ≤ {high}"
+            return f"{low} < {name} ≤ {high}"
+        return f"{name} > {low}" if isfinite(self.above) else f"{name} ≤ {high}"
 
     def otherwise(self) -> Between:
         """What holds where this does not, for a lower bound alone."""
@@ -78,13 +79,14 @@ class Among:
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        inside = [word for word in self.known if word in self.words]
-        outside = [word for word in self.known if word not in self.words]
+        name = _one_line(self.column)
+        inside = [_one_line(word) for word in self.known if word in self.words]
+        outside = [_one_line(word) for word in self.known if word not in self.words]
         if len(inside) == 1:
-            return f"{self.column} = {inside[0]}"
+            return f"{name} = {inside[0]}"
         if len(inside) <= len(outside):
-            return f"{self.column} is {_either(inside)}"
-        return f"{self.column} is not {_either(outside)}"
+            return f"{name} is {_either(inside)}"
+        return f"{name} is not {_either(outside)}"
 
     def otherwise(self) -> Among:
         """What holds where this does not."""
@@ -101,6 +103,10 @@ class Among:
 Clause = Between | Among
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
@@ -113,40 +119,53 @@ def _day(days: float) -> str:
 
 
 # ---------------------------------------------------------------- from a tree
-def clauses_of(tree: Tree, X: NDArray[Any], features: tuple[Feature, ...]) -> dict[Condition, Clause]:
-    """What the answer yes to each test of a tree says.
+def clauses_of(tree: Tree, X: NDArray[Any], features: tuple[Feature, ...]) -> dict[int, Clause]:
+    """What the answer yes says at each inner node of a tree.
 
-    A threshold is shown as the roundest number that parts the rows of X in the same way.
+    A threshold is shown as the roundest number that parts the rows of X which come to the node as it does.
     """
-    return {test: _clause(test, X[:, test.column], features) for test in tree.tests if test is not None}
+    found: dict[int, Clause] = {}
+    waiting = [(0, np.arange(len(X)))]
+    while waiting:
+        node, rows = waiting.pop()
+        test = tree.tests[node]
+        if test is None:
+            continue
+        x = X[:, test.column].astype(np.float64)
+        found[node] = _clause(test, x, x[rows], features)
+        holds = test.holds(X[rows])
+        waiting += [(int(tree.yes[node]), rows[holds]), (int(tree.no[node]), rows[~holds])]
+    return found
 
 
-def _clause(test: Condition, x: NDArray[Any], features: tuple[Feature, ...]) -> Clause:
+def _clause(
+    test: Condition, column: NDArray[np.float64], here: NDArray[np.float64], features: tuple[Feature, ...]
+) -> Clause:
+    """What yes to a test says of rows with the values `here`, where the column has other values elsewhere."""
     feature = features[test.column]
     if test.equals:
-        known = feature.categories or tuple(shown_number(v) for v in np.unique(x).tolist())
+        known = feature.categories or tuple(shown_number(v) for v in np.unique(column).tolist())
         word = feature.categories[int(test.value)] if feature.categories else shown_number(test.value)
         return Among(feature.source, frozenset([word]), known)
     if feature.category is not None:
         siblings = tuple(
             f.category for f in features if f.source == feature.source and f.category is not None
         )
-        known = siblings if len(siblings) > 1 or feature.name != feature.source else ("false", "true")
+        known = ("false", "true") if feature.name == feature.source else siblings
         return Among(feature.source, frozenset([feature.category]), known)
-    low, high = (feature.offset + feature.scale * v for v in gap(x, test.value))
+    low, high = (feature.offset + feature.scale * v for v in gap(here, test.value))
     date = feature.role == "date"
     return Between(feature.source, _day_between(low, high) if date else _round_between(low, high), date=date)
 
 
-def gap(x: NDArray[Any], threshold: float) -> tuple[float, float]:
+def gap(x: NDArray[np.float64], threshold: float) -> tuple[float, float]:
     """The largest value up to a threshold, and the smallest above it; the threshold where there is none."""
-    x = x.astype(np.float64)
     low, high = float(x[x <= threshold].max(initial=-inf)), float(x[x > threshold].min(initial=inf))
     return low if isfinite(low) else threshold, high if isfinite(high) else threshold
 
 
 def _round_between(low: float, high: float) -> float:
-    tidy = [float(f"{bound:.{SURE_DIGITS}g}") if isfinite(bound) else bound for bound in (low, high)]
+    tidy = [float(f"{bound:.{SURE_DIGITS}g}") for bound in (low, high)]
     return roundest(*tidy) if tidy[0] < tidy[1] else roundest(low, high)
 
 
@@ -156,10 +175,10 @@ def _day_between(low: float, high: float) -> float:
     return float(middle) if middle >= low else low
 
 
-def simplified(path: Path, clauses: Mapping[Condition, Clause]) -> tuple[Clause, ...]:
+def simplified(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]:
     """What all tests on a way say together: one clause a column, in the order in which they come."""
     by_column: dict[str, list[Clause]] = {}
-    for test, answer in path:
-        clause = clauses[test] if answer else clauses[test].otherwise()
+    for node, answer in way:
+        clause = clauses[node] if answer else clauses[node].otherwise()
         by_column.setdefault(clause.column, []).append(clause)
     return tuple(reduce(lambda a, b: a & b, said) for said in by_column.values())  # type: ignore[operator]

@@ -23,7 +23,7 @@ def to_text(found: Explanation) -> str:
         if test is None:
             lines.append(f"{lead}{_leaf_in_words(rules[node])}")
             continue
-        lines.append(f"{lead}{found.clauses[test]}?")
+        lines.append(f"{lead}{found.clauses[node]}?")
         waiting += [
             (int(found.tree.no[node]), f"{indent}└─ no:  ", f"{indent}   "),
             (int(found.tree.yes[node]), f"{indent}├─ yes: ", f"{indent}│  "),
@@ -68,7 +68,7 @@ def _graph(
         if test is None:
             lines.append(box(node, _leaf_in_words(rules[node]), True))
             continue
-        lines.append(box(node, f"{found.clauses[test]}?", False))
+        lines.append(box(node, f"{found.clauses[node]}?", False))
         lines.append(edge(node, int(found.tree.yes[node]), "yes"))
         lines.append(edge(node, int(found.tree.no[node]), "no"))
     return lines
@@ -85,7 +85,7 @@ def to_dict(found: Explanation) -> dict[str, Any]:
             made[node] = {"cluster": rule.cluster, "rows": rule.n_rows, "right": rule.n_right}
         else:
             made[node] = {
-                "test": str(found.clauses[test]),
+                "test": str(found.clauses[node]),
                 "column": test.column,
                 "equals" if test.equals else "above": test.value,
                 "yes": made[int(found.tree.yes[node])],

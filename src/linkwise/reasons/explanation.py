@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from linkwise.cluster.common.tree import Condition, Tree
+from linkwise.cluster.common.tree import Tree
 from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
 from linkwise.inputs import checked_constraints, checked_rows, seed_of
@@ -39,9 +39,9 @@ class Explanation:
         Rules, cover and purity of each cluster, in the order of the labels.
     tree : Tree
         The tests, in the units of X; its labels are positions in `clusters`.
-    clauses : mapping of Condition to Clause
-        What the answer yes to each test says, in the user's units. Its number is as round as the values
-        of X allow: it parts them as the test does.
+    clauses : mapping of int to Clause
+        What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
+        of X allow that come there: it parts them as the test does.
     leaf_of : ndarray of shape (n_rows,)
         Node of the tree that each row reaches.
     fidelity : float
@@ -59,7 +59,7 @@ class Explanation:
 
     clusters: tuple[ClusterRules, ...]
     tree: Tree
-    clauses: Mapping[Condition, Clause]
+    clauses: Mapping[int, Clause]
     leaf_of: NDArray[np.int32]
     fidelity: float
     baseline: float

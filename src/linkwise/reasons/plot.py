@@ -38,9 +38,8 @@ def plot(found: Explanation, ax: Axes | None = None) -> Axes:
                 ax.text(
                     *middle, answer, size=8, color="0.4", ha="center", va="center", backgroundcolor="white"
                 )
-        test = tree.tests[node]
-        if test is not None:
-            text, face = fill(f"{found.clauses[test]}?", LINE), np.ones(3)
+        if tree.tests[node] is not None:
+            text, face = fill(f"{found.clauses[node]}?", LINE), np.ones(3)
         else:
             rule = next(rule for rule in found.rules if rule.leaf == node)
             right = f"\n{rule.n_right} right" if rule.n_right < rule.n_rows else ""
@@ -60,8 +59,8 @@ def places(found: Explanation) -> dict[int, tuple[float, int]]:
     """Where each node stands: leaves side by side from yes to no, parents above the middle; and its level."""
     tree = found.tree
     at: dict[int, tuple[float, int]] = {}
-    for number, (leaf, path) in enumerate(tree.paths()):
-        at[leaf] = (float(number), len(path))
+    for number, (leaf, way) in enumerate(tree.ways()):
+        at[leaf] = (float(number), len(way))
     level = np.zeros(len(tree.tests), dtype=int)
     for node in range(len(tree.tests)):
         for child in (tree.yes[node], tree.no[node]):

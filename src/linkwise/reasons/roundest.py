@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, floor, inf, isfinite, log10
 
 DIGITS = 15  # of a float64 that can be relied on
+SMALLEST = -300  # power of ten
 
 
 def roundest(low: float, high: float) -> float:
@@ -19,7 +20,7 @@ def roundest(low: float, high: float) -> float:
         return 0.0
     middle = low + (high - low) / 2
     first = floor(log10(max(abs(low), abs(high))))
-    for place in range(first, first - DIGITS - 3, -1):
+    for place in range(first, max(first - DIGITS - 3, SMALLEST), -1):
         for step in (10, 5, 1):
             found = _nearest(low, high, middle, step, place)
             if found is not None:

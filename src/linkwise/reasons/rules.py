@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.cluster.common.tree import Condition, Tree
+from linkwise.cluster.common.tree import Tree
 from linkwise.constraints import Constraints
 from linkwise.reasons.clauses import Clause, simplified
 
@@ -83,7 +83,7 @@ class ClusterRules:
 
 def rules_of(
     tree: Tree,
-    clauses: Mapping[Condition, Clause],
+    clauses: Mapping[int, Clause],
     leaf: NDArray[np.int32],
     codes: NDArray[np.int32],
     names: Sequence[Name],
@@ -96,7 +96,7 @@ def rules_of(
     tree : Tree
         With codes as labels.
     clauses : mapping
-        What each test says.
+        What each inner node asks.
     leaf : ndarray of shape (n_rows,)
         The leaf that each row reaches.
     codes : ndarray of shape (n_rows,)
@@ -112,14 +112,14 @@ def rules_of(
     rules = [
         Rule(
             names[tree.label[node]],
-            simplified(path, clauses),
+            simplified(way, clauses),
             node,
             int(table[node].sum()),
             int(table[node, tree.label[node]]),
             int(touched[node]),
             int(kept[node]),
         )
-        for node, path in tree.paths()
+        for node, way in tree.ways()
     ]
     of_label = np.zeros(
         (len(names), len(names)), dtype=np.int64

@@ -104,9 +104,11 @@ def _grown(
     found = model.fit(np.stack(asked, axis=1), codes, sample_weight=weight).tree_
     conditions: list[Condition | None] = []
     for number, threshold, below in zip(found.feature, found.threshold, found.children_left, strict=True):
+        if below < 0:
+            conditions.append(None)
+            continue
         column, values = tests[number]
-        test = None if below < 0 else _condition(column, values, column in nominal, float(threshold))
-        conditions.append(test)
+        conditions.append(_condition(column, values, column in nominal, float(threshold)))
     yes, no = found.children_right.astype(np.int32), found.children_left.astype(np.int32)
     return Tree(tuple(conditions), yes, no, np.where(yes < 0, 0, -1).astype(np.int32))
 

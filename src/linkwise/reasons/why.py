@@ -173,7 +173,7 @@ def why(
     if relation.verdict in ("yes", "no"):
         told["against"] = relation.because
     if stand_ins is not None:
-        found = _by_stand_ins(known, np.asarray(stand_ins), i, j, wanted)
+        found = _by_stand_ins(known, _checked_stand_ins(stand_ins, len(labels)), i, j, wanted)
         if found is not None:
             return Why(i, j, together, "stand-ins", *found, **told)
     shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == together
@@ -181,7 +181,7 @@ def why(
 
 
 def _by_stand_ins(
-    known: Evidence, stand_ins: NDArray[Any], i: int, j: int, wanted: str
+    known: Evidence, stand_ins: NDArray[np.int64], i: int, j: int, wanted: str
 ) -> tuple[tuple[Fact, ...], tuple[int, ...], int] | None:
     """Answers about rows that stand for `i` and `j`, these rows, and the size of the part that holds both.
 
@@ -199,10 +199,10 @@ def _by_stand_ins(
 
 def parting(explanation: Explanation, i: int, j: int) -> Clause | None:
     """The test at which the ways of two rows part, as what holds of one of them; None where they do not."""
-    ways = dict(explanation.tree.paths())
+    ways = dict(explanation.tree.ways())
     one, other = (ways[int(explanation.leaf_of[row])] for row in (i, j))
     return next(
-        (explanation.clauses[test] for (test, a), (_, b) in zip(one, other, strict=False) if a != b), None
+        (explanation.clauses[node] for (node, a), (_, b) in zip(one, other, strict=False) if a != b), None
     )
 
 
@@ -210,6 +210,16 @@ def _rules(explanation: Explanation, i: int, j: int, n_rows: int) -> tuple[Rule,
     if explanation.n_rows != n_rows:
         raise ValueError(f"the explanation is about {explanation.n_rows} rows, the clustering about {n_rows}")
     return explanation.rule_of(i), explanation.rule_of(j)
+
+
+def _checked_stand_ins(stand_ins: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    found = np.asarray(stand_ins)
+    if found.shape != (n_rows,) or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"stand_ins has shape {found.shape}, dtype {found.dtype}; give one row position for each of "
+            f"{n_rows} rows"
+        )
+    return found.astype(np.int64)
 
 
 def _evidence(given: Evidence | Constraints | None, n_rows: int) -> Evidence:

@@ -15,8 +15,8 @@ def percent(share: float) -> str:
     """Per cent, of which all and nothing are said only where they are true."""
     whole = round(100 * share)
     if share < 1 and whole == 100:
-        return f"{100 * share:.1f} %" if share < 0.9995 else "> 99.9 %"
-    return f"{whole} %" if whole or share == 0 else "< 1 %"
+        return f"{100 * share:.1f}%" if share < 0.9995 else "over 99.9%"
+    return f"{whole}%" if whole or share == 0 else "under 1%"
 
 
 def in_words(found: Explanation) -> str:

@@ -118,12 +118,20 @@ class SessionView:
         Why
             Without the data only answers about the rows themselves can be told, and the rules.
         """
-        self._catch_up()
-        stand_ins = None if self._replay is None else self._asking().stand_ins()
-        labels = self._clustering()[0].labels
+        labels, stand_ins = self._clustering()[0].labels, self.stand_ins
         return why(
             labels, first, second, evidence=self._known(), stand_ins=stand_ins, explanation=explanation
         )
+
+    @property
+    @alone
+    def stand_ins(self) -> NDArray[np.int64] | None:
+        """For each row the row that stands for it, where the learner treats many rows as one.
+
+        None without the data, and for learners that do not.
+        """
+        self._catch_up()
+        return None if self._replay is None else self._asking().stand_ins()
 
     @property
     @alone

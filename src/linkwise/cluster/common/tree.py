@@ -26,6 +26,9 @@ class Condition(NamedTuple):
 Path = tuple[tuple[Condition, bool], ...]
 """The conditions that lead to a node, and their answers."""
 
+Way = tuple[tuple[int, bool], ...]
+"""The nodes that lead to a node, and their answers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -70,19 +73,23 @@ class Tree:
         labels: NDArray[np.int32] = self.label[self.apply(X)]
         return labels
 
-    def paths(self) -> list[tuple[int, Path]]:
-        """Every leaf with the tests that lead to it and their answers, from yes to no."""
-        found: list[tuple[int, Path]] = []
-        waiting: list[tuple[int, Path]] = [(0, ())]
+    def ways(self) -> list[tuple[int, Way]]:
+        """Every leaf with the nodes that lead to it and their answers, from yes to no."""
+        found: list[tuple[int, Way]] = []
+        waiting: list[tuple[int, Way]] = [(0, ())]
         while waiting:
-            node, path = waiting.pop()
-            test = self.tests[node]
-            if test is None:
-                found.append((node, path))
+            node, way = waiting.pop()
+            if self.tests[node] is None:
+                found.append((node, way))
             else:
                 no, yes = int(self.no[node]), int(self.yes[node])
-                waiting += [(no, (*path, (test, False))), (yes, (*path, (test, True)))]
+                waiting += [(no, (*way, (node, False))), (yes, (*way, (node, True)))]
         return found
+
+    def paths(self) -> list[tuple[int, Path]]:
+        """Every leaf with the tests that lead to it and their answers, from yes to no."""
+        tests = {node: test for node, test in enumerate(self.tests) if test is not None}
+        return [(leaf, tuple((tests[node], a) for node, a in way)) for leaf, way in self.ways()]
 
 
 def tree_of(leaves: list[tuple[Path, int]]) -> Tree:
