@@ -65,7 +65,7 @@ def test_broken_answers_are_owned_up_to():
 
 
 def test_rules_say_what_answers_do_not():
-    X = np.array([[1.0, 0.0], [2.0, 0.0], [8.0, 0.0], [9.0, 5.0]])
+    X = np.array([[1.0, 0.0], [2.0, 0.0], [8.0, 0.0], [8.0, 5.0]])
     labels = [0, 0, 1, 2]
     rules = lw.explain(labels, X, feature_names=["size", "weight"], fidelity=1.0)
     assert words(lw.why(labels, 0, 1, explanation=rules))[2:] == [
@@ -83,8 +83,8 @@ def test_rules_say_what_answers_do_not():
 def test_rules_that_do_not_show_it_say_so():
     X = np.array([[1.0], [2.0], [3.0], [9.0]])
     rules = lw.explain([0, 0, 1, 2], X, max_leaves=2)
-    told = lw.why([0, 0, 1, 2], 0, 2, explanation=rules)
-    assert words(told)[-1] == "The rules (right for 75% of the rows) do not show it: they put them under 0."
+    told = lw.why([0, 0, 1, 2], 2, 3, explanation=rules)
+    assert words(told)[-1] == "The rules (right for 75% of the rows) do not show it: they put them under 1."
     assert told.by == "nothing"
 
 

@@ -81,6 +81,7 @@ def explained(
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     check_free([wanted.plot], force=wanted.force)
+    _check_plot(wanted.plot)
     with busy(f"reading {path.name}"):
         if labels is None:
             subject = of_session(path, reading, constraints)
@@ -255,17 +256,23 @@ def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as
     )
 
 
-def _plot(found: Explanation, target: Path) -> None:
+def _check_plot(target: Path | None) -> None:
+    if target is None:
+        return
     try:
-        import matplotlib
+        from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
         raise WrongUse('--plot needs matplotlib: pip install "linkwise[plot]"') from None
+    if target.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
+        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of .png, .svg, .pdf")
+
+
+def _plot(found: Explanation, target: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
     from matplotlib.figure import Figure
 
-    known = Figure().canvas.get_supported_filetypes()
-    if target.suffix[1:].lower() not in known:
-        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of .png, .svg, .pdf")
-    matplotlib.use("agg")
     figure = found.plot().figure
     assert isinstance(figure, Figure)
     figure.savefig(target)
