@@ -167,7 +167,13 @@ def explain(
     >>> from sklearn.datasets import load_iris
     >>> import linkwise as lw
     >>> iris = load_iris()
-    >>> print(lw.explain(iris.target, iris.data, feature_names=iris.feature_names))
+    >>> rules = lw.explain(iris.target, iris.data, feature_names=iris.feature_names)
+    >>> print(rules.to_text())
+    petal width (cm) > 0.8?
+    ├─ yes: petal width (cm) > 1.7?
+    │  ├─ yes: cluster 2 (46 rows, 45 right)
+    │  └─ no:  cluster 1 (54 rows, 49 right)
+    └─ no:  cluster 0 (50 rows)
     """
     share, most = _checked_bounds(fidelity, max_leaves)
     own = getattr(clustering, "tree_", None)
