@@ -131,20 +131,19 @@ def clauses_of(tree: Tree, X: NDArray[Any], features: tuple[Feature, ...]) -> di
         test = tree.tests[node]
         if test is None:
             continue
-        x = X[:, test.column].astype(np.float64)
-        found[node] = _clause(test, x, x[rows], features)
-        holds = test.holds(X[rows])
+        found[node] = _clause(test, X, rows, features)
+        holds = test.holds(X, rows)
         waiting += [(int(tree.yes[node]), rows[holds]), (int(tree.no[node]), rows[~holds])]
     return found
 
 
 def _clause(
-    test: Condition, column: NDArray[np.float64], here: NDArray[np.float64], features: tuple[Feature, ...]
+    test: Condition, X: NDArray[Any], rows: NDArray[np.intp], features: tuple[Feature, ...]
 ) -> Clause:
-    """What yes to a test says of rows with the values `here`, where the column has other values elsewhere."""
+    """What yes to a test says of some rows of X."""
     feature = features[test.column]
     if test.equals:
-        known = feature.categories or tuple(shown_number(v) for v in np.unique(column).tolist())
+        known = feature.categories or tuple(shown_number(v) for v in np.unique(X[:, test.column]).tolist())
         word = feature.categories[int(test.value)] if feature.categories else shown_number(test.value)
         return Among(feature.source, frozenset([word]), known)
     if feature.category is not None:
@@ -153,6 +152,7 @@ def _clause(
         )
         known = ("false", "true") if feature.name == feature.source else siblings
         return Among(feature.source, frozenset([feature.category]), known)
+    here = X[rows, test.column].astype(np.float64)
     low, high = (feature.offset + feature.scale * v for v in gap(here, test.value))
     date = feature.role == "date"
     return Between(feature.source, _day_between(low, high) if date else _round_between(low, high), date=date)

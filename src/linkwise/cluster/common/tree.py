@@ -16,9 +16,11 @@ class Condition(NamedTuple):
     value: float
     equals: bool = False
 
-    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """For which rows of X the answer is yes."""
-        x = X[:, self.column].astype(np.float64)  # a threshold between two floats of 32 bits is none of them
+    def holds(self, X: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """For which of some rows of X the answer is yes."""
+        x = X[rows, self.column].astype(
+            np.float64
+        )  # a threshold between two floats of 32 bits is none of them
         found: NDArray[np.bool_] = (x == self.value) if self.equals else (x > self.value)
         return found
 
@@ -64,7 +66,7 @@ class Tree:
             if test is None:
                 found[rows] = node
                 continue
-            holds = test.holds(X[rows])
+            holds = test.holds(X, rows)
             waiting += [(int(self.yes[node]), rows[holds]), (int(self.no[node]), rows[~holds])]
         return found
 
