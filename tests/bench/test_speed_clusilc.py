@@ -46,11 +46,11 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
 
 def test_an_aim_is_missed(speed, monkeypatch):
     rows = speed.load("iris", None)
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.006, 0.005), (0.002, 0.002)])
+    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.006), (0.002, 0.002)])
     line = speed.line_of("iris", rows, 100, None, 1, lambda: 0.6)
     named = dict(zip(speed.FIELDS, line, strict=True))
-    assert (named["aim"], named["missed"], named["times"], named["ratio"]) == ("0.005", "yes", "120", "2.5")
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.004, 0.004), (0.002, 0.002)])
+    assert (named["aim"], named["missed"], named["times"], named["ratio"]) == ("0.005", "yes", "100", "3.0")
+    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.004), (0.002, 0.002)])
     assert speed.line_of("iris", rows, 100, None, 1, lambda: np.inf)[-1] == ""
     assert speed.aim_of("wine", 100) == ""
 
