@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.session import Session
     from linkwise.validity.dbcv import dbcv_score
+    from linkwise.validity.s_dbw import s_dbw_score
 
 __version__ = "0.1.0"
 
@@ -86,6 +87,7 @@ _HOME = {
     "SelfTuningSpectral": "select.self_tuning",
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
+    "s_dbw_score": "validity.s_dbw",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -121,6 +123,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "SelfTuningSpectral",
     "constraint_score",
     "dbcv_score",
+    "s_dbw_score",
     "ConstraintError",
     "ConstraintWarning",
     "DataError",
