@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.metric.mmc import MMC
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -74,6 +75,7 @@ _HOME = {
     "Evidence": "evidence",
     "Question": "learner",
     "TruthOracle": "learner",
+    "MMC": "metric.mmc",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -112,6 +114,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "ClusILC",
+    "MMC",
     "Pool",
     "Preset",
     "build_pool",
