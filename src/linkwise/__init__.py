@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
@@ -59,6 +60,7 @@ _HOME = {
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
+    "FeatureWeightClustering": "cluster.feature_weights",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
     "RCKM": "cluster.rckm",
@@ -110,6 +112,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
+    "FeatureWeightClustering",
     "CKM",
     "RCKM",
     "BCKM",

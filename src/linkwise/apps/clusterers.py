@@ -22,6 +22,7 @@ METHODS = {
     "copkmeans": "COPKMeans",
     "pckmeans": "PCKMeans",
     "mpckmeans": "MPCKMeans",
+    "weights": "FeatureWeightClustering",
     "seededkmeans": "SeededKMeans",
     "constrainedkmeans": "ConstrainedKMeans",
     "ckm": "CKM",

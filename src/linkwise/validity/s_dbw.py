@@ -132,9 +132,10 @@ def s_dbw(
     scatter = kernels.label_scatter(X, labels, means, threads)
     away = means - total.sum(axis=0) / counts.sum()
     variance = (scatter.sum(axis=0) + counts @ away**2) / counts.sum()
-    spread = np.sqrt(((scatter / counts[:, None]) ** 2).sum(axis=1))  # |sigma(v_j)|
-    whole = float(np.sqrt((variance**2).sum()))
-    scat = float(spread.mean()) / whole if whole > 0 else 0.0
+    unit = variance.max() or 1.0  # squares of variances would leave the range of a float otherwise
+    spread = np.sqrt(((scatter / counts[:, None] / unit) ** 2).sum(axis=1)) * unit  # |sigma(v_j)|
+    whole = np.sqrt(((variance / unit) ** 2).sum()) * unit
+    scat = float(spread.mean() / whole) if whole > 0 else 0.0
     if k == 1:
         return scat
     radius2 = spread.sum() / k**2 if stdev == "icdm2001" else np.sqrt(spread).mean() ** 2
