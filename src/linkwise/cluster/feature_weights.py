@@ -110,7 +110,7 @@ class FeatureWeightClustering(CenteredClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     weights_ : ndarray of shape (n_dimensions,)
-        Of the dimensions, of mean 1; 0 for those not used.
+        Of the dimensions, of mean 1 over those used; 0 for others.
     components_ : ndarray of shape (n_dimensions, n_features)
         The dimensions: ``(X - mean_) @ components_.T``.
     mean_ : ndarray of shape (n_features,)
@@ -204,7 +204,7 @@ class FeatureWeightClustering(CenteredClusterer):
             _projected(X, self.mean_, self.components_),
             constraints,
             self._cluster(constraints, k, seed),
-            _validity if self.validity is None else self.validity,
+            s_dbw_validity if self.validity is None else self.validity,
         )
         best, used = self._climbed(aim, progress)
         self._weights, self._centers = best.weights, best.found.centers
@@ -277,7 +277,7 @@ class FeatureWeightClustering(CenteredClusterer):
         return points.nearest(rows, self._centers)[0]
 
 
-def _validity(rows: Array, labels: Labels) -> float:
+def s_dbw_validity(rows: Array, labels: Labels) -> float:
     """1 / (1 + S_Dbw), the paper's."""
     k = int(labels.max()) + 1
     return 1 / (1 + s_dbw(rows, labels, k)) if k else 0.0
@@ -291,18 +291,17 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     """
     mean = X.mean(axis=0, dtype=np.float64)
     away = X - mean
-    unit = 2.0 ** np.floor(np.log2(np.abs(away).max() or 1.0))  # exact: the unit of X decides nothing
     if svd == "none":
-        return mean, np.eye(X.shape[1]) / unit
+        return mean, np.eye(X.shape[1])
     with one_thread():
-        values, directions = np.linalg.svd(np.linalg.qr(away / unit, mode="r"))[1:]
+        values, directions = np.linalg.svd(np.linalg.qr(away, mode="r"))[1:]
     rank = max(1, int((values > values[0] * max(X.shape) * np.finfo(np.float64).eps).sum()))
     directions = directions[:rank]
     largest = np.abs(directions).argmax(axis=1)
     directions *= np.sign(directions[np.arange(rank), largest])[:, None]
     if svd == "whiten" and values[0] > 0:
-        return mean, directions / (values[:rank, None] * (unit / np.sqrt(len(X))))
-    return mean, directions / unit
+        return mean, directions / (values[:rank, None] / np.sqrt(len(X)))
+    return mean, directions
 
 
 def _projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
