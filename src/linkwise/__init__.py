@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from linkwise.learner import Question, TruthOracle
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.why import Why, why
+    from linkwise.metric.mmc import MMC
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.session import Session
     from linkwise.validity.dbcv import dbcv_score
+    from linkwise.validity.s_dbw import s_dbw_score
 
 __version__ = "0.1.0"
 
@@ -59,6 +62,7 @@ _HOME = {
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
+    "FeatureWeightClustering": "cluster.feature_weights",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
     "RCKM": "cluster.rckm",
@@ -79,6 +83,7 @@ _HOME = {
     "explain": "reasons.explanation",
     "Why": "reasons.why",
     "why": "reasons.why",
+    "MMC": "metric.mmc",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -92,6 +97,7 @@ _HOME = {
     "SelfTuningSpectral": "select.self_tuning",
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
+    "s_dbw_score": "validity.s_dbw",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -112,10 +118,12 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
+    "FeatureWeightClustering",
     "CKM",
     "RCKM",
     "BCKM",
     "ClusILC",
+    "MMC",
     "Pool",
     "Preset",
     "build_pool",
@@ -131,6 +139,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Why",
     "constraint_score",
     "dbcv_score",
+    "s_dbw_score",
     "ConstraintError",
     "ConstraintWarning",
     "DataError",

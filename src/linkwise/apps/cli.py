@@ -74,6 +74,7 @@ class Chooser(StrEnum):
     copkmeans = "copkmeans"
     pckmeans = "pckmeans"
     mpckmeans = "mpckmeans"
+    weights = "weights"
     seededkmeans = "seededkmeans"
     constrainedkmeans = "constrainedkmeans"
     ckm = "ckm"

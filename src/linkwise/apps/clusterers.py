@@ -26,6 +26,7 @@ METHODS = {
     "copkmeans": "COPKMeans",
     "pckmeans": "PCKMeans",
     "mpckmeans": "MPCKMeans",
+    "weights": "FeatureWeightClustering",
     "seededkmeans": "SeededKMeans",
     "constrainedkmeans": "ConstrainedKMeans",
     "ckm": "CKM",

@@ -145,3 +145,14 @@ def best_splits(
     most: int,
     n_threads: int,
 ) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
+def label_scatter(
+    X: NDArray[Any], labels: NDArray[np.int32], centers: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def density_counts(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    centers: NDArray[np.float64],
+    reach: float,
+    squares: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...

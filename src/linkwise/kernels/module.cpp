@@ -20,4 +20,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_icm(m);
     linkwise::register_metrics(m);
     linkwise::register_split(m);
+    linkwise::register_s_dbw(m);
 }

@@ -1,0 +1,29 @@
+"""Differences between the rows of pairs, in units that do not depend on those of the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.integer[Any]]
+
+
+def spreads(X: NDArray[Any]) -> Array:
+    """(d,) standard deviation of each feature; 0 for features that never vary, whatever rounding says."""
+    spread: Array = np.sqrt(X.var(axis=0, dtype=np.float64))
+    return np.where(X.min(axis=0) == X.max(axis=0), 0.0, spread)
+
+
+def differences(X: NDArray[Any], pairs: Pairs, unit: Array) -> Array:
+    """(pairs, d) first row less second, each feature in its `unit`."""
+    found: Array = (X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]) / unit
+    return found
+
+
+def outer_sum(differences: Array, weight: Array, *, full: bool) -> Array:
+    """Weighted sum of the squares, (d,), or of the outer products, (d, d), of differences."""
+    found: Array = (differences.T * weight) @ differences if full else weight @ differences**2
+    return found
