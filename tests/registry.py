@@ -57,6 +57,12 @@ LEARNERS = (
         exact=False,
         known_k=True,
     ),
+    Entry(
+        "ActiveFeatureWeights",
+        lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
+        exact=False,
+        known_k=True,
+    ),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 

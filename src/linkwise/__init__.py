@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
     from linkwise.active.explore_consolidate import ExploreConsolidate
+    from linkwise.active.feature_weights import ActiveFeatureWeights
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
     from linkwise.cluster.bckm import BCKM
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.metric.mmc import MMC
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.why import Why, why
-    from linkwise.metric.mmc import MMC
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -56,6 +57,7 @@ _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
     "ExploreConsolidate": "active.explore_consolidate",
+    "ActiveFeatureWeights": "active.feature_weights",
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
@@ -111,6 +113,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ExploreConsolidate",
     "MinMax",
     "NPU",
+    "ActiveFeatureWeights",
     "COBS",
     "ActiveCOBS",
     "COPKMeans",

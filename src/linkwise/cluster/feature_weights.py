@@ -86,6 +86,8 @@ class FeatureWeightClustering(CenteredClusterer):
     validity : callable, optional
         ``validity(rows, labels)``, the higher the better, of weighted rows and labels in which -1 is noise.
         None: 1 / (1 + S_Dbw).
+    n_dimensions : int, optional
+        Leading dimensions that are used; the others have weight 0. None: all.
     sequential : bool
         Whether two dimensions are tuned first, then one more in each round; the best round counts.
         Otherwise all are tuned together.
@@ -154,6 +156,7 @@ class FeatureWeightClustering(CenteredClusterer):
         "clusterer": [HasMethods(["fit_predict", "get_params"]), None],
         "svd": [StrOptions({"scores", "whiten", "none"})],
         "validity": [callable, None],
+        "n_dimensions": [Interval(Integral, 1, None, closed="left"), None],
         "sequential": ["boolean"],
         "start": [StrOptions({"best", "mmc"})],
         "delta": [Interval(Real, 0, 1, closed="right"), None],
@@ -170,6 +173,7 @@ class FeatureWeightClustering(CenteredClusterer):
         clusterer: Any = None,
         svd: Svd = "scores",
         validity: Callable[[Array, Labels], float] | None = None,
+        n_dimensions: int | None = None,
         sequential: bool = True,
         start: Literal["best", "mmc"] = "best",
         delta: float | None = None,
@@ -182,6 +186,7 @@ class FeatureWeightClustering(CenteredClusterer):
         self.clusterer = clusterer
         self.svd = svd
         self.validity = validity
+        self.n_dimensions = n_dimensions
         self.sequential = sequential
         self.start = start
         self.delta = delta
@@ -206,7 +211,7 @@ class FeatureWeightClustering(CenteredClusterer):
             self._cluster(constraints, k, seed),
             s_dbw_validity if self.validity is None else self.validity,
         )
-        best, used = self._climbed(aim, progress)
+        best, used = self._climbed(aim.first(self.n_dimensions or aim.Z.shape[1]), progress)
         self._weights, self._centers = best.weights, best.found.centers
         self.weights_ = np.zeros(aim.Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
