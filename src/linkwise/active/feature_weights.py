@@ -8,8 +8,8 @@ while some of what was said is not satisfied a dimension is added in each round.
 Kept: two dimensions first, one more a round while the person is not satisfied, everything that was said
 counts in every round. Settled or changed:
 
-- A round is so many facts, whether they were asked for or volunteered. The person is not satisfied as long as
-  the clustering breaks one of them.
+- A round is so many facts, whether they were asked for or volunteered; of very many it takes
+  more. The person is not satisfied as long as the clustering breaks one of them.
 - In the paper the person looks for pairs. Here a pair is also proposed, of two kinds by turns: the most
   central rows of the two nearest clusters that were not compared yet, and the row that is nearest to the
   border of its cluster with that cluster's most central row.
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import chain, islice
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,6 +35,7 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.estimators import labels_of
+from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
 from linkwise.cluster.feature_weights import FeatureWeightClustering
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence, Fact
@@ -62,8 +64,9 @@ class Weighed(NamedTuple):
 class Prepared(NamedTuple):
     """What needs no answer, and what was computed on the way."""
 
+    points: Points
     order: NDArray[np.int64]
-    """Rows in random order."""
+    """First rows of the points in random order."""
     memo: dict[bytes, Weighed]
     """Clusterings by the facts that led to them."""
 
@@ -133,8 +136,9 @@ class ActiveFeatureWeights(ActiveLearner):
         self.random_state = random_state
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
-        """The rows in a random order; nothing is remembered yet."""
-        return Prepared(rng_at(seed).permutation(len(X)), {})
+        """The distinct rows, in a random order; nothing is remembered yet."""
+        points = distinct_points(X)
+        return Prepared(points, points.first[rng_at(seed).permutation(len(points.first))], {})
 
     def run(
         self,
@@ -147,21 +151,24 @@ class ActiveFeatureWeights(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Show, ask, tune, until no pair is left to propose."""
-        shown = (
-            prepared.order[:MAX_ROWS]
-            if askable is None
-            else prepared.order[askable[prepared.order]][:MAX_ROWS]
-        )
+        rows = shown_rows(prepared.points, askable)
+        if askable is not None:
+            rows = rows[askable[rows]]
+        if len(rows) > MAX_ROWS:
+            rows = rows[np.sort(rng_at(seed, 1).permutation(len(rows))[:MAX_ROWS])]
+        known = Known(evidence, prepared.points)
         while True:
-            now = self._weighed(X, prepared, evidence, seed)
-            question = proposed(X, np.sort(shown), now, evidence)
+            now = self._weighed(X, prepared, known.facts(), seed)
+            shown = respecting(now.labels[prepared.points.first], known.evidence)[prepared.points.of]
+            question = proposed(X, rows, now, shown, prepared.points.of, known.evidence)
             if question is None:
-                return now.labels
+                return shown
             yield question
 
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
         """How many dimensions are in use, and which columns count most."""
-        now = prepared.memo.get(_digest(list(evidence)))
+        facts = Known(evidence, prepared.points).facts()
+        now = prepared.memo.get(_digests(facts, [len(facts)])[0])
         if now is None:
             return []
         counts = np.argsort(-now.shares, kind="stable")[:NAMED].tolist()
@@ -170,39 +177,45 @@ class ActiveFeatureWeights(ActiveLearner):
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
-        return respecting(self._weighed(X, self.prepare(X, seed), evidence, seed).labels, evidence)
+        prepared = self.prepare(X, seed)
+        known = Known(evidence, prepared.points)
+        return respecting(self._weighed(X, prepared, known.facts(), seed).labels, evidence)
 
     # ------------------------------------------------------------ the clustering
-    def _weighed(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> Weighed:
+    def _weighed(self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
         """The clustering by all facts, in as many dimensions as the rounds before have led to."""
-        facts, m, d = list(evidence), FIRST, X.shape[1]
-        for end in range(self.per_round, len(facts), self.per_round):
-            if m >= d:
+        ends = [*rounds(len(facts), self.per_round), len(facts)]
+        digests = _digests(facts, ends)
+        m = FIRST
+        for end, key in zip(ends[:-1], digests[:-1], strict=True):
+            if m >= X.shape[1]:
                 break
-            m += not self._fitted(X, prepared, facts[:end], m, seed).satisfied
-        return self._fitted(X, prepared, facts, m, seed)
+            m += not self._remembered(X, prepared, facts[:end], key, m, seed).satisfied
+        return self._remembered(X, prepared, facts, digests[-1], m, seed)
 
-    def _fitted(self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
-        key = _digest(facts)
-        if key not in prepared.memo:
-            while prepared.memo and (len(prepared.memo) + 1) * 4 * len(X) > REMEMBERED:
-                del prepared.memo[next(iter(prepared.memo))]
-            prepared.memo[key] = self._tuned(X, prepared.order, facts, m, seed)
-        return prepared.memo[key]
-
-    def _tuned(
-        self, X: NDArray[Any], order: NDArray[np.int64], facts: list[Fact], m: int, seed: int
+    def _remembered(
+        self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], key: bytes, m: int, seed: int
     ) -> Weighed:
-        said = Constraints(
-            len(X),
-            [fact[:2] for fact in facts if fact.answer == "yes"],
-            [fact[:2] for fact in facts if fact.answer == "no"],
-        )
-        k = min(self.n_clusters, len(np.unique(X[order[:MAX_ROWS]], axis=0)))
+        memo = prepared.memo
+        if key not in memo:
+            while memo and (len(memo) + 1) * 4 * len(X) > REMEMBERED:
+                del memo[next(iter(memo))]
+            memo[key] = self._tuned(X, prepared, facts, m, seed)
+        return memo[key]
+
+    def _tuned(self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
+        """The weights of m dimensions by these facts."""
+        first = prepared.points.first
+        pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
+        said = Constraints(len(X), pairs["yes"], pairs["no"])
         model = FeatureWeightClustering(
-            k, n_dimensions=m, sequential=False, max_evals=self.max_evals, random_state=seed
+            min(self.n_clusters, len(first)),
+            n_dimensions=m,
+            sequential=False,
+            max_evals=self.max_evals,
+            random_state=seed,
         )
-        labels = labels_of(model, X, said, order, MAX_ROWS).astype(np.int32)
+        labels = labels_of(model, X, said, prepared.order, MAX_ROWS).astype(np.int32)
         used = model.weights_ > 0
         return Weighed(
             labels,
@@ -213,42 +226,86 @@ class ActiveFeatureWeights(ActiveLearner):
         )
 
 
-def _digest(facts: list[Fact]) -> bytes:
-    """A short name for facts in their order."""
-    name = blake2b(digest_size=16)
-    for fact in facts:
-        name.update(f"{fact.first},{fact.second},{fact.answer};".encode())
-    return name.digest()
+class Known:
+    """What is known of points, in the order in which it was said; follows the evidence about rows.
+
+    An answer that tells identical rows apart is no answer about points.
+    """
+
+    def __init__(self, evidence: Evidence, points: Points) -> None:
+        self.evidence = Evidence(len(points.first))
+        self._rows, self._of = evidence, points.of
+        self._heard = 0
+
+    def facts(self) -> list[Fact]:
+        """All that was said by now."""
+        for first, second, answer in islice(self._rows, self._heard, None):
+            i, j = int(self._of[first]), int(self._of[second])
+            if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
+                self.evidence.add(i, j, answer)
+        self._heard = len(self._rows)
+        return list(self.evidence)
+
+
+def rounds(n_facts: int, per_round: int) -> list[int]:
+    """After how many facts each round ended: `per_round`, or a quarter of those before, where that is more."""
+    ends: list[int] = []
+    end = per_round
+    while end < n_facts:
+        ends.append(end)
+        end += max(per_round, end // 4)
+    return ends
+
+
+def _digests(facts: list[Fact], ends: list[int]) -> list[bytes]:
+    """A short name for the first facts, as many as each of `ends`, in their order."""
+    name, at, found = blake2b(digest_size=16), 0, []
+    for end in ends:
+        for fact in facts[at:end]:
+            name.update(f"{fact.first},{fact.second},{fact.answer};".encode())
+        at = end
+        found.append(name.digest())
+    return found
 
 
 # ---------------------------------------------------------------- what is proposed
-def proposed(X: NDArray[Any], rows: NDArray[np.int64], now: Weighed, evidence: Evidence) -> Question | None:
+def proposed(
+    X: NDArray[Any],
+    rows: NDArray[np.int64],
+    now: Weighed,
+    shown: Labels,
+    point: NDArray[np.int64],
+    known: Evidence,
+) -> Question | None:
     """A pair to judge; None when all that could be proposed is known.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
     rows : ndarray
-        Rows that may be shown, ascending.
+        Rows that may be shown, no two of them identical.
     now : Weighed
-    evidence : Evidence
+    shown : ndarray of shape (n_rows,)
+        The clustering as the person sees it.
+    point : ndarray of shape (n_rows,)
+        Of each row, as `known` names it.
+    known : Evidence
     """
-    Z = X[rows] @ now.directions.T
-    clusters, of = np.unique(now.labels[rows], return_inverse=True)
     if len(rows) < 2:
         return None
+    Z = X[rows] @ now.directions.T
+    clusters, of = np.unique(shown[rows], return_inverse=True)
+    of = of.ravel()
     means = np.stack([Z[of == c].mean(axis=0) for c in range(len(clusters))])
     distance = cdist(Z, means, "sqeuclidean")
     central = np.array([np.flatnonzero(of == c)[distance[of == c, c].argmin()] for c in range(len(clusters))])
-    kinds = [_neighbours(central, means), _at_the_border(of.ravel(), distance, central)]
-    if len(evidence) % 2:
+    kinds = [_neighbours(central, means), _at_the_border(of, distance, central)]
+    if len(known) % 2:
         kinds.reverse()
-    for kind in kinds:
-        for one, other, why, expected in kind:
-            first, second = int(rows[one]), int(rows[other])
-            alike = np.array_equal(X[first], X[second])
-            if first != second and not alike and evidence.verdict(first, second) is None:
-                return Question(first, second, now.labels, why, expected)
+    for one, other, why, expected in chain(*kinds):
+        first, second = int(rows[one]), int(rows[other])
+        if one != other and known.verdict(int(point[first]), int(point[second])) is None:
+            return Question(first, second, shown, why, expected)
     return None
 
 
