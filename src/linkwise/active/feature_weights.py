@@ -248,7 +248,7 @@ class Known:
 
 
 def rounds(n_facts: int, per_round: int) -> list[int]:
-    """After how many facts each round ended: `per_round`, or a quarter of those before, where that is more."""
+    """After how many facts each round ended: `per_round` more, or a quarter more, where that is greater."""
     ends: list[int] = []
     end = per_round
     while end < n_facts:
