@@ -15,12 +15,12 @@ Changed, and why (`FeatureWeightClustering.paper` is as printed, its misprints m
   instead of 0.47; in rounds, 0.55.
 - The climb starts where Q is best between equal weights and the metric of the constraints, which few
   constraints mislead.
-- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the runs of the one
-  before: it is compared by what it does, and takes a few iterations instead of ten runs.
+- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the means of the
+  best so far: it is compared by what it does, and takes a few iterations instead of ten runs.
 - Without constraints nothing is tuned, it is plain k-means; with some it never satisfies less than that.
 
-Cost: O(n m k) for each run of k-means that is not like another, under m weights, for each of at most
-`max_evals` weightings; O(n d²) for the decomposition.
+Cost: a run of k-means near its end, O(n m k), for each of at most `max_evals` weightings in m dimensions;
+O(n d²) for the decomposition.
 """
 
 from __future__ import annotations

@@ -146,8 +146,8 @@ def s_dbw(
 
 def _density_between(near: NDArray[np.int64], between: NDArray[np.int64]) -> float:
     """Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean."""
-    i, j = np.triu_indices(len(near), 1)
-    own = near.diagonal()
-    densest = np.maximum(own[i] + near[j, i], own[j] + near[i, j])
-    half_way = np.where(densest > 0, between[i, j] + between[j, i], 0)
-    return float((half_way / np.maximum(densest, 1)).mean())
+    k = len(near)
+    at_mean = near.diagonal()[:, None] + near.T  # [i, j]: rows of clusters i and j near the mean of i
+    densest = np.maximum(at_mean, at_mean.T)
+    ratio = (between + between.T) * (densest > 0) / np.maximum(densest, 1)
+    return float((ratio.sum() - ratio.trace()) / (k * (k - 1)))
