@@ -41,7 +41,9 @@ from linkwise.cluster.common.weighing import (
     Aim,
     Array,
     Cluster,
+    Clustered,
     Trials,
+    Validity,
     Weighting,
     by_estimator,
     by_factors,
@@ -200,12 +202,8 @@ class FeatureWeightClustering(CenteredClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         self.mean_, self.components_ = dimensions(X, self.svd)
-        aim = Aim(
-            _projected(X, self.mean_, self.components_),
-            constraints,
-            self._cluster(constraints, k, seed),
-            s_dbw_validity if self.validity is None else self.validity,
-        )
+        Z = _projected(X, self.mean_, self.components_)
+        aim = Aim(Z, constraints, self._cluster(constraints, k, seed), self._validity())
         best, used = self._climbed(aim, progress)
         self._weights, self._centers = best.weights, best.found.centers
         self.weights_ = np.zeros(aim.Z.shape[1])
@@ -252,6 +250,10 @@ class FeatureWeightClustering(CenteredClusterer):
         assert best is not None
         return best, done
 
+    def _validity(self) -> Validity:
+        given = self.validity
+        return s_dbw_validity if given is None else lambda rows, found: given(rows, found.labels)
+
     def _cluster(self, constraints: Constraints, k: int, seed: int) -> Cluster:
         if self.clusterer is None:
             return k_means(k, seed, self.n_init)
@@ -277,10 +279,9 @@ class FeatureWeightClustering(CenteredClusterer):
         return points.nearest(rows, self._centers)[0]
 
 
-def s_dbw_validity(rows: Array, labels: Labels) -> float:
+def s_dbw_validity(rows: Array, found: Clustered) -> float:
     """1 / (1 + S_Dbw), the paper's."""
-    k = int(labels.max()) + 1
-    return 1 / (1 + s_dbw(rows, labels, k)) if k else 0.0
+    return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions

@@ -22,7 +22,6 @@ from linkwise.learner import Labels, Progress
 from linkwise.metric.mmc import diagonal_weights
 
 Array = NDArray[np.float64]
-Validity = Callable[[Array, Labels], float]
 
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
 FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
@@ -40,6 +39,9 @@ class Clustered(NamedTuple):
     """(n,) 0..k-1, or -1 for noise."""
     centers: Array
     """(k, m) means of the clusters, in the weighted dimensions."""
+
+
+Validity = Callable[[Array, Clustered], float]
 
 
 class Cluster(Protocol):
@@ -112,9 +114,7 @@ class Trials:
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
         lost = rival is not None and satisfied < rival.satisfied
-        return Weighting(
-            weights, found, satisfied, -np.inf if lost else self.aim.validity(rows, found.labels)
-        )
+        return Weighting(weights, found, satisfied, -np.inf if lost else self.aim.validity(rows, found))
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:
@@ -259,8 +259,11 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
             rows, starts.reshape(-1, *starts.shape[-2:]), MAX_ITER, 0.0, parallel.n_threads()
         )
         best = int(ended.inertia.argmin())
-        labels, used = compact(ended.labels[best], starts.shape[-2])
-        return Clustered(labels, ended.centers[best][used])
+        labels, centers = ended.labels[best], ended.centers[best]
+        if not np.bincount(labels, minlength=len(centers)).all():
+            labels, used = compact(labels, len(centers))
+            centers = centers[used]
+        return Clustered(labels, centers)
 
     return cluster
 
