@@ -49,15 +49,13 @@ def test_the_climb_is_the_papers(printed, seed, max_evals):
     framework = reference.Framework(Z, c.must_link, c.cannot_link, points.starts(Z, 3, 0, 4), max_evals)
     learned = diagonal_weights(Z, c.must_link, c.cannot_link)
     mixes = [1.0] if printed else [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
-    if not printed:  # the draws are made in the space of the first weights
-        framework.starts = points.starts(Z, 3, 0, 4)
-    else:
+    if printed:  # draws are made in the space of the first weights
         framework.starts = points.starts(Z * np.sqrt(learned), 3, 0, 4) / np.sqrt(
             np.where(learned, learned, 1)
         )
     start = reference.best_of_starts(framework, [(1 - t) + t * learned for t in mixes])
     climb = reference.climb_by_steps if printed else reference.climb_by_factors
-    weights, labels, count, validity, _ = climb(framework, start, 3)
+    weights, labels, count, validity = climb(framework, start, 3)
 
     np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
     assert partition(found.found.labels) == partition(labels)  # of runs that end alike either may be kept
@@ -264,7 +262,7 @@ def test_any_validity_will_do():
     c = lw.Constraints.sample(WINE_CLASSES, 10, 0)
     model = lw.FeatureWeightClustering(3, validity=silhouette, max_evals=50, random_state=0)
     model.fit(WINE, constraints=c)
-    assert len(seen) == model.n_evals_
+    assert len(seen) <= model.n_evals_  # it is not asked where fewer constraints are satisfied
     assert seen[:2] == [(178, 13), (178, 2)]
     assert 0 < model.quality_ - (c.n_constraints - model.violations_) < 1
 

@@ -13,8 +13,7 @@ FACTORS = (0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2, 4)
 class Framework:
     """Quality of weightings, counted: the pair (constraints satisfied, 1 / (1 + S_Dbw)) of k-means.
 
-    The first runs start from `starts` (r, k, d), later ones from the means of the clusterings `runs` of the
-    weighting nearby.
+    The first runs start from `starts` (r, k, d), later ones from the means of another weighting's.
     """
 
     def __init__(self, Z, must_link, cannot_link, starts, max_evals):
@@ -22,25 +21,17 @@ class Framework:
         self.starts, self.max_evals, self.n_evals = starts, max_evals, 0
 
     def quality(self, weights, near=None):
-        """(weights, labels, count, validity, runs)"""
+        """(weights, labels, count, validity)"""
         self.n_evals += 1
         X = self.Z * np.sqrt(weights)
-        k = self.starts.shape[1]
         starts = [start * np.sqrt(weights) for start in self.starts]
         if near is not None:
-            starts = []
-            for run in near[4]:
-                sums, counts = label_sums(X, run, k)
-                starts.append(sums / np.maximum(counts, 1)[:, None])
-        ended = sorted((lloyd(X, start, 300, 0.0) for start in starts), key=lambda run: run[2])
-        kept = [ended[0]]
-        for run in ended[1:]:
-            if run[2] > kept[-1][2] * (1 + 1e-9):
-                kept.append(run)
-        labels = kept[0][0]
+            sums, counts = label_sums(X, near[1], self.starts.shape[1])
+            starts = [sums / counts[:, None]]
+        labels = min((lloyd(X, start, 300, 0.0) for start in starts), key=lambda run: run[2])[0]
         count = sum(labels[i] == labels[j] for i, j in self.must_link)
         count += sum(labels[i] != labels[j] for i, j in self.cannot_link)
-        return weights, labels, int(count), 1 / (1 + s_dbw(X, labels)), [run[0] for run in kept]
+        return weights, labels, int(count), 1 / (1 + s_dbw(X, labels))
 
     def over(self):
         """Whether there were enough."""

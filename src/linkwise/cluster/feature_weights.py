@@ -15,12 +15,12 @@ Changed, and why (`FeatureWeightClustering.paper` is as printed, its misprints m
   instead of 0.47; in rounds, 0.55.
 - The climb starts where Q is best between equal weights and the metric of the constraints, which few
   constraints mislead.
-- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the runs of the one
-  before: it is compared by what it does, and takes a few iterations instead of ten runs.
+- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the means of the
+  best so far: it is compared by what it does, and takes a few iterations instead of ten runs.
 - Without constraints nothing is tuned, it is plain k-means; with some it never satisfies less than that.
 
-Cost: O(n m k) for each run of k-means that is not like another, under m weights, for each of at most
-`max_evals` weightings; O(n d²) for the decomposition.
+Cost: a run of k-means near its end, O(n m k), for each of at most `max_evals` weightings in m dimensions;
+O(n d²) for the decomposition.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ from linkwise.cluster.common.weighing import (
     Aim,
     Array,
     Cluster,
+    Clustered,
     Trials,
+    Validity,
     Weighting,
     by_estimator,
     by_factors,
@@ -205,12 +207,8 @@ class FeatureWeightClustering(CenteredClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         self.mean_, self.components_ = dimensions(X, self.svd)
-        aim = Aim(
-            _projected(X, self.mean_, self.components_),
-            constraints,
-            self._cluster(constraints, k, seed),
-            s_dbw_validity if self.validity is None else self.validity,
-        )
+        Z = _projected(X, self.mean_, self.components_)
+        aim = Aim(Z, constraints, self._cluster(constraints, k, seed), self._validity())
         best, used = self._climbed(aim.first(self.n_dimensions or aim.Z.shape[1]), progress)
         self._weights, self._centers = best.weights, best.found.centers
         self.weights_ = np.zeros(aim.Z.shape[1])
@@ -257,6 +255,10 @@ class FeatureWeightClustering(CenteredClusterer):
         assert best is not None
         return best, done
 
+    def _validity(self) -> Validity:
+        given = self.validity
+        return s_dbw_validity if given is None else lambda rows, found: given(rows, found.labels)
+
     def _cluster(self, constraints: Constraints, k: int, seed: int) -> Cluster:
         if self.clusterer is None:
             return k_means(k, seed, self.n_init)
@@ -282,10 +284,9 @@ class FeatureWeightClustering(CenteredClusterer):
         return points.nearest(rows, self._centers)[0]
 
 
-def s_dbw_validity(rows: Array, labels: Labels) -> float:
+def s_dbw_validity(rows: Array, found: Clustered) -> float:
     """1 / (1 + S_Dbw), the paper's."""
-    k = int(labels.max()) + 1
-    return 1 / (1 + s_dbw(rows, labels, k)) if k else 0.0
+    return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions

@@ -113,41 +113,46 @@ def s_dbw_score(
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
     points = points - points[0].astype(np.float64)  # rounding depends on the spread, not on the place
-    return s_dbw(points, clusters, len(names), stdev=stdev, factor=factor, squares=table)
+    total, counts = kernels.label_sums(points, clusters, len(names), None, parallel.n_threads())
+    return s_dbw(points, clusters, total / counts[:, None], stdev=stdev, factor=factor, squares=table)
 
 
 def s_dbw(
     X: NDArray[Any],
     labels: NDArray[np.int32],
-    k: int,
+    means: NDArray[np.float64],
     *,
     stdev: Stdev = "mean",
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """`s_dbw_score` of checked rows and labels 0..k-1, each of which is there; negative ones are noise."""
-    threads = parallel.n_threads()
-    total, counts = kernels.label_sums(X, labels, k, None, threads)
-    means = total / counts[:, None]
-    scatter = kernels.label_scatter(X, labels, means, threads)
-    away = means - total.sum(axis=0) / counts.sum()
-    variance = (scatter.sum(axis=0) + counts @ away**2) / counts.sum()
+    """`s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
+    threads, k = parallel.n_threads(), len(means)
+    counts = np.bincount(labels + 1, minlength=k + 1)[1:]
+    share = counts / counts.sum()
+    sigma = kernels.label_scatter(X, labels, means, threads) / counts[:, None]
+    away = means - share @ means
+    variance = share @ (sigma + away * away)
     unit = variance.max() or 1.0  # squares of variances would leave the range of a float otherwise
-    spread = np.sqrt(((scatter / counts[:, None] / unit) ** 2).sum(axis=1)) * unit  # |sigma(v_j)|
-    whole = np.sqrt(((variance / unit) ** 2).sum()) * unit
+    spread, whole = _length(sigma / unit), _length(variance / unit)
     scat = float(spread.mean() / whole) if whole > 0 else 0.0
     if k == 1:
         return scat
     radius2 = spread.sum() / k**2 if stdev == "icdm2001" else np.sqrt(spread).mean() ** 2
-    reach = float(radius2 + ROUNDING * variance.sum())
+    reach = float(radius2 * unit + ROUNDING * variance.sum())
     near, between = kernels.density_counts(X, labels, means, reach, squares, threads)
     return scat + _density_between(near, between) * (1.0 if factor == "mean" else 0.25)
 
 
+def _length(vectors: NDArray[np.float64]) -> Any:
+    """Euclidean, along the last axis."""
+    return np.sqrt((vectors * vectors).sum(axis=-1))
+
+
 def _density_between(near: NDArray[np.int64], between: NDArray[np.int64]) -> float:
     """Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean."""
-    i, j = np.triu_indices(len(near), 1)
-    own = near.diagonal()
-    densest = np.maximum(own[i] + near[j, i], own[j] + near[i, j])
-    half_way = np.where(densest > 0, between[i, j] + between[j, i], 0)
-    return float((half_way / np.maximum(densest, 1)).mean())
+    k = len(near)
+    at_mean = near.diagonal()[:, None] + near.T  # [i, j]: rows of clusters i and j near the mean of i
+    densest = np.maximum(at_mean, at_mean.T)
+    ratio = (between + between.T) * (densest > 0) / np.maximum(densest, 1)
+    return float((ratio.sum() - ratio.trace()) / (k * (k - 1)))

@@ -22,7 +22,6 @@ from linkwise.learner import Labels, Progress
 from linkwise.metric.mmc import diagonal_weights
 
 Array = NDArray[np.float64]
-Validity = Callable[[Array, Labels], float]
 
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
 FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
@@ -40,15 +39,16 @@ class Clustered(NamedTuple):
     """(n,) 0..k-1, or -1 for noise."""
     centers: Array
     """(k, m) means of the clusters, in the weighted dimensions."""
-    runs: NDArray[np.int32] | None = None
-    """(r, n) clusterings from which another weighting may start."""
+
+
+Validity = Callable[[Array, Clustered], float]
 
 
 class Cluster(Protocol):
     """What clusters weighted rows."""
 
-    def __call__(self, rows: Array, runs: NDArray[np.int32] | None, /) -> Clustered:
-        """Cluster rows in weighted dimensions; `runs` are those of a weighting nearby."""
+    def __call__(self, rows: Array, starts: Array | None, /) -> Clustered:
+        """Cluster rows; `starts` are (k, m) centres of what another weighting gave."""
         ...
 
 
@@ -88,23 +88,40 @@ class Trials:
 
     def __init__(self, aim: Aim, most: int, progress: Progress | None = None, done: int = 0) -> None:
         self.aim, self.most, self.done, self.progress = aim, most, done, progress
+        self._near: tuple[Weighting | None, Array | None] = None, None  # many trials start from the same
 
     @property
     def spent(self) -> bool:
         """Whether there were as many as may be."""
         return self.done >= self.most
 
-    def __call__(self, weights: Array, near: Weighting | None) -> Weighting:
-        """The clustering under these weights; it may start from that of others nearby."""
+    def __call__(
+        self, weights: Array, near: Weighting | None = None, rival: Weighting | None = None
+    ) -> Weighting:
+        """The clustering under these weights; it may start from that of others nearby.
+
+        Its validity is not asked for, but -inf, where a rival satisfies more.
+        """
         self.done += 1
-        rows = self.aim.Z * np.sqrt(weights)
-        found = self.aim.cluster(rows, None if near is None else near.found.runs)
+        if near is not self._near[0]:
+            self._near = near, _means(self.aim, near)
+        starts, scale = self._near[1], np.sqrt(weights)
+        rows = self.aim.Z * scale
+        found = self.aim.cluster(rows, None if starts is None else starts * scale)
         c = self.aim.constraints
         must, cannot = c.violated(found.labels)
-        satisfied = float(c.must_link_weight[~must].sum() + c.cannot_link_weight[~cannot].sum())
+        satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
-        return Weighting(weights, found, satisfied, self.aim.validity(rows, found.labels))
+        lost = rival is not None and satisfied < rival.satisfied
+        return Weighting(weights, found, satisfied, -np.inf if lost else self.aim.validity(rows, found))
+
+
+def _means(aim: Aim, near: Weighting | None) -> Array | None:
+    """(k, m) means of the clusters, in the dimensions before they are weighted."""
+    if near is None or len(near.found.centers) == 0:
+        return None
+    return points.means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
 
 
 Tune = Callable[[Trials, Weighting, int], Weighting]
@@ -145,7 +162,7 @@ def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
     for weights in _starts(trials.aim, before, mixed):
         if best is not None and trials.spent:
             break
-        found = trials(weights, first)
+        found = trials(weights, first, best)
         first = first or found
         best = found if best is None or found.better_than(best) else best
     assert best is not None
@@ -178,7 +195,7 @@ def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         weights = _changed(start.weights, dimension, value)
         if value == weight or trials.spent or not weights.any():
             continue
-        found = trials(weights, start)
+        found = trials(weights, start, best)
         best = found if found.better_than(best) else best
     return best
 
@@ -229,38 +246,32 @@ def _changed(weights: Array, dimension: int, value: float) -> Array:
 
 # ---------------------------------------------------------------- k-means
 def k_means(k: int, seed: int, n_init: int) -> Cluster:
-    """k-means that starts from the runs of a weighting nearby, or else from `n_init` draws by `seed`.
+    """k-means that starts from the centres of another weighting, or else from `n_init` draws by `seed`.
 
-    Draws are made once for a set of dimensions; of runs that end alike one goes on. So weightings are
-    compared by what they do, not by the luck of their draws, and a run near its end takes few iterations.
+    Draws are made once for a set of dimensions. So weightings are compared by what they do, not by the luck
+    of their draws, and a run that starts near its end takes two or three iterations.
     """
 
-    def cluster(rows: Array, runs: NDArray[np.int32] | None, /) -> Clustered:
-        if runs is None:
+    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
+        if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
             starts = points.starts(rows, k, seed, n_init)
-        else:
-            empty = np.zeros((k, rows.shape[1]))
-            starts = np.stack([points.means(rows, run, empty) for run in runs])
-        ended = kernels.lloyd(rows, starts, MAX_ITER, 0.0, parallel.n_threads())
-        kept = _unlike(ended.inertia)
-        labels, used = compact(ended.labels[kept[0]], starts.shape[1])
-        return Clustered(labels, ended.centers[kept[0]][used], ended.labels[kept])
+        ended = kernels.lloyd(
+            rows, starts.reshape(-1, *starts.shape[-2:]), MAX_ITER, 0.0, parallel.n_threads()
+        )
+        best = int(ended.inertia.argmin())
+        labels, centers = ended.labels[best], ended.centers[best]
+        if not np.bincount(labels, minlength=len(centers)).all():
+            labels, used = compact(labels, len(centers))
+            centers = centers[used]
+        return Clustered(labels, centers)
 
     return cluster
-
-
-def _unlike(inertia: Array) -> NDArray[np.intp]:
-    """Runs by their inertia, the least first, one of those that are alike."""
-    order = inertia.argsort(kind="stable")
-    values = inertia[order]
-    new = np.r_[True, values[1:] > values[:-1] * (1 + ROUNDING)]
-    return order[new]
 
 
 def by_estimator(fitted: Callable[[Array], Any]) -> Cluster:
     """Any clusterer: ``fitted(rows)`` gives it, fitted."""
 
-    def cluster(rows: Array, runs: NDArray[np.int32] | None, /) -> Clustered:
+    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
         given = np.asarray(fitted(rows).labels_)
         names, number = np.unique(given, return_inverse=True)
         noise = int(names[0] == -1)
