@@ -42,7 +42,9 @@ def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, li
         "ask", fruit.path, "--method", "weights", "--clusters", 3, "--constraints", pairs, said="s\nq\n"
     )
     assert done.exit_code == 0, done.stderr
-    assert "2 of the dimensions are in use; what counts most: column " in " ".join(done.stdout.split())
+    assert "2 of at most 5 dimensions are in use." in " ".join(done.stdout.split())
+    told = linkwise("explain", fruit.path).stdout
+    assert "What counts in the learned distance: " in " ".join(told.split())
     status = linkwise("status", fruit.path).stdout
     assert "ActiveFeatureWeights, 3 clusters, seed 0" in status
     assert "3 pairs brought in" in status

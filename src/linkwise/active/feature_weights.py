@@ -43,7 +43,6 @@ from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
-NAMED = 3  # columns that a description names
 FIRST = 2  # dimensions
 
 
@@ -166,14 +165,21 @@ class ActiveFeatureWeights(ActiveLearner):
             yield question
 
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
-        """How many dimensions are in use, and which columns count most."""
+        """How many dimensions are in use."""
+        now = self._last(prepared, evidence)
+        return (
+            [] if now is None else [f"{now.dimensions} of at most {len(now.shares)} dimensions are in use."]
+        )
+
+    def column_shares(self, prepared: Prepared, evidence: Evidence) -> NDArray[np.float64] | None:
+        """How much each column counts in the learned distance."""
+        now = self._last(prepared, evidence)
+        return None if now is None else now.shares
+
+    def _last(self, prepared: Prepared, evidence: Evidence) -> Weighed | None:
+        """The clustering by all that is known, if it was made."""
         facts = Known(evidence, prepared.points).facts()
-        now = prepared.memo.get(_digests(facts, [len(facts)])[0])
-        if now is None:
-            return []
-        counts = np.argsort(-now.shares, kind="stable")[:NAMED].tolist()
-        columns = ", ".join(f"column {j} ({now.shares[j]:.0%})" for j in counts)
-        return [f"{now.dimensions} of the dimensions are in use; what counts most: {columns}."]
+        return prepared.memo.get(_digests(facts, [len(facts)])[0])
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
