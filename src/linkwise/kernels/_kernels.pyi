@@ -145,3 +145,12 @@ def best_splits(
     most: int,
     n_threads: int,
 ) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
+def bregman_projections(
+    pairs: NDArray[np.float64],
+    sign: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    gamma: NDArray[np.float64],
+    start: NDArray[np.float64],
+    max_sweeps: int,
+    tol: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
