@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.metric.itml import ITML
     from linkwise.metric.mmc import MMC
+    from linkwise.metric.rca import RCA
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -74,7 +76,9 @@ _HOME = {
     "Evidence": "evidence",
     "Question": "learner",
     "TruthOracle": "learner",
+    "ITML": "metric.itml",
     "MMC": "metric.mmc",
+    "RCA": "metric.rca",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -112,7 +116,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "ClusILC",
+    "ITML",
     "MMC",
+    "RCA",
     "Pool",
     "Preset",
     "build_pool",

@@ -17,6 +17,17 @@ def spreads(X: NDArray[Any]) -> Array:
     return np.where(X.min(axis=0) == X.max(axis=0), 0.0, spread)
 
 
+def nonzero(unit: Array) -> Array:
+    """Units of which none is 0: 1 instead."""
+    return np.where(unit > 0, unit, 1.0)
+
+
+def common_unit(X: NDArray[Any]) -> float:
+    """One unit for all features: a power of two near their greatest spread, which changes no digit."""
+    greatest = float(spreads(X).max())
+    return float(2.0 ** np.floor(np.log2(greatest))) if greatest > 0 else 1.0
+
+
 def differences(X: NDArray[Any], pairs: Pairs, unit: Array) -> Array:
     """(pairs, d) first row less second, each feature in its `unit`."""
     found: Array = (X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]) / unit

@@ -86,7 +86,7 @@ class MMC(MetricLearner):
     }
 
     def __init__(
-        self, diagonal: bool = True, *, ridge: float = 1e-3, tol: float = 1e-8, max_iter: int = 2000
+        self, diagonal: bool = True, *, ridge: float = 1.0, tol: float = 1e-8, max_iter: int = 2000
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
