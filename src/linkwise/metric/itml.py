@@ -34,7 +34,7 @@ from linkwise.constraints import Constraints
 from linkwise.inputs import seed_of
 from linkwise.learner import rng_at
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, differences, nonzero, spreads
+from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, spreads
 from linkwise.metric.roots import root
 from linkwise.pairs import random_pairs
 
@@ -64,7 +64,7 @@ class ITML(MetricLearner):
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
-        The map that `transform` applies, symmetric.
+        The map that `transform` applies.
     bounds_ : tuple of two floats
         The bounds that were used.
     n_iter_ : int
@@ -122,7 +122,7 @@ class ITML(MetricLearner):
             low, high = (bound / square for bound in _checked(self.bounds))
         self.bounds_ = (low * square, high * square)
         metric, self.n_iter_ = self._projected(X, constraints, unit, start, (low, high))
-        return root(metric if plain else metric / np.outer(unit, unit))
+        return root(metric) / (1.0 if plain else unit)
 
     def _projected(
         self,
@@ -165,8 +165,7 @@ def _checked(bounds: tuple[float, float]) -> tuple[float, float]:
 
 def _inverse_correlation(X: NDArray[Any], unit: Array) -> Array:
     """The inverse covariance of the features in `unit`, their spreads; of those that never vary 1."""
-    scaled = (X - X.mean(axis=0, dtype=np.float64)) / unit
-    shrunk: Array = (1 - _SHRUNK) * (scaled.T @ scaled) / len(X)
+    shrunk = (1 - _SHRUNK) * covariance(X, unit)
     shrunk[np.diag_indices_from(shrunk)] = 1.0
     inverse = np.linalg.inv(shrunk)
     symmetric: Array = (inverse + inverse.T) / 2

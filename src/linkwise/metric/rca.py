@@ -30,7 +30,7 @@ from sklearn.utils._param_validation import Interval
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit
+from linkwise.metric.differences import Array, common_unit, spreads
 from linkwise.metric.roots import inverse_root
 
 _SINGULAR = 1e-10  # least eigenvalue in shares of the greatest
@@ -92,28 +92,29 @@ class RCA(MetricLearner):
                 )
             return np.ones(X.shape[1])
         unit = common_unit(X)
-        scatter, n_rows = within(X / unit, constraints.component)
-        return inverse_root(self._shrunk(scatter, n_rows, X / unit)) / unit
-
-    def _shrunk(self, scatter: Array, n_rows: int, X: NDArray[Any]) -> Array:
-        """A covariance with an inverse."""
-        d = X.shape[1]
-        plain = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
-        prior_rows = self.shrinkage * d
-        covariance: Array = (scatter + prior_rows * plain * np.eye(d)) / (n_rows + prior_rows)
-        value = np.linalg.eigvalsh(covariance)
-        if value[0] <= _SINGULAR * value[-1]:
-            covariance[np.diag_indices(d)] += _ADDED * float(value.mean()) or plain
-        return covariance
+        scatter, n_rows = within(X, constraints.component, unit)
+        plain = float((spreads(X) / unit) @ (spreads(X) / unit)) / X.shape[1]
+        return inverse_root(_shrunk(scatter, n_rows, self.shrinkage * X.shape[1], plain or 1.0)) / unit
 
 
-def within(X: NDArray[Any], component: NDArray[np.int64]) -> tuple[Array, int]:
+def _shrunk(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
+    """A covariance with an inverse, drawn to `plain` variance in all directions as by `prior_rows`."""
+    d = len(scatter)
+    covariance: Array = (scatter + prior_rows * plain * np.eye(d)) / (n_rows + prior_rows)
+    value = np.linalg.eigvalsh(covariance)
+    if value[0] <= _SINGULAR * value[-1]:
+        covariance[np.diag_indices(d)] += _ADDED * float(value.mean()) or plain
+    return covariance
+
+
+def within(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
     """Scatter of rows about the means of their components, and the number of rows not alone in theirs."""
     joined = np.flatnonzero(np.bincount(component)[component] > 1)
     group = np.unique(component[joined], return_inverse=True)[1].ravel()
-    rows = X[joined].astype(np.float64)
+    rows = X[joined].astype(np.float64) / unit
     means = np.zeros((int(group.max(initial=-1)) + 1, X.shape[1]))
     np.add.at(means, group, rows)
     means /= np.bincount(group)[:, None]
     rows -= means[group]
-    return rows.T @ rows, len(joined)
+    scatter: Array = rows.T @ rows
+    return scatter, len(joined)
