@@ -80,14 +80,9 @@ def measure(cell: Cell, python: str) -> Row:
     found = theirs(problem, python)
     if found is None:
         return NOTHING | {"why": f"no answer in {PATIENCE} s"}
-    return (
-        {"why": ""}
-        | compared(method, task.X, constraints, learner.get_mahalanobis_matrix(), found[method])
-        | {
-            "seconds": f"{seconds:.4f}",
-            "their seconds": f"{float(found[f'{method} seconds']):.4f}",
-        }
-    )
+    both = learner.get_mahalanobis_matrix(), found[method]
+    times = {"seconds": f"{seconds:.4f}", "their seconds": f"{float(found[f'{method} seconds']):.4f}"}
+    return {"why": ""} | compared(method, task.X, constraints, *both) | times
 
 
 def ours(method: str) -> Any:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from linkwise.metric.itml import ITML
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
+    from linkwise.reasons.explanation import Explanation, explain
+    from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -79,6 +81,10 @@ _HOME = {
     "ITML": "metric.itml",
     "MMC": "metric.mmc",
     "RCA": "metric.rca",
+    "Explanation": "reasons.explanation",
+    "explain": "reasons.explanation",
+    "Why": "reasons.why",
+    "why": "reasons.why",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -128,6 +134,10 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "DBCVSearch",
     "EigengapSearch",
     "SelfTuningSpectral",
+    "explain",
+    "Explanation",
+    "why",
+    "Why",
     "constraint_score",
     "dbcv_score",
     "ConstraintError",
