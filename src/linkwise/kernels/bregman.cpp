@@ -21,11 +21,12 @@ struct Projections {
 };
 
 // out = metric * v; returns v' * metric * v
-LINKWISE_INLINE double mapped(const double* metric, const double* v, int64_t d, double* out) {
+template <typename T>
+LINKWISE_INLINE T mapped(const T* metric, const T* v, int64_t d, T* out) {
     for (int64_t j = 0; j < d; ++j) out[j] = 0;
     for (int64_t i = 0; i < d; ++i)
         for (int64_t j = 0; j < d; ++j) out[j] += v[i] * metric[i * d + j];
-    double square = 0;
+    T square = 0;
     for (int64_t j = 0; j < d; ++j) square += v[j] * out[j];
     return square;
 }

@@ -87,7 +87,7 @@ class ITML(MetricLearner):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "prior": [StrOptions({"identity", "covariance"})],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "bounds": [None, tuple, list],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
