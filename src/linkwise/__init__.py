@@ -90,7 +90,6 @@ _HOME = {
     "explain": "reasons.explanation",
     "Why": "reasons.why",
     "why": "reasons.why",
-    "MMC": "metric.mmc",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
