@@ -75,7 +75,8 @@ def curves(found: Found, task: str) -> list[Line]:
         failed, share = values(found, task, method, "failed").sum(axis=0), refused(found, task, method)
         for at, count in enumerate(counts_in(found, task)):
             rand, held_out, nodes = (of[field][at] for field in ("rand", "cv", "nodes"))
-            pair = [f"{x:.4f}" for x in (rand.value, rand.error, held_out.value, held_out.error)]
+            numbers = (rand.value, rand.error, held_out.value, held_out.error)
+            pair = ["" if np.isnan(x) else f"{x:.4f}" for x in numbers]
             tree = f"{nodes.value:.1f}" if method in (PRINTED, OURS) else ""
             lines.append((task, method, str(count), *pair, tree, f"{share[at]:.4f}", f"{failed[at]:.0f}"))
     return lines

@@ -55,11 +55,16 @@ def test_why_two_rows(linkwise, asked):
     for one, other in (("f0", "f3"), ("f0", "f1"), ("f4", "f8")):
         done = linkwise("explain", asked.path, "--rows", one, other)
         together = asked.truth[one] == asked.truth[other]
-        assert done.stdout.startswith(f"{one} and {other} are {'together' if together else 'apart'}.")
+        first = done.stdout.splitlines()[0]
+        if together:
+            assert first.startswith(f"{one} and {other} are together, in cluster ")
+        else:
+            assert first.startswith(f"{one} (cluster ")
+            assert first.endswith(" are apart.")
         assert "stands for" in done.stdout or "Answers say so" in done.stdout
         told = json.loads(linkwise("explain", asked.path, "--rows", one, other, "--json").stdout)
         assert (told["type"], told["ids"], told["together"]) == ("why", [one, other], together)
-        assert told["by"] in ("answers", "stand-ins")
+        assert told["by"] in ("answers", "parts")
         for answer in told["answers"]:
             same = asked.truth[answer["ids"][0]] == asked.truth[answer["ids"][1]]
             assert answer["answer"] == ("yes" if same else "no")
@@ -110,7 +115,9 @@ def test_a_demo_session(linkwise, tmp_path):
     done = linkwise("explain", path)
     assert done.exit_code == 0, done.output
     assert "178 rows into their cluster" in words(done.stdout)
-    assert linkwise("explain", path, "--rows", "0", "1").stdout.startswith("0 and 1 are ")
+    assert linkwise("explain", path, "--rows", "0", "1").stdout.startswith(
+        ("0 and 1 are together", "0 (cluster ")
+    )
 
 
 def test_nothing_is_changed(linkwise, asked):
@@ -124,7 +131,8 @@ def test_nothing_is_changed(linkwise, asked):
 WRONG = [
     (["--rows", "f0", "nobody"], 2, "--rows nobody: there is no such row; rows are called 'f0', 'f29'"),
     (["--rows", "f0", "f0"], 2, "is one row; give two"),
-    (["--columns", "weight"], 2, "a session knows how its data are read; leave --columns out"),
+    (["--columns", "weight"], 2, "a session knows how its data are read; leave --columns out, or describe"),
+    (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows says why in words; leave --format tree out"),
     (["--constraints", "p.csv"], 2, "--constraints goes with --labels"),
     (["--plot", "tree.docx"], 2, "ends in no kind of picture"),
     (["--fidelity", "2"], 2, "fidelity"),
@@ -145,7 +153,10 @@ def test_wrong_use_is_said(linkwise, asked, options, code, message, monkeypatch)
 LABELS = [
     ("", "the first line is 'nothing'"),
     ("a,b\nf0,1\n", "the first line is 'a,b'; wanted are the columns id,cluster"),
-    ("id,cluster\nf0,1\nghost,2\n", "line 3: there is no row 'ghost'"),
+    (
+        "id,cluster\nf0,1\nghost,2\n",
+        "line 3: there is no row 'ghost'; rows are called 'f0' …; name the column that calls them",
+    ),
     ("id,cluster\nf0,\n", "line 2: 'f0,' names no cluster"),
     ("id,cluster\nf0,1\nf0,2\n", "line 3: row 'f0' is in cluster 1 already"),
     ("id,cluster\nf0,1\n", "gives no cluster to 'f1' and 28 more rows"),
@@ -165,6 +176,7 @@ def test_without_a_session_the_way_out_is_named(linkwise, fruit):
     done = linkwise("explain", fruit.path)
     assert done.exit_code == 3
     assert "begin one with: linkwise ask" in words(done.stderr)
+    assert "or explain other clusters of it by --labels CLUSTERS.csv" in words(done.stderr)
 
 
 def test_data_that_are_gone(linkwise, asked):
@@ -194,9 +206,7 @@ def test_clusilc_says_its_rules(linkwise, fruit, pairs):
     done = linkwise("cluster", fruit.path, "--constraints", pairs, "--method", "clusilc", "--clusters", 3)
     assert done.exit_code == 0, done.output
     said = words(done.stderr)
-    assert (
-        "Clustered by ClusILC. The clusters are these 3 rules, which hold for every one of 30 rows." in said
-    )
+    assert "Clustered by ClusILC. The clusters are these 3 rules, for every one of 30 rows." in said
     assert "It satisfies 4 of 4 pairs." in said
     assert "cluster 0: 10 rows if " in said
     assert len(done.stdout.splitlines()) == 31
@@ -253,3 +263,34 @@ def test_rules_belong_to_clusilc(linkwise, fruit):
     done = linkwise("cluster", fruit.path, "--method", "ckm", "--clusters", 3, "--max-leaves", 5)
     assert done.exit_code == 2
     assert "--max-leaves belongs to --method clusilc" in words(done.stderr)
+
+
+def test_rows_are_told_by_the_names_of_their_clusters(linkwise, fruit, tmp_path):
+    labels = tmp_path / "clusters.csv"
+    lines = [f"{name},{('apple', 'pear', 'plum')[k]}" for name, k in fruit.truth.items()]
+    labels.write_text("\n".join(["id,cluster", *lines]) + "\n")
+    said = linkwise("explain", fruit.path, "--labels", labels, "--rows", "f0", "f1").stdout
+    assert said.startswith("f0 (cluster apple) and f1 (cluster pear) are apart.")
+    assert "answer" not in said.lower()
+
+
+def test_ids_of_several_lines(linkwise, tmp_path):
+    table, labels = tmp_path / "t.csv", tmp_path / "l.csv"
+    table.write_text('id,a\n"x\ny",1\n"p\u2028q",2\nr,3\n', encoding="utf-8")
+    labels.write_text('id,cluster\n"x\ny",1\n"p\u2028q",10\nr,2\n', encoding="utf-8")
+    done = linkwise("explain", table, "--labels", labels, "--json")
+    assert done.exit_code == 0, done.output
+    assert [cluster["cluster"] for cluster in json.loads(done.stdout)["clusters"]] == [1, 2, 10]
+
+
+ESCAPE = "\x1b[31mred"
+
+
+def test_control_characters_do_not_reach_the_terminal(linkwise, tmp_path):
+    table, labels = tmp_path / "t.csv", tmp_path / "l.csv"
+    table.write_text("id,c\n" + "".join(f"r{i},{('b', ESCAPE)[i % 2]}\n" for i in range(12)))
+    labels.write_text("id,cluster\n" + "".join(f"r{i},{('v', ESCAPE)[i % 2]}\n" for i in range(12)))
+    for options in ((), ("--format", "tree"), ("--rows", "r0", "r1"), ("--format", "dot")):
+        done = linkwise("explain", table, "--labels", labels, *options)
+        assert done.exit_code == 0, done.output
+        assert "\x1b" not in done.stdout + done.stderr
