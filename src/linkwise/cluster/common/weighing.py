@@ -72,8 +72,10 @@ class Weighting(NamedTuple):
     weights: Array
     """(m,), at least 0."""
     found: Clustered
+    broken: int
+    """Constraints that the clustering breaks."""
     satisfied: float
-    """Weight of the constraints that the clustering satisfies."""
+    """Weight of those that it satisfies."""
     validity: float
 
     def better_than(self, other: Weighting) -> bool:
@@ -114,7 +116,8 @@ class Trials:
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
         lost = rival is not None and satisfied < rival.satisfied
-        return Weighting(weights, found, satisfied, -np.inf if lost else self.aim.validity(rows, found))
+        validity = -np.inf if lost else self.aim.validity(rows, found)
+        return Weighting(weights, found, int(must.sum() + cannot.sum()), satisfied, validity)
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:
@@ -129,7 +132,13 @@ Tune = Callable[[Trials, Weighting, int], Weighting]
 
 # ---------------------------------------------------------------- one round
 def tuned(
-    trials: Trials, before: Weighting | None, tune: Tune, sweeps: int, *, mixed: bool = True
+    trials: Trials,
+    before: Weighting | None,
+    tune: Tune,
+    sweeps: int,
+    *,
+    mixed: bool = True,
+    until_satisfied: bool = True,
 ) -> Weighting:
     """The best weights of the dimensions at hand that a hill climb finds.
 
@@ -145,11 +154,15 @@ def tuned(
     mixed : bool
         Whether the climb may start between equal weights and the metric of the constraints, or only from
         this metric.
+    until_satisfied : bool
+        Whether it ends where every constraint is satisfied, or goes on for validity.
     """
     best = _start(trials, before, mixed)
     for _ in range(sweeps):
         start = best
         for dimension in range(len(best.weights)):
+            if until_satisfied and not best.broken:
+                return best
             best = tune(trials, best, dimension)
         if trials.spent or not best.better_than(start):
             break
