@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
     from linkwise.metric.mmc import MMC
+    from linkwise.reasons.explanation import Explanation, explain
+    from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
     from linkwise.select.cobs import COBS
@@ -78,6 +80,10 @@ _HOME = {
     "Question": "learner",
     "TruthOracle": "learner",
     "MMC": "metric.mmc",
+    "Explanation": "reasons.explanation",
+    "explain": "reasons.explanation",
+    "Why": "reasons.why",
+    "why": "reasons.why",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -127,6 +133,10 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "DBCVSearch",
     "EigengapSearch",
     "SelfTuningSpectral",
+    "explain",
+    "Explanation",
+    "why",
+    "Why",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

@@ -55,7 +55,7 @@ class Learner(Protocol):
     """What `Run` needs of a learner.
 
     A learner may also have ``describe(prepared, evidence)``: sentences about where it stands, for people
-    (see `Describing`).
+    (see `Describing`), and ``stand_ins(prepared)``, where it treats many rows as one (see `StandingIn`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -90,6 +90,14 @@ class Describing(Protocol):
 
         Called after every answer, so it must cost little.
         """
+
+
+@runtime_checkable
+class StandingIn(Protocol):
+    """A learner that treats many rows as one."""
+
+    def stand_ins(self, prepared: Any) -> NDArray[np.int64] | None:
+        """For each row the row that stands for it in what is shown; None before anything is."""
 
 
 def rng_at(seed: int, *place: int) -> np.random.Generator:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import Partition, Splitter, merge
+from linkwise.active.super_instances import Memory, Partition, Splitter, merge
 from linkwise.evidence import Evidence
 from linkwise.learner import Asking, Progress
 
@@ -66,14 +66,18 @@ class COBRA(ActiveLearner):
         self.n_init = n_init
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> dict[Any, Any]:
-        """Splits found so far: none yet."""
-        return {}
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Memory:
+        """What is remembered: nothing yet."""
+        return Memory()
+
+    def stand_ins(self, prepared: Memory) -> NDArray[np.int64] | None:
+        """For each row the representative of its super-instance."""
+        return prepared.stand_ins
 
     def run(
         self,
         X: NDArray[Any],
-        prepared: dict[Any, Any],
+        prepared: Memory,
         evidence: Evidence,
         seed: int,
         *,
@@ -81,8 +85,9 @@ class COBRA(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Over-cluster, then merge."""
-        splitter = Splitter(X, seed, self.n_init, askable, prepared)
+        splitter = Splitter(X, seed, self.n_init, askable, prepared.splits)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
         partition = Partition.of(parts, len(X))
+        prepared.stand_ins = partition.stand_ins()
         grouping = yield from merge(X, partition, evidence, None)
         return grouping.labels(partition)

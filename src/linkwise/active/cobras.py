@@ -36,7 +36,15 @@ from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import MOST_UNSURE, WHOLE, Partition, Splitter, SuperInstance, merge
+from linkwise.active.super_instances import (
+    MOST_UNSURE,
+    WHOLE,
+    Memory,
+    Partition,
+    Splitter,
+    SuperInstance,
+    merge,
+)
 from linkwise.evidence import Answer, Evidence
 from linkwise.learner import Asking, Labels, Progress, Question, rng_at
 
@@ -122,14 +130,18 @@ class COBRAS(ActiveLearner):
             random_state=random_state,
         )
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> dict[Any, Any]:
-        """Splits found so far, by place: none yet."""
-        return {}
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Memory:
+        """What is remembered: nothing yet."""
+        return Memory()
+
+    def stand_ins(self, prepared: Memory) -> NDArray[np.int64] | None:
+        """For each row the representative of its super-instance."""
+        return prepared.stand_ins
 
     def run(
         self,
         X: NDArray[Any],
-        prepared: dict[Any, Any],
+        prepared: Memory,
         evidence: Evidence,
         seed: int,
         *,
@@ -137,9 +149,10 @@ class COBRAS(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Algorithm 1 of the paper."""
-        splitter = Splitter(X, seed, self.n_init, askable, prepared)
+        splitter = Splitter(X, seed, self.n_init, askable, prepared.splits)
         partition = Partition.of([splitter.whole()], len(X))
         labels: Labels = np.zeros(len(X), dtype=np.int32)
+        prepared.stand_ins = None
         published = False  # in the first iteration there is nothing better to show than what is merged so far
         solid: set[tuple[int, ...]] = set()  # places that cannot be split
         while (number := self._next(partition, solid, evidence)) is not None:
@@ -152,9 +165,11 @@ class COBRAS(ActiveLearner):
                 solid.add(chosen.place)
                 continue
             partition.replace(number, parts)
+            if not published:
+                prepared.stand_ins = partition.stand_ins()
             grouping = yield from merge(X, partition, evidence, labels if published else None)
             published = True
-            labels = grouping.labels(partition)
+            labels, prepared.stand_ins = grouping.labels(partition), partition.stand_ins()
         return labels
 
     def _split_level(

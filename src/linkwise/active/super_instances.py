@@ -49,6 +49,22 @@ class SuperInstance:
 
 
 @dataclass(slots=True)
+class Memory:
+    """What a learner remembers of one data set while it is asked about.
+
+    Attributes
+    ----------
+    splits : dict
+        Labels of every split so far, by place and number of parts.
+    stand_ins : ndarray of shape (n_rows,), or None
+        The representative of each row's super-instance, as of the clustering that is shown.
+    """
+
+    splits: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
+    stand_ins: NDArray[np.int64] | None = None
+
+
+@dataclass(slots=True)
 class Splitter:
     """Splits super-instances of one data set by k-means and remembers every split.
 
@@ -193,6 +209,10 @@ class Partition:
     def representatives(self) -> NDArray[np.int64]:
         """Representative row of every super-instance."""
         return np.array([s.representative for s in self.instances])
+
+    def stand_ins(self) -> NDArray[np.int64]:
+        """For each row the representative of its super-instance."""
+        return self.representatives().take(self.at)
 
 
 def _between(instances: list[SuperInstance]) -> NDArray[np.float64]:

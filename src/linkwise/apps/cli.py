@@ -80,6 +80,7 @@ class Chooser(StrEnum):
     ckm = "ckm"
     rckm = "rckm"
     bckm = "bckm"
+    clusilc = "clusilc"
 
 
 class Preset(StrEnum):
@@ -95,6 +96,15 @@ class Noise(StrEnum):
     cluster = "cluster"
     singletons = "singletons"
     nearest = "nearest"
+
+
+class Form(StrEnum):
+    """How clusters are explained."""
+
+    rules = "rules"
+    tree = "tree"
+    mermaid = "mermaid"
+    dot = "dot"
 
 
 class Demo(StrEnum):
@@ -263,7 +273,14 @@ def cluster_command(
     method: Annotated[Chooser, typer.Option(help="What clusters.")] = Chooser.cobs,
     clusters: Annotated[
         int | None,
-        typer.Option(min=1, metavar="K", help="Number of clusters; cobs finds it, all others must be told."),
+        typer.Option(
+            min=1,
+            metavar="K",
+            help="Number of clusters, with clusilc the most; cobs finds it, the others must be told.",
+        ),
+    ] = None,
+    max_leaves: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="With clusilc: most rules.  [default: no bound]")
     ] = None,
     preset: Clusterings = None,
     noise: NoiseIs = None,
@@ -278,8 +295,9 @@ def cluster_command(
     """Cluster FILE by pairs that are known already, without asking.
 
     With cobs the rows are clustered in many ways; the clustering that satisfies most of the pairs is
-    written as id,cluster. What was chosen, and what came next, is said on stderr. The other methods
-    make K clusters of the rows, led by the pairs.
+    written as id,cluster. What was chosen, and what came next, is said on stderr. With clusilc clusters
+    are rules on the columns, which are said there. The other methods make K clusters of the rows, led
+    by the pairs.
     """
     from linkwise.apps.cluster import cluster
     from linkwise.apps.clusterers import Clustering
@@ -287,7 +305,9 @@ def cluster_command(
     cluster(
         file,
         _reading(id_column, columns, drop, delimiter, scale, impute),
-        Clustering(method.value, clusters, preset and preset.value, noise and noise.value, cache, seed),
+        Clustering(
+            method.value, clusters, preset and preset.value, noise and noise.value, cache, seed, max_leaves
+        ),
         constraints=constraints,
         labels=labels,
         force=force,
@@ -309,6 +329,58 @@ def undo_command(path: SessionPath, as_json: Json = False) -> None:
     from linkwise.apps.kept import undo
 
     undo(path, as_json=as_json)
+
+
+@app.command("explain")
+def explain_command(
+    path: SessionPath,
+    rows: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Say of two rows why they are together, or apart."),
+    ] = None,
+    form: Annotated[
+        Form, typer.Option("--format", help="Rules, or the tree: drawn, for Mermaid, for Graphviz.")
+    ] = Form.rules,
+    max_leaves: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Most rules.  [default: three a cluster, at least 8]"),
+    ] = None,
+    fidelity: Annotated[
+        float,
+        typer.Option(min=0, max=1, metavar="SHARE", help="Share of the rows that must be described rightly."),
+    ] = 0.95,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", dir_okay=False, help="Draw the tree.")
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="CLUSTERS.csv", help="Explain these clusters (id,cluster) of a data file."),
+    ] = None,
+    constraints: Annotated[
+        Path | None, typer.Option(metavar="PAIRS.csv", help="With --labels: pairs that are known.")
+    ] = None,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    impute: Imputing = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Describe clusters by rules on the columns; say why two rows are together or apart.
+
+    The clusters are those of a session, or those of --labels. The rules come from the smallest tree
+    that puts most rows into their cluster; how many those are is said.
+    """
+    from linkwise.apps.explain import Wanted, explained
+
+    explained(
+        path,
+        _reading(id_column, columns, drop, delimiter, None, impute),
+        Wanted(rows, form.value, max_leaves, fidelity, plot, force, as_json),
+        labels=labels,
+        constraints=constraints,
+    )
 
 
 @app.command("export")

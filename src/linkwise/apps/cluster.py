@@ -18,11 +18,11 @@ from linkwise.apps.clusterers import Clustering, sizes
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.output import STDOUT, check_apart, check_free, write_labels, written
 from linkwise.apps.project import is_session
-from linkwise.apps.reading import Reading, existing, ids_of, pairs_of, read
+from linkwise.apps.reading import Reading, existing, ids_of, pairs_of
 from linkwise.apps.stream import emit
 from linkwise.apps.waiting import busy
 from linkwise.constraints import Constraints
-from linkwise.data import Table
+from linkwise.data import Encoded, Table
 from linkwise.select.choice import Choice
 from linkwise.select.cobs import COBS
 from linkwise.select.standing import in_words, parameters_in_words
@@ -48,22 +48,41 @@ def cluster(
         raise WrongUse(f"{file} is a session; name its data file, and take the pairs along with: {way_out}")
     check_apart([labels], [(existing(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)
-    by_cobs = clustering.finds_clusters
+    by_cobs = clustering.method == "cobs"
     with busy(f"reading {file.name}", "clusterings" if by_cobs else "clustering") as progress:
-        table, encoded = read(file, reading.source())
+        table, encoded = clustering.read(file, reading)
         pairs = _pairs(table, constraints)
         with clusterers.told_by_id(ids_of(table)):
-            model = clustering.model(len(table)).fit(encoded.X, constraints=pairs, progress=progress)
+            model = clustering.model(encoded).fit(encoded.X, constraints=pairs, progress=progress)
     console = Console(stderr=True)
     title = f"{file.name}: {screen.count(len(table), 'row')}, {screen.count(pairs.n_constraints, 'pair')}"
     console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)
-    for part in (report if by_cobs else clusterers.report)(model, pairs, width=console.width):
+    for part in _report(clustering.method, model, pairs, encoded, console.width):
         console.print(part, highlight=False)
     if by_cobs and model.n_tied_ > 1 and not as_json:
         ask = _ask_instead(file, reading, clustering, constraints)
         console.print(*screen.next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False)
-    told = (summary if by_cobs else clusterers.summary)(model, pairs)
+    told = _summary(clustering.method, model, pairs, encoded) if as_json else {}
     _write(model.labels_.tolist(), told, ids_of(table) or list(map(str, range(len(table)))), labels, as_json)
+
+
+def _report(
+    method: str, model: Any, pairs: Constraints, encoded: Encoded, width: int
+) -> list[RenderableType]:
+    """What the method has to say of its clusters."""
+    if method == "cobs":
+        return report(model, pairs, width=width)
+    if method == "clusilc":
+        return clusterers.report_rules(model, pairs, encoded, width=width)
+    return clusterers.report(model, pairs, width=width)
+
+
+def _summary(method: str, model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+    if method == "cobs":
+        return summary(model, pairs)
+    if method == "clusilc":
+        return clusterers.summary_of_rules(model, pairs, encoded)
+    return clusterers.summary(model, pairs)
 
 
 def _ask_instead(file: Path, reading: Reading, clustering: Clustering, pairs: Path | None) -> str:

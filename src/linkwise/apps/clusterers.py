@@ -14,8 +14,12 @@ from rich.text import Text
 
 from linkwise.apps import screen
 from linkwise.apps.exits import WrongUse
+from linkwise.apps.reading import Reading, read
 from linkwise.constraints import Constraints
+from linkwise.data import Encoded, Table
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.reasons.explanation import explain
+from linkwise.reasons.words import cluster_lines, headline
 
 METHODS = {
     "cobs": "COBS",
@@ -28,8 +32,11 @@ METHODS = {
     "ckm": "CKM",
     "rckm": "RCKM",
     "bckm": "BCKM",
+    "clusilc": "ClusILC",
 }
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
+OWNERS = {**dict.fromkeys(OF_COBS, "cobs"), "max_leaves": "clusilc"}
+SAID = ("n_clusters", "random_state", "max_leaves")  # parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,48 +49,68 @@ class Clustering:
     noise: str | None = None
     cache: Path | None = None
     seed: int | None = None
-
-    @property
-    def finds_clusters(self) -> bool:
-        """Whether the method finds the number of clusters itself."""
-        return self.method == "cobs"
+    max_leaves: int | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together."""
-        if self.finds_clusters:
-            if self.clusters is not None:
-                others = "|".join(name for name in METHODS if name != "cobs")
+        for option, owner in OWNERS.items():
+            if getattr(self, option) is not None and self.method != owner:
                 raise WrongUse(
-                    f"cobs finds the number of clusters itself; leave --clusters {self.clusters} out, "
-                    f"or choose --method {others}"
+                    f"--{option.replace('_', '-')} belongs to --method {owner}; "
+                    f"what clusters here is {self.method}"
                 )
-            return
-        for option in OF_COBS:
-            if getattr(self, option) is not None:
-                raise WrongUse(f"--{option} belongs to --method cobs; what clusters here is {self.method}")
-        if self.clusters is None:
+        if self.method == "clusilc":
+            self._check_clusilc()
+        if self.method == "cobs" and self.clusters is not None:
+            others = "|".join(name for name in METHODS if name != "cobs")
+            raise WrongUse(
+                f"cobs finds the number of clusters itself; leave --clusters {self.clusters} out, "
+                f"or choose --method {others}"
+            )
+        if self.method not in ("cobs", "clusilc") and self.clusters is None:
             raise WrongUse(
                 f"{self.method} must be told how many clusters there are: add --clusters K; "
                 "or take --method cobs, which finds the number itself"
             )
 
+    def _check_clusilc(self) -> None:
+        if self.seed is not None:
+            raise WrongUse("clusilc draws nothing at random; leave --seed out")
+        if self.clusters is None and self.max_leaves is None:
+            raise WrongUse(
+                "clusilc goes on to ever smaller clusters: say how many there are at most, --clusters K, "
+                "or how many rules, --max-leaves N; or take --method cobs, which finds the number itself"
+            )
+
     def settings(self) -> dict[str, Any]:
         """Parameters of the clusterer."""
-        if not self.finds_clusters:
+        if self.method == "clusilc":
+            return {"n_clusters": self.clusters, "max_leaves": self.max_leaves}
+        if self.method != "cobs":
             return {"n_clusters": self.clusters, "random_state": self.seed or 0}
         given = {name: getattr(self, name) for name in OF_COBS if getattr(self, name) is not None}
         if self.cache is not None:
             given["cache"] = str(self.cache.absolute())
         return {**OF_COBS, **given, "random_state": self.seed or 0}
 
-    def model(self, n_rows: int) -> Any:
-        """The clusterer for so many rows."""
+    def read(self, file: Path, reading: Reading) -> tuple[Table, Encoded]:
+        """The file, as the method takes it: to a tree the scale is nothing, and categories are one column."""
+        if self.method != "clusilc":
+            return read(file, reading.source())
+        if reading.scale is not None:
+            raise WrongUse("clusilc counts every column alike, whatever its scale; leave --scale out")
+        return read(file, {**reading.source(), "scale": "none"}, "codes")
+
+    def model(self, encoded: Encoded) -> Any:
+        """The clusterer for these rows."""
         import linkwise
 
+        n_rows = len(encoded.X)
         if self.clusters is not None and self.clusters > n_rows:
             there = screen.count(n_rows, "row")
             raise WrongUse(f"--clusters {self.clusters}, but there are {there}; give fewer clusters")
-        return getattr(linkwise, METHODS[self.method])(**self.settings())
+        nominal = {"nominal": encoded.nominal} if self.method == "clusilc" else {}
+        return getattr(linkwise, METHODS[self.method])(**self.settings(), **nominal)
 
 
 # ---------------------------------------------------------------- in words
@@ -112,11 +139,26 @@ def report(model: Any, pairs: Constraints, *, width: int) -> list[RenderableType
     return [*parts, screen.cluster_bars(sizes(model), width=width)]
 
 
+def report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
+    """The clusters of a tree, as rules."""
+    found = explain(model, encoded, constraints=pairs)
+    parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
+    parts += [Text(_fit(model, pairs)), screen.cluster_bars(sizes(model), width=width)]
+    for cluster in found.clusters:
+        parts += [Text(), screen.rules(cluster_lines(cluster))]
+    return parts
+
+
 def _fit(model: Any, pairs: Constraints) -> str:
     n = pairs.n_constraints
     if n == 0:
         return "No pairs were given, so the features alone decide."
     return f"It satisfies {n - model.violations_} of {screen.count(n, 'pair')}."
+
+
+def summary_of_rules(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+    """What `report_rules` says, in JSON."""
+    return {**summary(model, pairs), "explanation": explain(model, encoded, constraints=pairs).to_dict()}
 
 
 def sizes(model: Any) -> list[int]:
@@ -127,9 +169,10 @@ def sizes(model: Any) -> list[int]:
 
 def summary(model: Any, pairs: Constraints) -> dict[str, Any]:
     """What `report` says, in JSON."""
+    parameters = {name: value for name, value in model.get_params().items() if name in SAID}
     return {
         "method": type(model).__name__,
-        "parameters": {"n_clusters": model.n_clusters, "random_state": model.random_state},
+        "parameters": parameters,
         "rows": len(model.labels_),
         "clusters": sizes(model),
         "pairs": pairs.n_constraints,

@@ -9,6 +9,7 @@ from typing import Any
 
 from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Table, encode, read_table
+from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
 from linkwise.errors import DataError
 
@@ -54,11 +55,11 @@ def option(name: str) -> str:
     return f"--{name.removesuffix('_column').replace('_', '-')}"
 
 
-def read(data: Path, source: dict[str, Any]) -> tuple[Table, Encoded]:
+def read(data: Path, source: dict[str, Any], categories: Categories = "columns") -> tuple[Table, Encoded]:
     """The table of a file and its numbers, as `Reading.source` has it."""
     table = read_table(existing(data), **source["choices"])
     try:
-        return table, encode(table, scale=source["scale"], impute=source["impute"])
+        return table, encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
 

@@ -226,6 +226,18 @@ def heading(status: Status, budget: int | None) -> RenderableType:
     return Rule(Text.assemble((number, "bold"), answered), align="left", style="dim")
 
 
+def rules(lines: Sequence[str]) -> RenderableType:
+    """A cluster and its rules, with what is longer than a line indented under its rule."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=4, justify="right", style="dim")
+    grid.add_column(overflow="fold")
+    for line in lines[1:]:
+        join, rule = line.split(maxsplit=1)
+        said, _, reach = rule.rpartition("   ")
+        grid.add_row(join, Text.assemble(printable(said), ("   " + reach, "dim")))
+    return Group(Text(printable(lines[0])), grid)
+
+
 def counts(status: Status) -> str:
     """``14 answers: 9 yes, 4 no, 1 unsure``, and pairs that were brought in."""
     said = count(status.n_answers, "answer")

@@ -14,6 +14,7 @@ from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
 
 Scale = Literal["unit", "standard", "none"]
+Categories = Literal["columns", "codes"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Feature:
         numeric, category or date (a date is in days since 1970-01-01 in original units).
     offset, scale : float
         Original value = `offset + scale * X[:, j]`.
+    categories : tuple of str
+        For a column of codes: the values that 0, 1, ... stand for.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Feature:
     role: Role
     offset: float = 0.0
     scale: float = 1.0
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +67,19 @@ class Encoded:
         """Name of each column of `X`."""
         return tuple(feature.name for feature in self.features)
 
+    @property
+    def nominal(self) -> tuple[int, ...]:
+        """The columns of `X` that hold codes of categories, as `linkwise.ClusILC` takes them."""
+        return tuple(at for at, feature in enumerate(self.features) if feature.categories)
 
-def encode(table: Table, *, scale: Scale = "unit", impute: Literal["median"] | None = None) -> Encoded:
+
+def encode(
+    table: Table,
+    *,
+    scale: Scale = "unit",
+    impute: Literal["median"] | None = None,
+    categories: Categories = "columns",
+) -> Encoded:
     """Turn the features of a table into numbers.
 
     Parameters
@@ -74,6 +89,9 @@ def encode(table: Table, *, scale: Scale = "unit", impute: Literal["median"] | N
         unit: each numeric column runs from 0 to 1; standard: mean 0 and deviation 1; none: as it is.
         Categories become one column of 0 and 1 each, true/false becomes a single one; these stay
         0 and 1 whatever the scale.
+    categories : {"columns", "codes"}, default="columns"
+        columns: as just said, for methods that measure distances. codes: one column 0, 1, 2, ... for all
+        categories of a source column, for methods that are told which columns are nominal.
     impute : "median", optional
         What to put where a value is missing: the median, or the most frequent category (the first in
         alphabetical order among equals). By default missing values are refused.
@@ -91,6 +109,8 @@ def encode(table: Table, *, scale: Scale = "unit", impute: Literal["median"] | N
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
     if impute not in (None, "median"):
         raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
+    if categories not in ("columns", "codes"):
+        raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
     numbers = {name: as_numbers(table.frame[name]) for name in table.features if _is_number(table, name)}
     words = {name: as_words(table.frame[name]) for name in table.features if name not in numbers}
     _refuse_infinite(table, numbers)
@@ -105,13 +125,13 @@ def encode(table: Table, *, scale: Scale = "unit", impute: Literal["median"] | N
     filled = []
     for name in table.features:
         if name in words:
-            fill, block = _one_hot(name, words[name])
+            fill, block = (_one_hot if categories == "columns" else _codes)(name, words[name])
         else:
             fill, block = _scaled(name, table.roles[name], numbers[name], scale)
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
-    return _joined(table, blocks, _notes(table, blocks, filled, scale))
+    return _joined(table, blocks, _notes(table, blocks, filled, scale, categories))
 
 
 def _is_number(table: Table, name: str) -> bool:
@@ -143,13 +163,24 @@ def _missing(
     return {name: count for name, count in counts.items() if count}
 
 
-def _one_hot(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+def _filled(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
+    """What stands in for a missing word, all words there are, and which of them each row has."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
     fill = str(known[np.argmax(counts)])
     filled = np.array([fill if word is None else word for word in words])
-    block = (filled[:, None] == known[None, :]).astype(np.float64)
-    features = [Feature(f"{name}={word}", name, str(word), "category") for word in known]
-    return fill, (features, block)
+    return fill, known.tolist(), np.searchsorted(known, filled)
+
+
+def _one_hot(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+    fill, known, codes = _filled(words)
+    block = (codes[:, None] == np.arange(len(known))).astype(np.float64)
+    return fill, ([Feature(f"{name}={word}", name, word, "category") for word in known], block)
+
+
+def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+    fill, known, codes = _filled(words)
+    feature = Feature(name, name, None, "category", categories=tuple(known))
+    return fill, ([feature], codes[:, None].astype(np.float64))
 
 
 def _scaled(
@@ -195,6 +226,7 @@ def _notes(
     blocks: list[tuple[list[Feature], NDArray[np.float64]]],
     filled: list[str],
     scale: Scale,
+    categories: Categories,
 ) -> tuple[str, ...]:
     notes = []
     if filled:
@@ -212,6 +244,13 @@ def _notes(
         for some, _ in blocks
         if some[0].category is not None
     ]
-    if made:
+    coded = [
+        f"{some[0].source} ({counted(len(some[0].categories) or 2, 'value')})"
+        for some, _ in blocks
+        if some[0].role == "category"
+    ]
+    if made and categories == "columns":
         notes.append(f"Categories are columns of 0 and 1, whatever the scale: {listed(made)}.")
+    if coded and categories == "codes":
+        notes.append(f"Categories are compared as equal or not: {listed(coded)}.")
     return tuple(notes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.evidence import Evidence
-from linkwise.learner import Describing, Labels, Learner, Progress, Question, Reason, Run
+from linkwise.learner import Describing, Labels, Learner, Progress, Question, Reason, Run, StandingIn
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.store import Snapshot
 
@@ -75,6 +75,10 @@ class Replay:
     def snapshot(self) -> Snapshot:
         """What can be kept of it, to be read without the data."""
         return Snapshot(self.at, self.reason, self.labels, self.description())
+
+    def stand_ins(self) -> NDArray[np.int64] | None:
+        """For each row the row that stands for it, where the learner treats many rows as one."""
+        return self._learner.stand_ins(self._prepared) if isinstance(self._learner, StandingIn) else None
 
     def description(self) -> tuple[str, ...]:
         """What the learner says of where it stands; nothing, where it has nothing to say."""

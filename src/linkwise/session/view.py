@@ -14,6 +14,8 @@ from linkwise.constraints import Constraints
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.evidence import Evidence
 from linkwise.learner import Labels, Learner, Progress
+from linkwise.reasons.explanation import Explanation
+from linkwise.reasons.why import Why, why
 from linkwise.session.described import rebuilt, seed_of_learner
 from linkwise.session.events import Event, evidence_of, settled
 from linkwise.session.replay import Replay
@@ -99,6 +101,37 @@ class SessionView:
         """
         self._catch_up()
         return self._known()
+
+    @alone
+    def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
+        """Why two rows are together, or apart, as of now.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+        explanation : Explanation, optional
+            Rules for the present labels, as ``explain(session.labels, X)`` gives them.
+
+        Returns
+        -------
+        Why
+            Without the data only answers about the rows themselves can be told, and the rules.
+        """
+        labels, stand_ins = self._clustering()[0].labels, self.stand_ins
+        return why(
+            labels, first, second, evidence=self._known(), stand_ins=stand_ins, explanation=explanation
+        )
+
+    @property
+    @alone
+    def stand_ins(self) -> NDArray[np.int64] | None:
+        """For each row the row that stands for it, where the learner treats many rows as one.
+
+        None without the data, and for learners that do not.
+        """
+        self._catch_up()
+        return None if self._replay is None else self._asking().stand_ins()
 
     @property
     @alone

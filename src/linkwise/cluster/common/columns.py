@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.common.tree import Condition
 
+MANY_ROWS = 5000  # to start a thread takes as long as to sort so many
+
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -74,8 +76,11 @@ def columns_of(
         (X[:, j] == v).view(np.int8) if v == v else np.ascontiguousarray(X[:, j])
         for j, v in zip(column, value, strict=True)
     ]
-    with ThreadPoolExecutor(n_threads) as pool:
-        sorted_rows = list(pool.map(_ordered, asked))
+    if n_threads == 1 or len(X) < MANY_ROWS:
+        sorted_rows = [_ordered(x) for x in asked]
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            sorted_rows = list(pool.map(_ordered, asked))
     order = np.stack([o for o, _ in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     rank = np.stack([r for _, r in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     return Columns(

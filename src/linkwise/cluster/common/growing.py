@@ -6,8 +6,10 @@ a leaf are (`View`) is kept until a label changes that the constraints of its ro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +94,11 @@ class Growing:
     course: tuple[tuple[float, int], ...]
     """Squares within leaves and broken constraints: at the root and after each split."""
 
+    @cached_property
+    def bearers(self) -> dict[int, int]:
+        """How many leaves bear each label, labels ascending."""
+        return dict(sorted(Counter(leaf.label for leaf in self.leaves).items()))
+
     def tree(self) -> Tree:
         """The tree, its clusters numbered by their first leaves."""
         number = {label: at for at, label in enumerate(dict.fromkeys(leaf.label for leaf in self.leaves))}
@@ -162,8 +169,9 @@ def labels_for(problem: Problem, tree: Growing, at: int) -> tuple[list[int], int
 
     The label of the leaf that is split is free when no other leaf bears it.
     """
-    others = {leaf.label for i, leaf in enumerate(tree.leaves) if i != at}
-    return sorted(others), min(problem.most_labels - len(others), 2)
+    own, bearers = tree.leaves[at].label, tree.bearers
+    others = [label for label in bearers if label != own or bearers[label] > 1]
+    return others, min(problem.most_labels - len(others), 2)
 
 
 def looked_at(problem: Problem, tree: Growing) -> Growing:
@@ -181,7 +189,7 @@ def looked_at(problem: Problem, tree: Growing) -> Growing:
 def splits_of(problem: Problem, tree: Growing, at: int) -> kernels.LeafSplits:
     """The best splits of one leaf."""
     leaf, (old, n_free) = tree.leaves[at], labels_for(problem, tree, at)
-    allowed = np.zeros(1 + max(other.label for other in tree.leaves), dtype=np.uint8)
+    allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return kernels.best_splits(
         leaf.squares,

@@ -16,15 +16,20 @@ class Condition(NamedTuple):
     value: float
     equals: bool = False
 
-    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """For which rows of X the answer is yes."""
-        x = X[:, self.column].astype(np.float64)  # a threshold between two floats of 32 bits is none of them
+    def holds(self, X: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """For which of some rows of X the answer is yes."""
+        x = X[rows, self.column].astype(
+            np.float64
+        )  # a threshold between two floats of 32 bits is none of them
         found: NDArray[np.bool_] = (x == self.value) if self.equals else (x > self.value)
         return found
 
 
 Path = tuple[tuple[Condition, bool], ...]
 """The conditions that lead to a node, and their answers."""
+
+Way = tuple[tuple[int, bool], ...]
+"""The nodes that lead to a node, and their answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,7 @@ class Tree:
             if test is None:
                 found[rows] = node
                 continue
-            holds = test.holds(X[rows])
+            holds = test.holds(X, rows)
             waiting += [(int(self.yes[node]), rows[holds]), (int(self.no[node]), rows[~holds])]
         return found
 
@@ -70,19 +75,23 @@ class Tree:
         labels: NDArray[np.int32] = self.label[self.apply(X)]
         return labels
 
-    def paths(self) -> list[tuple[int, Path]]:
-        """Every leaf with the tests that lead to it and their answers, from yes to no."""
-        found: list[tuple[int, Path]] = []
-        waiting: list[tuple[int, Path]] = [(0, ())]
+    def ways(self) -> list[tuple[int, Way]]:
+        """Every leaf with the nodes that lead to it and their answers, from yes to no."""
+        found: list[tuple[int, Way]] = []
+        waiting: list[tuple[int, Way]] = [(0, ())]
         while waiting:
-            node, path = waiting.pop()
-            test = self.tests[node]
-            if test is None:
-                found.append((node, path))
+            node, way = waiting.pop()
+            if self.tests[node] is None:
+                found.append((node, way))
             else:
                 no, yes = int(self.no[node]), int(self.yes[node])
-                waiting += [(no, (*path, (test, False))), (yes, (*path, (test, True)))]
+                waiting += [(no, (*way, (node, False))), (yes, (*way, (node, True)))]
         return found
+
+    def paths(self) -> list[tuple[int, Path]]:
+        """Every leaf with the tests that lead to it and their answers, from yes to no."""
+        tests = {node: test for node, test in enumerate(self.tests) if test is not None}
+        return [(leaf, tuple((tests[node], a) for node, a in way)) for leaf, way in self.ways()]
 
 
 def tree_of(leaves: list[tuple[Path, int]]) -> Tree:

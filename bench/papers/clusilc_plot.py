@@ -1,0 +1,68 @@
+"""Figure 5 of the paper: a panel for each data set, all rows drawn solid, the tenth fold dashed.
+
+Dotted, on the right scale, is the share of sets of constraints that COP-k-means as printed has no answer for.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused, tasks_in, values
+from bench.papers.clusilc_runs import COP_PRINTED
+from bench.plots import COLOURS
+
+COLUMNS = 4
+
+
+def plot_curves(path: Path, found: Found) -> None:
+    """Draw a picture file. Needs matplotlib (extra ``plot``)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    tasks = tasks_in(found)
+    high = -(-len(tasks) // COLUMNS)
+    figure = Figure(figsize=(3.0 * COLUMNS, 2.4 * high + 0.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(high, COLUMNS, squeeze=False).ravel()
+    for axes, task in zip(grid, tasks, strict=False):
+        draw(axes, found, task)
+    for axes in grid[max(0, len(tasks) - COLUMNS) : len(tasks)]:
+        axes.set_xlabel("constraints")
+    for axes in grid[len(tasks) :]:
+        axes.set_axis_off()
+    names = grid[0].get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.supylabel("Rand index")
+    small_png(figure, path)
+
+
+def small_png(figure: Any, path: Path) -> None:
+    """A picture of few colours is a quarter of the size."""
+    from PIL import Image
+
+    with BytesIO() as held:
+        figure.savefig(held, dpi=80)
+        Image.open(held).convert("RGB").quantize(64).save(path, optimize=True)
+
+
+def draw(axes: Any, found: Found, task: str) -> None:
+    """All methods on one set."""
+    at = counts_in(found, task)
+    for colour, method in zip(COLOURS, methods_in(found), strict=False):
+        for field, style, where in (("rand", "-", "all rows"), ("cv", "--", "tenth fold")):
+            curve = means(values(found, task, method, field))
+            height, error = np.array([m.value for m in curve]), np.array([m.error for m in curve])
+            axes.plot(at, height, style, color=colour, label=f"{method}, {where}", linewidth=1.3)
+            axes.fill_between(at, height - error, height + error, color=colour, alpha=0.2, linewidth=0)
+    if COP_PRINTED in methods_in(found):
+        share = axes.twinx()
+        share.plot(at, refused(found, task, COP_PRINTED), ":", color="black", linewidth=1.0)
+        share.set(ylim=(-0.02, 1.02), yticks=[0, 1])
+        share.spines[["top"]].set_visible(False)
+    axes.set_title(task, fontsize=10)
+    axes.spines[["top"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)

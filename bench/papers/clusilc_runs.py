@@ -1,0 +1,99 @@
+"""One set of random constraints, one method: Rand index on all rows and on the tenth fold.
+
+A trial is eleven fits: one with constraints between any rows, and one for each fold, with constraints between
+the rows of the nine others; all rows are clustered each time. All methods get the same constraints. Where
+COP-k-means finds no answer it gets other ones, up to 100 times, and fails if that does not help; so its
+figures are those of constraints that it can satisfy. It runs twice, from one start: linkwise's, which knows
+whether there is an answer, and the one that the paper ran (`bench.papers.clusilc_cop`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import rand_score
+
+from bench.harness import Cell, Row
+from bench.papers.clusilc_cop import cop_k_means
+from bench.papers.clusilc_data import Set, load
+from bench.scores import folds
+from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
+
+FOLDS, REDRAWS = 10, 100
+PRINTED, OURS = "ClusILC, as printed", "ClusILC"
+COP, COP_PRINTED = "COP-k-means", "COP-k-means, as printed"
+METHODS = (PRINTED, OURS, COP, COP_PRINTED)
+
+
+class Fit(NamedTuple):
+    """Labels (None: no answer), how often constraints were drawn again, nodes of the tree, seconds."""
+
+    labels: np.ndarray | None
+    redraws: int
+    nodes: int
+    seconds: float
+
+
+def measure(cell: Cell, folder: Path) -> Row:
+    """One trial."""
+    task, method, count, number = cell[0], cell[1], int(cell[2]), int(cell[3])
+    rows = load(task, folder)
+    tests = folds(len(rows.y), FOLDS, number)
+    fits = [fitted(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
+    first, *others = fits
+    held_out = [
+        rand_score(rows.y[test], fit.labels[test])
+        for fit, test in zip(others, tests, strict=True)
+        if fit.labels is not None
+    ]
+    return {
+        "rand": "" if first.labels is None else f"{rand_score(rows.y, first.labels):.4f}",
+        "cv": f"{np.mean(held_out):.4f}" if held_out else "",
+        "nodes": str(first.nodes),
+        "most_nodes": str(max(fit.nodes for fit in fits)),
+        "most_seconds": f"{max(fit.seconds for fit in fits):.4f}",
+        "redraws": str(sum(fit.redraws for fit in fits)),
+        "failed": str(sum(fit.labels is None for fit in fits)),
+    }
+
+
+def fitted(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
+    """A method with random constraints between rows whose class is known."""
+    warmed_up(method)
+    y = rows.y.copy()
+    y[unknown] = -1
+    for draw in range(1 + REDRAWS):
+        constraints = Constraints.sample(y, count, np.random.default_rng([*place, count, draw]))
+        begin = process_time()
+        labels, nodes = clustered(method, rows, constraints, place[0])
+        if labels is not None:
+            return Fit(labels, draw, nodes, process_time() - begin)
+    return Fit(None, REDRAWS, 0, 0.0)
+
+
+def clustered(method: str, rows: Set, constraints: Constraints, seed: int) -> tuple[np.ndarray | None, int]:
+    """Labels, or None; and nodes of the tree."""
+    if method == COP_PRINTED:
+        return cop_k_means(rows.X, constraints, rows.k, seed), 0
+    with warnings.catch_warnings(action="ignore"):
+        if method == COP:
+            with suppress(InfeasibleConstraintsError):
+                model = COPKMeans(rows.k, n_init=1, random_state=seed)
+                return model.fit(rows.X, constraints=constraints).labels_, 0
+            return None, 0
+        tree = (ClusILC.paper if method == PRINTED else ClusILC)(rows.k)
+        tree.fit(rows.X, constraints=constraints)
+    return tree.labels_, 2 * tree.n_leaves_ - 1
+
+
+@cache
+def warmed_up(method: str) -> None:
+    """What the first fit of a process loads is no part of its time."""
+    few = Set(np.arange(8.0)[:, None], np.arange(8) // 4, 2)
+    clustered(method, few, Constraints(8, [(0, 1)], [(1, 7)]), 0)

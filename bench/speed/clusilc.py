@@ -1,0 +1,180 @@
+"""ClusILC: milliseconds on the paper's data sets, beside a plain transcription and scikit-learn's trees.
+
+    python -m bench.speed.clusilc --data DIR [--limit SECONDS] [--large] [--repeats N]
+
+All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
+``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
+leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes every constraint
+out and tries every split anew; it runs once, in a process of its own, and is given up on after `--limit`
+seconds. ``--large`` adds made-up rows: 100 000 with 100 leaves and a million with 30, once each.
+OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
+
+Exits with 1 where an aim of ``targets/clusilc_speed.csv`` is missed.
+"""
+
+# ruff: noqa: E402  # threads are set before NumPy is loaded
+from __future__ import annotations
+
+import os
+
+for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import argparse
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.papers.clusilc_data import SETS, Set, load, names
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import scale
+from sklearn.tree import DecisionTreeRegressor
+
+from linkwise import ClusILC, Constraints
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNTS, FEATURES, CLUSTERS = (100, 1000), 16, 10
+LARGE = ((100_000, 100, 3000), (1_000_000, 30, 1000))  # rows, leaves, constraints
+FIELDS = (
+    "task", "rows", "columns", "constraints", "leaves", "seconds", "processor", "transcription", "times",
+    "sklearn", "ratio", "aim", "missed",
+)  # fmt: skip
+
+
+Time = tuple[float, float]  # on the clock, and of the processor, which other programs change less
+
+
+def seconds(task: Callable[[], Any]) -> Time:
+    clock, processor = perf_counter(), process_time()
+    task()
+    return perf_counter() - clock, process_time() - processor
+
+
+def in_turns(tasks: list[Callable[[], Any]], repeats: int) -> list[Time]:
+    """Medians of each; they take turns, so that a busy machine slows all alike."""
+    rounds = [[seconds(task) for task in tasks] for _ in range(repeats)]
+    return [(median(t[0] for t in times), median(t[1] for t in times)) for times in zip(*rounds, strict=True)]
+
+
+def sklearn_tree(X: np.ndarray, leaves: int) -> Callable[[], Any]:
+    """A tree of as many leaves for the same sum of squares."""
+    targets = scale(X)
+    model = DecisionTreeRegressor(max_leaf_nodes=max(leaves, 2), min_samples_leaf=2, random_state=0)
+    return lambda: model.fit(X, targets)
+
+
+def line_of(
+    task: str, rows: Set, n_constraints: int, leaves: int | None, repeats: int, plain: Callable[[], float]
+) -> tuple[str, ...]:
+    """One measurement; `plain` gives the transcription's seconds, infinite ones where it was given up on."""
+    constraints = Constraints.sample(rows.y, n_constraints, 0)
+    model = ClusILC(rows.k, max_leaves=leaves)
+    with warnings.catch_warnings(action="ignore"):  # rows that no column tells apart
+        model.fit(rows.X, constraints=constraints)  # warms up
+        theirs = sklearn_tree(rows.X, model.n_leaves_)
+        (own, processor), (other, _) = in_turns(
+            [lambda: model.fit(rows.X, constraints=constraints), theirs], repeats
+        )
+    slow, aim = plain(), aim_of(task, n_constraints)
+    return (
+        task,
+        *map(str, rows.X.shape),
+        str(n_constraints),
+        str(model.n_leaves_),
+        f"{own:.4f}",
+        f"{processor:.4f}",
+        f"{slow:.2f}" if np.isfinite(slow) else "",
+        f"{slow / own:.0f}" if np.isfinite(slow) else "",
+        f"{other:.4f}",
+        f"{own / other:.1f}",
+        aim,
+        "yes" if aim and own > float(aim) else "",
+    )
+
+
+def aim_of(task: str, n_constraints: int) -> str:
+    """Seconds that we aim at; an empty text where there is no aim."""
+    wanted = [task, str(n_constraints)]
+    found = [r for r in read_target("clusilc_speed.csv") if [r["task"], r["constraints"]] == wanted]
+    return found[0]["seconds"] if found else ""
+
+
+# ---------------------------------------------------------------- the transcription
+def transcription_seconds(task: str, n_constraints: int, folder: Path, limit: float) -> float:
+    """One fit in a process of its own; infinite where it is not done in time."""
+    command = [sys.executable, "-m", "bench.speed.clusilc", "--data", str(folder), "--transcribed"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    try:
+        done = subprocess.run(
+            [*command, task, str(n_constraints)],
+            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit, check=True,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return np.inf
+    return float(done.stdout)
+
+
+def time_transcription(task: str, n_constraints: int, folder: Path) -> float:
+    from reference.clusilc import Reference
+
+    rows = load(task, folder)
+    c = Constraints.sample(rows.y, n_constraints, 0)
+    must, cannot = c.must_link.tolist(), c.cannot_link.tolist()
+    return seconds(lambda: Reference(rows.X, must, cannot, rows.k, parts=scale(rows.X)))[0]
+
+
+# ---------------------------------------------------------------- all
+def paper_sets(folder: Path, limit: float, repeats: int) -> Iterator[tuple[str, ...]]:
+    late: set[str] = set()  # with more constraints it is not faster
+    for task in names(folder):
+        for count in COUNTS:
+
+            def plain(task: str = task, count: int = count) -> float:
+                return np.inf if task in late else transcription_seconds(task, count, folder, limit)
+
+            line = line_of(task, load(task, folder), count, None, repeats, plain)
+            if not line[FIELDS.index("transcription")]:
+                late.add(task)
+            yield line
+
+
+def large_sets(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, ...]]:
+    for n, leaves, count in cases:
+        X, y = make_blobs(n, FEATURES, centers=CLUSTERS, cluster_std=6.0, random_state=0)
+        yield line_of(f"blobs, {leaves} leaves", Set(X, y, CLUSTERS), count, leaves, 1, lambda: np.inf)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.speed.clusilc", description="how fast ClusILC is")
+    add_common_options(parser)
+    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="of the transcription")
+    parser.add_argument("--large", action="store_true", help="also many rows")
+    parser.add_argument("--repeats", type=int, default=9, metavar="N")
+    parser.add_argument("--transcribed", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    folder = source(options).folder
+    if folder is None or not names(folder):
+        raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
+    if options.transcribed:
+        task, count = options.transcribed
+        print(time_transcription(task, int(count), folder))
+        return 0
+    lines = list(paper_sets(folder, options.limit, options.repeats))
+    lines += large_sets(LARGE) if options.large else []
+    write_csv(out_folder(options, "speed_clusilc") / "sets.csv", FIELDS, lines)
+    print(table(FIELDS, lines))
+    print(f"transcription: empty where it takes more than {options.limit:.0f} s, or was not tried")
+    missed = [line for line in lines if line[-1]]
+    print(f"{len(missed)} of {sum(bool(line[-2]) for line in lines)} aims missed")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

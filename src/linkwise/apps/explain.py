@@ -1,0 +1,279 @@
+"""``linkwise explain``: the clusters of a session, or of a file of labels, in rules; and why two rows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from linkwise import datasets
+from linkwise.apps import screen
+from linkwise.apps.demo import unit_scaled
+from linkwise.apps.exits import WrongUse, say
+from linkwise.apps.output import check_apart, check_free
+from linkwise.apps.project import data_path, existing_session, is_session
+from linkwise.apps.reading import Reading, ids_of, option, pairs_of, read
+from linkwise.apps.stream import emit
+from linkwise.apps.waiting import busy
+from linkwise.constraints import Constraints
+from linkwise.data import Encoded, Feature, Table, encode
+from linkwise.data.delimited import decoded
+from linkwise.errors import DataError
+from linkwise.reasons.explanation import Explanation, explain
+from linkwise.reasons.why import Why, why
+from linkwise.reasons.words import cluster_lines, headline
+from linkwise.session.session import Session
+
+FORMS: dict[str, Callable[[Explanation], str]] = {
+    "tree": Explanation.to_text,
+    "mermaid": Explanation.to_mermaid,
+    "dot": Explanation.to_dot,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be told, and where it goes."""
+
+    rows: tuple[str, str] | None = None
+    form: str = "rules"
+    max_leaves: int | None = None
+    fidelity: float = 0.95
+    plot: Path | None = None
+    force: bool = False
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A clustering with what it can be explained by.
+
+    Attributes
+    ----------
+    labels : sequence
+        Of every row.
+    columns : Encoded
+        In the user's units.
+    constraints : Constraints
+    ids : list of str
+    why : callable
+        ``why(first, second, explanation)``.
+    notes : tuple of str
+    files : tuple of (Path or None, str)
+        What must not be written over, and what it is called.
+    """
+
+    labels: Any
+    columns: Encoded
+    constraints: Constraints
+    ids: list[str]
+    why: Callable[[int, int, Explanation], Why]
+    notes: tuple[str, ...] = ()
+    files: tuple[tuple[Path | None, str], ...] = field(default=())
+
+
+def explained(
+    path: Path, reading: Reading, wanted: Wanted, *, labels: Path | None, constraints: Path | None
+) -> None:
+    """Explain the clusters of a session, or those of the file `labels`."""
+    check_free([wanted.plot], force=wanted.force)
+    _check_plot(wanted.plot)
+    with busy(f"reading {path.name}"):
+        if labels is None:
+            subject = of_session(path, reading, constraints)
+        else:
+            subject = of_labels(path, reading, labels, constraints)
+    check_apart([wanted.plot], subject.files)
+    pair = None if wanted.rows is None else _positions(wanted.rows, subject.ids)
+    found = explain(
+        subject.labels,
+        subject.columns,
+        max_leaves=wanted.max_leaves,
+        fidelity=wanted.fidelity,
+        constraints=subject.constraints if subject.constraints.n_constraints else None,
+    )
+    for note in subject.notes:
+        say(note)
+    if pair is not None:
+        _tell_why(subject, found, pair, as_json=wanted.as_json)
+    elif wanted.as_json:
+        emit(type="explanation", **found.to_dict())
+    elif wanted.form in FORMS:
+        print(FORMS[wanted.form](found))
+    else:
+        _print_rules(found)
+    if wanted.plot is not None:
+        _plot(found, wanted.plot)
+
+
+# ---------------------------------------------------------------- what is explained
+def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subject:
+    """The clusters of a session as of its last answer."""
+    for name in reading.given():
+        raise WrongUse(f"a session knows how its data are read; leave {option(name)} out")
+    if constraints is not None:
+        raise WrongUse("a session has its own answers; --constraints goes with --labels")
+    found = existing_session(path)
+    with Session.open(found) as kept:
+        source = kept.source
+    data, columns, X, ids = _data_of(found, source)
+    session = Session.open(found, X, ids=ids)
+    with session:
+        # all that is needed later, since the file is let go
+        labels, held, names = session.labels, session.constraints, session.ids
+        evidence, stand_ins = session.evidence, session.stand_ins
+    return Subject(
+        labels,
+        columns,
+        held,
+        names,
+        lambda i, j, rules: why(labels, i, j, evidence=evidence, stand_ins=stand_ins, explanation=rules),
+        files=((found, "the session itself"), (data, "its data")),
+    )
+
+
+def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, Any, list[str] | None]:
+    """The data file of a session, its columns in their own units, its rows as clustered, and its ids."""
+    if "demo" in source:
+        bundled = datasets.load(source["demo"])
+        features = tuple(Feature(name, name, None, "numeric") for name in bundled.names)
+        return None, Encoded(bundled.X, features, ()), unit_scaled(bundled.X), None
+    data = data_path(path, source)
+    if data is None or "choices" not in source:
+        what = source.get("file", "data that are in no file")
+        raise FileNotFoundError(
+            f"{path} was made for {what}, which cannot be read here; explain the clusters of a file by "
+            "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
+        )
+    table, encoded = read(data, source)
+    return data, _in_own_units(table, source["impute"]), encoded.X, ids_of(table)
+
+
+def _in_own_units(table: Table, impute: Any) -> Encoded:
+    return encode(table, scale="none", impute=impute, categories="codes")
+
+
+def of_labels(path: Path, reading: Reading, labels: Path, constraints: Path | None) -> Subject:
+    """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
+    if is_session(path):
+        raise WrongUse(
+            f"{path} is a session, which has clusters of its own; with --labels name the data file"
+        )
+    source = reading.source()
+    table, _ = read(path, source)
+    columns = _in_own_units(table, source["impute"])
+    ids = ids_of(table)
+    names = ids or list(map(str, range(len(table))))
+    of_rows = read_labels(labels, names)
+    held = Constraints(len(table)) if constraints is None else pairs_of(constraints, ids, len(table))
+    return Subject(
+        of_rows,
+        columns,
+        held,
+        names,
+        lambda i, j, rules: why(of_rows, i, j, evidence=held, explanation=rules),
+        notes=table.notes,
+        files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
+    )
+
+
+def read_labels(path: Path, ids: Sequence[str]) -> list[str]:
+    """The cluster of every row, from a file with the columns ``id,cluster``, in any order of rows."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
+    rows = list(csv.reader(decoded(path.read_bytes()).splitlines()))
+    if not rows or rows[0][:2] != ["id", "cluster"]:
+        there = ",".join(rows[0]) if rows else "nothing"
+        raise DataError(f"{path}: the first line is {there!r}; wanted are the columns id,cluster")
+    position = {name: row for row, name in enumerate(ids)}
+    found: list[str | None] = [None] * len(ids)
+    for line, row in enumerate(rows[1:], 2):
+        if not row:
+            continue
+        if len(row) < 2 or not row[1].strip():
+            raise DataError(f"{path}, line {line}: {','.join(row)!r} names no cluster; give id,cluster")
+        if row[0] not in position:
+            raise DataError(f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …")
+        at = position[row[0]]
+        if found[at] not in (None, row[1]):
+            raise DataError(
+                f"{path}, line {line}: row {row[0]!r} is in cluster {found[at]} already; keep one"
+            )
+        found[at] = row[1]
+    missing = [ids[at] for at, label in enumerate(found) if label is None]
+    if missing:
+        more = f" and {len(missing) - 1} more rows" if len(missing) > 1 else ""
+        raise DataError(f"{path} gives no cluster to {missing[0]!r}{more}; give one to every row")
+    return [label for label in found if label is not None]
+
+
+def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
+    position = {name: row for row, name in enumerate(ids)}
+    for name in rows:
+        if name not in position:
+            raise WrongUse(f"--rows {name}: there is no such row; rows are called {ids[0]!r}, {ids[-1]!r}, …")
+    if rows[0] == rows[1]:
+        raise WrongUse(f"--rows {rows[0]} {rows[1]} is one row; give two")
+    return position[rows[0]], position[rows[1]]
+
+
+# ---------------------------------------------------------------- told
+def _print_rules(found: Explanation) -> None:
+    console = Console()
+    console.print(headline(found), style="bold", highlight=False, markup=False)
+    for cluster in found.clusters:
+        console.print()
+        console.print(screen.rules(cluster_lines(cluster)), highlight=False)
+
+
+def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as_json: bool) -> None:
+    reason = subject.why(*pair, found)
+    call = subject.ids.__getitem__
+    if not as_json:
+        console = Console()
+        for sentence in reason.sentences(lambda row: screen.printable(call(row))):
+            console.print(sentence, markup=False, highlight=False)
+        return
+    emit(
+        type="why",
+        ids=[call(row) for row in pair],
+        together=reason.together,
+        by=reason.by,
+        answers=[
+            {"ids": [call(fact.first), call(fact.second)], "answer": fact.answer} for fact in reason.facts
+        ],
+        against=[
+            {"ids": [call(fact.first), call(fact.second)], "answer": fact.answer} for fact in reason.against
+        ],
+        stand_ins=[call(row) for row in reason.stand_ins],
+        rules=[str(rule) for rule in reason.rules],
+        fidelity=reason.fidelity if reason.rules else None,
+        words=reason.sentences(call),
+    )
+
+
+def _check_plot(target: Path | None) -> None:
+    if target is None:
+        return
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise WrongUse('--plot needs matplotlib: pip install "linkwise[plot]"') from None
+    if target.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
+        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of .png, .svg, .pdf")
+
+
+def _plot(found: Explanation, target: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib.figure import Figure
+
+    figure = found.plot().figure
+    assert isinstance(figure, Figure)
+    figure.savefig(target)
+    say(f"tree drawn to {target}")

@@ -1,0 +1,103 @@
+"""Trees of an explanation as text: for people, for programs, for Mermaid and for Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.words import counted
+from linkwise.reasons.rules import Rule
+
+if TYPE_CHECKING:
+    from linkwise.reasons.explanation import Explanation
+
+
+def to_text(found: Explanation) -> str:
+    """Test by test, the answers indented below."""
+    rules = _by_leaf(found)
+    lines: list[str] = []
+    waiting = [(0, "", "")]  # node, what stands before it, what stands before its answers
+    while waiting:
+        node, lead, indent = waiting.pop()
+        test = found.tree.tests[node]
+        if test is None:
+            lines.append(f"{lead}{_leaf_in_words(rules[node])}")
+            continue
+        lines.append(f"{lead}{found.clauses[node]}?")
+        waiting += [
+            (int(found.tree.no[node]), f"{indent}└─ no:  ", f"{indent}   "),
+            (int(found.tree.yes[node]), f"{indent}├─ yes: ", f"{indent}│  "),
+        ]
+    return "\n".join(lines)
+
+
+def to_mermaid(found: Explanation) -> str:
+    """A flowchart; what stands in boxes is escaped, data cannot end them."""
+
+    def quoted(text: str) -> str:
+        safe = "".join(f"#{ord(c)};" if c in '"#;<>&`\\' else c for c in " ".join(text.split()))
+        return f'"{safe}"'
+
+    def box(node: int, text: str, leaf: bool) -> str:
+        return f"  n{node}({quoted(text)})" if leaf else f"  n{node}[{quoted(text)}]"
+
+    return "\n".join(["flowchart TD", *_graph(found, box, lambda a, b, answer: f"  n{a} -->|{answer}| n{b}")])
+
+
+def to_dot(found: Explanation) -> str:
+    """A directed graph for Graphviz."""
+
+    def quoted(text: str) -> str:
+        text = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{text}"'
+
+    def box(node: int, text: str, leaf: bool) -> str:
+        return f"  n{node} [label={quoted(text)}{', style=rounded' if leaf else ''}];"
+
+    edges = _graph(found, box, lambda a, b, answer: f'  n{a} -> n{b} [label="{answer}"];')
+    return "\n".join(["digraph clusters {", "  node [shape=box];", *edges, "}"])
+
+
+def _graph(
+    found: Explanation, box: Callable[[int, str, bool], str], edge: Callable[[int, int, str], str]
+) -> list[str]:
+    """Boxes and edges of all nodes, from the root on."""
+    rules = _by_leaf(found)
+    lines = []
+    for node, test in enumerate(found.tree.tests):
+        if test is None:
+            lines.append(box(node, _leaf_in_words(rules[node]), True))
+            continue
+        lines.append(box(node, f"{found.clauses[node]}?", False))
+        lines.append(edge(node, int(found.tree.yes[node]), "yes"))
+        lines.append(edge(node, int(found.tree.no[node]), "no"))
+    return lines
+
+
+def to_dict(found: Explanation) -> dict[str, Any]:
+    """Nested tests and leaves; the threshold is the one that decides, in the units of X."""
+    rules = _by_leaf(found)
+    made: dict[int, dict[str, Any]] = {}
+    for node in reversed(range(len(found.tree.tests))):
+        test = found.tree.tests[node]
+        if test is None:
+            rule = rules[node]
+            made[node] = {"cluster": rule.cluster, "rows": rule.n_rows, "right": rule.n_right}
+        else:
+            made[node] = {
+                "test": str(found.clauses[node]),
+                "column": test.column,
+                "equals" if test.equals else "above": test.value,
+                "yes": made[int(found.tree.yes[node])],
+                "no": made[int(found.tree.no[node])],
+            }
+    return made[0]
+
+
+def _by_leaf(found: Explanation) -> dict[int, Rule]:
+    return {rule.leaf: rule for rule in found.rules}
+
+
+def _leaf_in_words(rule: Rule) -> str:
+    right = f", {rule.n_right} right" if rule.n_right < rule.n_rows else ""
+    return f"cluster {rule.cluster} ({counted(rule.n_rows, 'row')}{right})"

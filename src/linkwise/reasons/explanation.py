@@ -1,0 +1,274 @@
+"""`explain`: a clustering in rules on the columns, and how far the rules can be trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from linkwise.cluster.common.tree import Tree
+from linkwise.constraints import Constraints
+from linkwise.data import Encoded, Feature, Table, encode, from_frame
+from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.reasons import drawing
+from linkwise.reasons.clauses import Clause, clauses_of
+from linkwise.reasons.rules import ClusterRules, Name, Rule, as_dict, rules_of
+from linkwise.reasons.small_tree import MOST_ROWS, small_tree
+from linkwise.reasons.words import in_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules, where nobody says how many
+SAMPLED = f"the tree grew on a sample of about {MOST_ROWS} rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A clustering in words; `print` shows them.
+
+    Attributes
+    ----------
+    clusters : tuple of ClusterRules
+        Rules, cover and purity of each cluster, in the order of the labels.
+    tree : Tree
+        The tests, in the units of X; its labels are positions in `clusters`.
+    clauses : mapping of int to Clause
+        What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
+        of X allow that come there: it parts them as the test does.
+    leaf_of : ndarray of shape (n_rows,)
+        Node of the tree that each row reaches.
+    fidelity : float
+        Share of the rows that the rules put into their cluster.
+    baseline : float
+        What saying the largest cluster of every row would reach.
+    is_the_clustering : bool
+        Whether the clustering was made by these rules, as ClusILC's is, rather than described by them.
+    approximation : str or None
+        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
+        and fidelity are of all rows.
+    notes : tuple of str
+        What was left out or chosen in reading a table.
+    """
+
+    clusters: tuple[ClusterRules, ...]
+    tree: Tree
+    clauses: Mapping[int, Clause]
+    leaf_of: NDArray[np.int32]
+    fidelity: float
+    baseline: float
+    is_the_clustering: bool
+    approximation: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, cluster by cluster."""
+        return tuple(rule for cluster in self.clusters for rule in cluster.rules)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are described."""
+        return len(self.leaf_of)
+
+    def rule_of(self, row: int) -> Rule:
+        """The rule that holds for a row."""
+        leaf = int(self.leaf_of[row])
+        return next(rule for rule in self.rules if rule.leaf == leaf)
+
+    def __str__(self) -> str:
+        return in_words(self)
+
+    def to_text(self) -> str:
+        """The tree, test by test, drawn in characters."""
+        return drawing.to_text(self)
+
+    def to_mermaid(self) -> str:
+        """The tree as a Mermaid flowchart."""
+        return drawing.to_mermaid(self)
+
+    def to_dot(self) -> str:
+        """The tree for Graphviz."""
+        return drawing.to_dot(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree with matplotlib; needs ``pip install "linkwise[plot]"``.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        """
+        from linkwise.reasons.plot import plot
+
+        return plot(self, ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Rules and tree as what JSON can hold."""
+        return {
+            "rows": self.n_rows,
+            "fidelity": self.fidelity,
+            "baseline": self.baseline,
+            "is_the_clustering": self.is_the_clustering,
+            "approximation": self.approximation,
+            "clusters": [as_dict(cluster) for cluster in self.clusters],
+            "tree": drawing.to_dict(self),
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Rules and tree in JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def explain(
+    clustering: Any,
+    X: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    max_leaves: int | None = None,
+    fidelity: float = 0.95,
+    constraints: Constraints | None = None,
+    random_state: int = 0,
+) -> Explanation:
+    """Describe a clustering by rules on the columns.
+
+    Parameters
+    ----------
+    clustering : array-like of shape (n_rows,), or fitted clusterer
+        Labels, numbers or words, from wherever they come; or a clusterer with ``labels_``. A fitted
+        `ClusILC` is described by its own tree, any other clustering by a small one that is grown for it.
+    X : array-like of shape (n_rows, n_features), DataFrame, Table or Encoded
+        What to describe it by. It need not be what was clustered: give columns that people know, in their
+        own units. Categories of a table are asked for by name.
+    feature_names : sequence of str, optional
+        Names of the columns of an array; x0, x1, ... by default.
+    max_leaves : int, optional
+        Largest number of rules; by default three a cluster, at least 8 and at most 256.
+    fidelity : float
+        Share of the rows that the rules have to put into their cluster, 0 to 1: the smallest tree that
+        does so is shown. Where none of `max_leaves` does, the best there is.
+    constraints : Constraints, optional
+        To be counted by rule.
+    random_state : int
+        For the sample of rows that a tree grows on, above 100 000 rows.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> iris = load_iris()
+    >>> rules = lw.explain(iris.target, iris.data, feature_names=iris.feature_names)
+    >>> print(rules.to_text())
+    petal width (cm) > 0.8?
+    ├─ yes: petal width (cm) > 1.7?
+    │  ├─ yes: cluster 2 (46 rows, 45 right)
+    │  └─ no:  cluster 1 (54 rows, 49 right)
+    └─ no:  cluster 0 (50 rows)
+    """
+    share, most = _checked_bounds(fidelity, max_leaves)
+    own = getattr(clustering, "tree_", None)
+    rows, features, notes = _described_by(X, feature_names, clustering if isinstance(own, Tree) else None)
+    if isinstance(own, Tree):
+        tree, codes, names = _numbered(own, rows)
+    else:
+        codes, names = _coded(_labels_of(clustering, len(rows)))
+        tree = small_tree(
+            rows,
+            codes,
+            nominal=tuple(at for at, feature in enumerate(features) if feature.categories),
+            max_leaves=most or min(max(LEAVES_A_CLUSTER * len(names), FEWEST), MOST),
+            fidelity=share,
+            seed=seed_of(random_state),
+        )
+    clauses, leaf = clauses_of(tree, rows, features), tree.apply(rows)
+    wanted = None if constraints is None else checked_constraints(constraints, rows)
+    return Explanation(
+        rules_of(tree, clauses, leaf, codes, names, wanted),
+        tree,
+        clauses,
+        leaf,
+        float(np.mean(tree.label[leaf] == codes)),
+        float(np.bincount(codes).max() / len(codes)),
+        isinstance(own, Tree),
+        SAMPLED if not isinstance(own, Tree) and len(rows) > MOST_ROWS else None,
+        notes,
+    )
+
+
+# ---------------------------------------------------------------- what people hand in
+def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | None]:
+    if (
+        isinstance(fidelity, bool)
+        or not isinstance(fidelity, (int, float, np.number))
+        or not 0 <= fidelity <= 1
+    ):
+        raise ValueError(f"fidelity={fidelity!r}; give a share of the rows, 0 to 1")
+    if max_leaves is None:
+        return float(fidelity), None
+    if isinstance(max_leaves, bool) or not isinstance(max_leaves, (int, np.integer)) or max_leaves < 1:
+        raise ValueError(f"max_leaves={max_leaves!r}; give the largest number of rules, 1 or more, or None")
+    return float(fidelity), int(max_leaves)
+
+
+def _described_by(
+    X: Any, feature_names: Sequence[str] | None, model: Any
+) -> tuple[NDArray[Any], tuple[Feature, ...], tuple[str, ...]]:
+    """Rows, what each of their columns is, and what was chosen on the way."""
+    named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns")
+    if named and feature_names is not None:
+        raise ValueError(f"X is a {type(X).__name__}, which names its columns; leave feature_names out")
+    if model is None and named and not isinstance(X, Encoded):
+        table = X if isinstance(X, Table) else from_frame(X)
+        encoded = encode(table, scale="none", categories="codes")
+        return encoded.X, encoded.features, table.notes
+    if isinstance(X, Table):
+        raise TypeError("X is a Table; the clusterer was fitted to numbers: give what it was fitted to")
+    values = X.X if isinstance(X, Encoded) else X
+    rows = checked_rows(values) if model is None else checked_rows(values, model, reset=False)
+    if isinstance(X, Encoded):
+        return rows, X.features, X.notes
+    names = list(X.columns) if named else feature_names
+    names = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
+    if len(names) != rows.shape[1]:
+        raise ValueError(f"feature_names has {len(names)} names; X has {rows.shape[1]} columns")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"feature_names has {twice!r} twice; give each column its own name")
+    return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
+
+
+def _labels_of(clustering: Any, n_rows: int) -> NDArray[Any]:
+    """One label a row."""
+    if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
+        raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet; call fit first")
+    labels = np.asarray(getattr(clustering, "labels_", clustering))
+    if labels.ndim != 1 or len(labels) != n_rows:
+        raise ValueError(f"the labels have shape {labels.shape}; X has {n_rows} rows: give one label a row")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        row = int(np.flatnonzero(~(labels == np.floor(labels)))[0])
+        raise ValueError(f"label of row {row} is {labels[row]}; labels are whole numbers or words")
+    return labels
+
+
+def _coded(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]:
+    """Clusters 0, 1, ..., and what they are called."""
+    words = labels.dtype.kind not in "iufb"
+    found, codes = np.unique(labels.astype(str) if words else labels.astype(np.int64), return_inverse=True)
+    return codes.ravel().astype(np.int32), found.tolist()
+
+
+def _numbered(tree: Tree, rows: NDArray[Any]) -> tuple[Tree, NDArray[np.int32], list[Name]]:
+    """A tree with clusters 0, 1, ... at its leaves, the cluster of each row, and what they are called."""
+    names = np.unique(tree.label[tree.label >= 0])
+    numbered = replace(tree, label=np.where(tree.label < 0, -1, np.searchsorted(names, tree.label)))
+    return numbered, numbered.predict(rows).astype(np.int32), names.tolist()

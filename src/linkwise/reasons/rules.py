@@ -1,0 +1,172 @@
+"""Rules: the leaves of a tree as conditions on columns, with what each of them covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.cluster.common.tree import Tree
+from linkwise.constraints import Constraints
+from linkwise.reasons.clauses import Clause, simplified
+
+Name = str | int
+"""What a cluster is called: its label as it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """All rows of which some clauses hold; every row has one rule.
+
+    Attributes
+    ----------
+    cluster : str or int
+        Where the rule puts rows.
+    clauses : tuple of Clause
+        At most one a column; none at all: every row.
+    leaf : int
+        Node of the tree.
+    n_rows : int
+        Rows of which it holds.
+    n_right : int
+        Those of them that are in the cluster.
+    n_constraints, n_satisfied : int
+        Constraints with a row of the leaf, and those that the clustering satisfies.
+    """
+
+    cluster: Name
+    clauses: tuple[Clause, ...]
+    leaf: int
+    n_rows: int
+    n_right: int
+    n_constraints: int = 0
+    n_satisfied: int = 0
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.clauses)) or "every row"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRules:
+    """A cluster: all rows of which one of its rules holds.
+
+    Attributes
+    ----------
+    cluster : str or int
+    n_rows : int
+        Rows of the cluster.
+    rules : tuple of Rule
+        Those with most rows first; none where the tree is too small to tell the cluster from others.
+    told_as : tuple of (str or int, int)
+        Clusters under whose rules rows of this one stand, and how many.
+    """
+
+    cluster: Name
+    n_rows: int
+    rules: tuple[Rule, ...]
+    told_as: tuple[tuple[Name, int], ...] = ()
+
+    @property
+    def cover(self) -> float:
+        """Share of the cluster's rows of which one of its rules holds."""
+        return sum(rule.n_right for rule in self.rules) / max(self.n_rows, 1)
+
+    @property
+    def purity(self) -> float:
+        """Share of the rows that its rules reach which are in the cluster; NaN where they reach none."""
+        reached = sum(rule.n_rows for rule in self.rules)
+        return sum(rule.n_right for rule in self.rules) / reached if reached else float("nan")
+
+
+def rules_of(
+    tree: Tree,
+    clauses: Mapping[int, Clause],
+    leaf: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    names: Sequence[Name],
+    constraints: Constraints | None = None,
+) -> tuple[ClusterRules, ...]:
+    """The rules of every cluster.
+
+    Parameters
+    ----------
+    tree : Tree
+        With codes as labels.
+    clauses : mapping
+        What each inner node asks.
+    leaf : ndarray of shape (n_rows,)
+        The leaf that each row reaches.
+    codes : ndarray of shape (n_rows,)
+        Cluster of each row.
+    names : sequence
+        What the codes stand for.
+    constraints : Constraints, optional
+        To be counted by leaf.
+    """
+    table = np.zeros((len(tree.tests), len(names)), dtype=np.int64)
+    np.add.at(table, (leaf, codes), 1)
+    touched, kept = _constraints_by_leaf(len(tree.tests), leaf, codes, constraints)
+    rules = [
+        Rule(
+            names[tree.label[node]],
+            simplified(way, clauses),
+            node,
+            int(table[node].sum()),
+            int(table[node, tree.label[node]]),
+            int(touched[node]),
+            int(kept[node]),
+        )
+        for node, way in tree.ways()
+    ]
+    of_label = np.zeros(
+        (len(names), len(names)), dtype=np.int64
+    )  # cluster of rows, cluster that they are told as
+    np.add.at(of_label, (codes, tree.label[leaf]), 1)
+    found = []
+    for code, name in enumerate(names):
+        own = sorted((rule for rule in rules if rule.cluster == name), key=lambda rule: -rule.n_rows)
+        elsewhere = [(names[c], int(of_label[code, c])) for c in np.argsort(-of_label[code], kind="stable")]
+        strays = tuple((other, n) for other, n in elsewhere if n and other != name)
+        found.append(ClusterRules(name, int(of_label[code].sum()), tuple(own), strays))
+    return tuple(found)
+
+
+def _constraints_by_leaf(
+    n_nodes: int, leaf: NDArray[np.int32], codes: NDArray[np.int32], constraints: Constraints | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Constraints that have a row in each leaf, and those of them that the clustering satisfies."""
+    touched, kept = np.zeros((2, n_nodes), dtype=np.int64)
+    if constraints is None:
+        return touched, kept
+    broken = constraints.violated(codes)
+    for pairs, wrong in zip((constraints.must_link, constraints.cannot_link), broken, strict=True):
+        ends = leaf[pairs]
+        for column, counts in ((0, np.ones(len(ends), bool)), (1, ends[:, 0] != ends[:, 1])):  # once a leaf
+            np.add.at(touched, ends[counts, column], 1)
+            np.add.at(kept, ends[counts & ~wrong, column], 1)
+    return touched, kept
+
+
+def as_dict(rules: ClusterRules) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "cluster": rules.cluster,
+        "rows": rules.n_rows,
+        "cover": rules.cover,
+        "purity": rules.purity if rules.rules else None,
+        "rules": [
+            {
+                "if": [clause.as_dict() for clause in rule.clauses],
+                "text": str(rule),
+                "rows": rule.n_rows,
+                "right": rule.n_right,
+                "constraints": rule.n_constraints,
+                "satisfied": rule.n_satisfied,
+            }
+            for rule in rules.rules
+        ],
+        "told_as": [{"cluster": cluster, "rows": rows} for cluster, rows in rules.told_as],
+    }

@@ -1,0 +1,57 @@
+"""An explanation in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from linkwise.data.words import counted, listed
+from linkwise.reasons.rules import ClusterRules, Rule
+
+if TYPE_CHECKING:
+    from linkwise.reasons.explanation import Explanation
+
+
+def percent(share: float) -> str:
+    """Per cent, of which all and nothing are said only where they are true."""
+    whole = round(100 * share)
+    if share < 1 and whole == 100:
+        return f"{100 * share:.1f}%" if share < 0.9995 else "over 99.9%"
+    return f"{whole}%" if whole or share == 0 else "under 1%"
+
+
+def in_words(found: Explanation) -> str:
+    """All rules, cluster by cluster."""
+    return "\n".join([headline(found), *(line for c in found.clusters for line in ["", *cluster_lines(c)])])
+
+
+def headline(found: Explanation) -> str:
+    """How many rules there are, and how far they can be trusted."""
+    rules, rows = counted(len(found.rules), "rule"), counted(found.n_rows, "row")
+    if found.is_the_clustering:
+        return f"The clusters are these {rules}, which hold for every one of {rows}."
+    said = f"{rules} put {percent(found.fidelity)} of {rows} into their cluster"
+    said += f" (the largest cluster alone: {percent(found.baseline)})."
+    return said if found.approximation is None else f"{said} Approximate: {found.approximation}."
+
+
+def cluster_lines(cluster: ClusterRules) -> list[str]:
+    """A cluster and its rules, a line each."""
+    told = [f"cluster {cluster.cluster}: {counted(cluster.n_rows, 'row')}"]
+    if not cluster.rules:
+        where = listed(f"{name} ({n})" for name, n in cluster.told_as)
+        return [f"{told[0]}, no rule of their own; they stand under {where}"]
+    if cluster.cover < 1 or cluster.purity < 1:
+        told.append(f"cover {percent(cluster.cover)}, purity {percent(cluster.purity)}")
+    joins = ["  if ", *["  or "] * (len(cluster.rules) - 1)]
+    lines = [f"{join}{rule}   ({reach(rule)})" for join, rule in zip(joins, cluster.rules, strict=True)]
+    return [", ".join(told), *lines]
+
+
+def reach(rule: Rule) -> str:
+    """Rows and constraints that a rule is about."""
+    said = counted(rule.n_rows, "row")
+    if rule.n_right < rule.n_rows:
+        said += f", {rule.n_right} of them right"
+    if rule.n_constraints:
+        said += f"; {rule.n_satisfied} of {counted(rule.n_constraints, 'constraint')} satisfied"
+    return said

@@ -1,0 +1,75 @@
+"""Learners that treat many rows as one say which row stands for which."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwise as lw
+from laws.asking import rows_and_truth
+from linkwise.evidence import Evidence
+from linkwise.learner import Run, StandingIn, TruthOracle
+from registry import LEARNERS, sweep
+
+each_that_stands_in = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), StandingIn)))
+
+
+def test_these_learners_do():
+    assert {type(e.make()).__name__ for e in LEARNERS if isinstance(e.make(), StandingIn)} == {
+        "COBRA",
+        "COBRAS",
+    }
+
+
+@settings(deadline=None, max_examples=25)
+@each_that_stands_in
+@given(rows_and_truth(), st.sampled_from([0.0, 0.3]))
+def test_rows_share_the_cluster_of_the_row_that_stands_for_them(entry, problem, unsure):
+    X, y = problem
+    learner, oracle = entry.make(random_state=0), TruthOracle(y, unsure=unsure, random_state=0)
+    prepared = learner.prepare(X, 0)
+    assert learner.stand_ins(prepared) is None
+    run = Run(learner, X, Evidence(len(X)), 0, prepared=prepared)
+    while True:
+        stand_ins = learner.stand_ins(prepared)
+        labels = run.labels if run.question is None else run.question.labels
+        if stand_ins is not None:
+            np.testing.assert_array_equal(stand_ins[stand_ins], stand_ins)
+            if run.question is not None:  # afterwards rows that were asked about may have moved
+                np.testing.assert_array_equal(labels[stand_ins], labels)
+        if run.question is None:
+            break
+        run.answer(oracle(run.question.first, run.question.second))
+
+
+@each_that_stands_in
+def test_what_is_said_of_two_rows_is_true_after_undo_and_in_another_client(entry, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 3
+    X = np.c_[y * 4.0, rng.normal(size=40)] + rng.normal(size=(40, 2)) * 0.4
+    path = tmp_path / "s.linkwise"
+
+    def explained(session):
+        return [session.why(i, j) for i in range(0, 40, 7) for j in range(1, 40, 5) if i != j]
+
+    with lw.Session.open(path, X, entry.make(random_state=0)) as session:
+        for _ in range(8):
+            if (q := session.question) is not None:
+                session.answer(bool(y[q.first] == y[q.second]))
+        session.add(0, 1, "cannot-link")
+        session.undo()
+        session.undo()
+        if (q := session.question) is not None:
+            session.answer(bool(y[q.first] == y[q.second]))
+        here = explained(session)
+        with lw.Session.open(path, X) as other:
+            assert explained(other) == here
+        labels = session.labels
+        for reason in here:
+            assert reason.together == (labels[reason.first] == labels[reason.second])
+            for first, second, answer in reason.facts:
+                assert answer == ("yes" if y[first] == y[second] else "no")
+    with lw.Session.open(path) as without_data:
+        known = [reason for reason in here if reason.by == "answers"]
+        for reason in known:
+            assert without_data.why(reason.first, reason.second) == reason
+        assert {without_data.why(r.first, r.second).by for r in here} <= {"answers", "nothing"}

@@ -1,0 +1,144 @@
+"""`why`: answers first, then rows that stand for others, then rules."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+import linkwise as lw
+from linkwise.errors import ConstraintError
+from linkwise.evidence import Evidence, Fact
+
+NAMES = "abcdefgh"
+
+
+def words(reason):
+    return reason.sentences(NAMES.__getitem__)
+
+
+def test_answers_are_told_as_a_chain():
+    c = lw.Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+    apart, together = lw.why([0, 0, 0, 1, 1], 0, 3, evidence=c), lw.why([0, 0, 0, 1, 1], 2, 0, evidence=c)
+    assert words(apart) == ["a and d are apart.", "Answers say so: a = b = c ≠ d."]
+    assert words(together) == ["c and a are together.", "Answers say so: c = b = a."]
+    assert apart.facts == (Fact(0, 1, "yes"), Fact(1, 2, "yes"), Fact(2, 3, "no"))
+    assert (apart.by, apart.together, together.together) == ("answers", False, True)
+
+
+def test_rows_that_stand_for_others():
+    stand_ins = [0, 0, 0, 3, 3, 5, 5]
+    c = lw.Constraints(7, must_link=[(0, 5)], cannot_link=[(0, 3)])
+    labels = [0, 0, 0, 1, 1, 0, 0]
+
+    def told(i, j):
+        return lw.why(labels, i, j, evidence=c, stand_ins=stand_ins)
+
+    assert words(told(1, 2)) == [
+        "b and c are together.",
+        "No answer says so of the two themselves.",
+        "They are in one part of 3 rows, treated as one, which a stands for.",
+    ]
+    assert words(told(1, 6))[2:] == ["a stands for b.", "f stands for g.", "Answers say so of these: a = f."]
+    assert words(told(0, 4))[2:] == ["d stands for e.", "Answers say so of these: a ≠ d."]
+    assert told(1, 6).stand_ins == (0, 5)
+    assert {told(i, j).by for i, j in ((1, 2), (1, 6), (0, 4))} == {"stand-ins"}
+
+
+def test_parts_that_were_not_compared_yet():
+    told = lw.why([0, 0, 1, 1], 1, 3, stand_ins=[0, 0, 2, 2])
+    assert words(told)[-1] == "How these are related was not asked yet."
+    assert (told.by, told.facts) == ("stand-ins", ())
+
+
+def test_a_row_that_left_its_part_speaks_for_itself():
+    """Row 2 was found to be apart from row 0, which stands for it and for row 1."""
+    c = lw.Constraints(3, cannot_link=[(0, 2)])
+    told = lw.why([0, 0, 1], 1, 2, evidence=c, stand_ins=[0, 0, 0])
+    assert words(told)[2:] == ["a stands for b.", "Answers say so of these: a ≠ c."]
+
+
+def test_broken_answers_are_owned_up_to():
+    told = lw.why([0, 0, 1], 0, 1, evidence=lw.Constraints(3, cannot_link=[(0, 1)]))
+    assert words(told) == ["a and b are together.", "This breaks answers: a ≠ b."]
+    assert (told.by, told.against) == ("nothing", (Fact(0, 1, "no"),))
+
+
+def test_rules_say_what_answers_do_not():
+    X = np.array([[1.0, 0.0], [2.0, 0.0], [8.0, 0.0], [8.0, 5.0]])
+    labels = [0, 0, 1, 2]
+    rules = lw.explain(labels, X, feature_names=["size", "weight"], fidelity=1.0)
+    assert words(lw.why(labels, 0, 1, explanation=rules))[2:] == [
+        "The rules (right for 100% of the rows) say of both: size ≤ 5."
+    ]
+    apart = lw.why(labels, 0, 2, explanation=rules)
+    assert words(apart)[2:] == [
+        "The rules (right for 100% of the rows) say of a: size ≤ 5.",
+        "They say of c: size > 5 and weight ≤ 0.",
+        "Only of one of them holds: size > 5.",
+    ]
+    assert apart.by == "rules"
+
+
+def test_rules_that_do_not_show_it_say_so():
+    X = np.array([[1.0], [2.0], [3.0], [9.0]])
+    rules = lw.explain([0, 0, 1, 2], X, max_leaves=2)
+    told = lw.why([0, 0, 1, 2], 2, 3, explanation=rules)
+    assert words(told)[-1] == "The rules (right for 75% of the rows) do not show it: they put them under 1."
+    assert told.by == "nothing"
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_every_chain_is_made_of_answers_and_leads_to_what_it_explains(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, 12)
+    evidence = Evidence(12)
+    for i, j in rng.integers(0, 12, (15, 2)).tolist():
+        if i != j:
+            evidence.add(i, j, "yes" if truth[i] == truth[j] else "no")
+    given_ = {(*sorted((f.first, f.second)), f.answer) for f in evidence}
+    stand_ins = np.arange(12) // 2 * 2
+    labels = truth.copy()
+    for i in range(12):
+        for j in range(12):
+            if i == j:
+                continue
+            told = lw.why(labels, i, j, evidence=evidence, stand_ins=stand_ins)
+            assert all((*sorted((f.first, f.second)), f.answer) in given_ for f in told.facts)
+            if told.facts:
+                ends = told.stand_ins or (i, j)
+                assert (told.facts[0].first, told.facts[-1].second) == ends
+                assert all(a.second == b.first for a, b in zip(told.facts, told.facts[1:], strict=False))
+                assert sum(f.answer == "no" for f in told.facts) == (not told.together)
+            else:
+                assert told.by in ("stand-ins", "nothing")
+
+
+def test_a_fitted_learner_brings_its_own_answers():
+    X, y = load_iris(return_X_y=True)
+    model = lw.COBRAS(random_state=0).fit(X, oracle=lw.TruthOracle(y), budget=20)
+    i, j = model.constraints_.cannot_link[0].tolist()
+    assert lw.why(model, i, j).by == "answers"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: lw.why([0, 1], 0, 0), ConstraintError, "compared with itself"),
+        (lambda: lw.why([0, 1], 0, 2), ConstraintError, "row 2; the rows are 0 to 1"),
+        (lambda: lw.why([0, 1], 0, 1.0), TypeError, "row 1.0"),
+        (lambda: lw.why([0, 1], True, 0), TypeError, "row True"),
+        (lambda: lw.why([0, 1], 0, 1, evidence=lw.Constraints(3)), ValueError, "about 3 rows"),
+        (lambda: lw.why([0, 1], 0, 1, evidence=[(0, 1)]), TypeError, "give Evidence or Constraints"),
+        (lambda: lw.why([0, 1], 0, 1, stand_ins=[0]), ValueError, "stand_ins has shape"),
+        (
+            lambda: lw.why([0, 1], 0, 1, explanation=lw.explain([0, 1, 1], np.eye(3))),
+            ValueError,
+            "about 3 rows, the clustering about 2",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
