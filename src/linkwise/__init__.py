@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.metric.itml import ITML
     from linkwise.metric.mmc import MMC
+    from linkwise.metric.rca import RCA
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
@@ -79,7 +81,9 @@ _HOME = {
     "Evidence": "evidence",
     "Question": "learner",
     "TruthOracle": "learner",
+    "ITML": "metric.itml",
     "MMC": "metric.mmc",
+    "RCA": "metric.rca",
     "Explanation": "reasons.explanation",
     "explain": "reasons.explanation",
     "Why": "reasons.why",
@@ -123,7 +127,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "ClusILC",
+    "ITML",
     "MMC",
+    "RCA",
     "Pool",
     "Preset",
     "build_pool",

@@ -48,3 +48,34 @@ def least(X, c, ridge, starts=3):
     ]
     best = min(found, key=lambda one: one.fun)
     return best.fun, best.x * unit
+
+
+# ---------------------------------------------------------------- full metrics
+def full_parts(L, X, c, ridge):
+    """Both sums of section 2.2 at A = L'L: squared lengths of must-links, lengths of cannot-links."""
+    total = c.must_link_weight.sum() or 1.0
+    together = ridge * total * ((L * X.std(axis=0)) ** 2).sum()
+    for (i, j), weight in zip(c.must_link, c.must_link_weight, strict=True):
+        together += weight * ((L @ (X[i] - X[j])) ** 2).sum()
+    apart = 0.0
+    for (i, j), weight in zip(c.cannot_link, c.cannot_link_weight, strict=True):
+        apart += weight * np.linalg.norm(L @ (X[i] - X[j]))
+    return together, apart
+
+
+def full_objective(L, X, c, ridge):
+    """g at the best multiple of L'L, where the first sum is 1/2."""
+    together, apart = full_parts(L, X, c, ridge)
+    return float(0.5 - np.log(apart / np.sqrt(2 * together)))
+
+
+def full_least(X, c, ridge):
+    """The least objective that BFGS finds over L, with numerical gradients."""
+    d = X.shape[1]
+    start = np.random.default_rng(0).normal(size=d * d)
+    return minimize(
+        lambda flat: full_objective(flat.reshape(d, d) / X.std(axis=0), X, c, ridge),
+        start,
+        method="BFGS",
+        options={"gtol": 1e-8, "maxiter": 2000},
+    ).fun

@@ -14,6 +14,7 @@ from linkwise.kernels.boosting import (
     similarity_sums,
     two_nearest,
 )
+from linkwise.kernels.bregman import Projected, bregman_projections
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
@@ -37,12 +38,14 @@ __all__ = [
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
+    "Projected",
     "TwoMeans",
     "TwoNearest",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
     "best_splits",
+    "bregman_projections",
     "colour_apart",
     "conditional_modes",
     "density_counts",

@@ -156,3 +156,12 @@ def density_counts(
     squares: NDArray[np.float64] | None,
     n_threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def bregman_projections(
+    pairs: NDArray[np.float64],
+    sign: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    gamma: NDArray[np.float64],
+    start: NDArray[np.float64],
+    max_sweeps: int,
+    tol: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...

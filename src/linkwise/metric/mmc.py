@@ -36,7 +36,7 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints import Constraints
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, Pairs, differences, outer_sum, spreads
+from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
 from linkwise.metric.longest import Longest, longest
 from linkwise.metric.roots import root
 
@@ -86,7 +86,7 @@ class MMC(MetricLearner):
     }
 
     def __init__(
-        self, diagonal: bool = True, *, ridge: float = 1e-3, tol: float = 1e-8, max_iter: int = 2000
+        self, diagonal: bool = True, *, ridge: float = 1.0, tol: float = 1e-8, max_iter: int = 2000
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
@@ -96,9 +96,8 @@ class MMC(MetricLearner):
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
         must = _Links(constraints.must_link, constraints.must_link_weight)
         cannot = _Links(constraints.cannot_link, constraints.cannot_link_weight)
-        metric, gap, self.n_iter_ = _learned(
-            X, must, cannot, self.diagonal, self.ridge, self.tol, self.max_iter
-        )
+        options = (self.diagonal, self.ridge, self.tol, self.max_iter)
+        found, gap, self.n_iter_ = _learned(X, must, cannot, *options)
         if gap > self.tol:
             warnings.warn(
                 f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps; allow more with "
@@ -106,7 +105,7 @@ class MMC(MetricLearner):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return np.sqrt(metric) if self.diagonal else root(metric)
+        return found
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Names of the columns that `transform` gives.
@@ -172,12 +171,18 @@ def diagonal_weights(
     array([2., 0.])
     """
     must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
-    return _learned(X, must, cannot, True, ridge, tol, max_iter).metric
+    return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 
 class _Links(NamedTuple):
     pairs: Pairs
     weight: Array
+
+
+class _Learned(NamedTuple):
+    map: Array  # (d,) or (d, d)
+    gap: float
+    n_iter: int
 
 
 def _links(pairs: ArrayLike, weight: ArrayLike | None) -> _Links:
@@ -193,33 +198,39 @@ def _learned(
     ridge: float,
     tol: float,
     max_iter: int,
-) -> Longest:
-    """The metric, (d,) or (d, d), of mean 1."""
+) -> _Learned:
+    """The map whose metric has mean weight, or eigenvalue, 1."""
     spread = spreads(X)
     kept = np.flatnonzero(spread > 0)
     plain: Array = np.ones(X.shape[1]) if diagonal else np.eye(X.shape[1])
-    if len(must.pairs) + len(cannot.pairs) == 0 or len(kept) == 0:
-        return Longest(plain, 0.0, 1)
-    part, unit = X[:, kept], spread[kept]
-    together = _together(part, must, unit, diagonal, ridge)
-    apart = differences(part, cannot.pairs, unit)
-    differing = (apart**2).any(axis=1)
-    found = Longest(plain[kept] if diagonal else plain[np.ix_(kept, kept)], 0.0, 1)
-    if differing.any():
-        pairs = _sent(apart[differing], together)
-        found = longest(pairs, cannot.weight[differing], diagonal=diagonal, tol=tol, max_iter=max_iter)
-    scaled = _scaled(_brought_back(found.metric, together), unit)
-    plain[kept if diagonal else np.ix_(kept, kept)] = scaled
-    return found._replace(metric=plain)
+    near, near_weight = _differing(X, must, spread)
+    apart, apart_weight = _differing(X, cannot, spread)
+    if len(near) + len(apart) == 0:
+        return _Learned(plain, 0.0, 1)
+    together = _together(near, near_weight, diagonal, ridge)
+    at = kept if diagonal else np.ix_(kept, kept)
+    found = Longest(plain[at], 0.0, 1)
+    if len(apart):
+        pairs = _sent(apart, together)
+        found = longest(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
+    plain[at] = _map(_brought_back(found.metric, together), spread[kept])
+    return _Learned(plain, found.gap, found.n_iter)
 
 
-def _together(X: NDArray[Any], must: _Links, unit: Array, diagonal: bool, ridge: float) -> Array:
+def _differing(X: NDArray[Any], links: _Links, spread: Array) -> tuple[Array, Array]:
+    """Differences of pairs whose rows differ, in features that vary, in their spreads; and the weights."""
+    found = differences(X, links.pairs, nonzero(spread))[:, spread > 0]
+    differing = (found**2).any(axis=1)
+    return found[differing], links.weight[differing]
+
+
+def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
     """What must-linked rows differ by in sum, (d,); or the Cholesky factor of the matrix of it, (d, d).
 
     In these units the variance of each feature is 1.
     """
-    total = float(must.weight.sum()) or 1.0
-    found = outer_sum(differences(X, must.pairs, unit), must.weight, full=not diagonal)
+    total = float(weight.sum()) or 1.0
+    found = outer_sum(pairs, weight, full=not diagonal)
     if diagonal:
         return found + ridge * total
     found[np.diag_indices_from(found)] += ridge * total
@@ -244,10 +255,10 @@ def _brought_back(metric: Array, together: Array) -> Array:
     return found
 
 
-def _scaled(metric: Array, unit: Array) -> Array:
-    """A metric of features in `unit` as one of the features themselves, of mean weight or eigenvalue 1."""
+def _map(metric: Array, unit: Array) -> Array:
+    """The map of the features themselves, from a metric of features in `unit`; scaled."""
     weights = metric if metric.ndim == 1 else np.diagonal(metric)
     shrunk = unit[weights > 0].min() / unit  # by the least unit: nothing overflows
-    found: Array = metric * shrunk**2 if metric.ndim == 1 else metric * np.outer(shrunk, shrunk)
-    found /= (found if metric.ndim == 1 else np.diagonal(found)).mean()
+    found: Array = (np.sqrt(metric) if metric.ndim == 1 else root(metric)) * shrunk
+    found /= np.sqrt((found**2).sum() / len(unit))
     return found

@@ -13,3 +13,10 @@ def root(matrix: Array) -> Array:
     value, vector = np.linalg.eigh((matrix + matrix.T) / 2)
     found: Array = (vector * np.sqrt(np.maximum(value, 0))) @ vector.T
     return found
+
+
+def inverse_root(matrix: Array) -> Array:
+    """The symmetric L with LL the inverse of a positive definite `matrix`."""
+    value, vector = np.linalg.eigh((matrix + matrix.T) / 2)
+    found: Array = (vector / np.sqrt(value)) @ vector.T
+    return found
