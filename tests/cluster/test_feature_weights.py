@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
@@ -248,6 +250,33 @@ def test_any_clusterer_will_do(clusterer):
     else:
         np.testing.assert_array_equal(model.predict(IRIS), points.nearest(rows, model._centers)[0])
     assert model.score(IRIS, constraints=c) > 0.8
+
+
+def test_a_mixture_of_gaussians_has_its_own_numbers():
+    """It has ``fit_predict`` but no `labels_`, and may leave components empty."""
+    c = lw.Constraints.sample(IRIS_CLASSES, 40, 0)
+    for n_components in (3, 12):
+        mixture = GaussianMixture(n_components)
+        model = lw.FeatureWeightClustering(clusterer=mixture, max_evals=20, random_state=0)
+        model.fit(IRIS, constraints=c)
+        np.testing.assert_array_equal(model.predict(IRIS), model.labels_)
+
+
+class Skipping(ClusterMixin, BaseEstimator):
+    """Signs of the first column, by the numbers 3 and 7; 9 for new rows in between."""
+
+    def fit_predict(self, X, y=None):
+        return np.where(X[:, 0] > 0, 7, 3)
+
+    def predict(self, X):
+        return np.where(np.abs(X[:, 0]) < 0.5, 9, np.where(X[:, 0] > 0, 7, 3))
+
+
+def test_numbers_of_a_clusterer_may_have_gaps():
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    model = lw.FeatureWeightClustering(2, clusterer=Skipping(), svd="none").fit(X)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.predict([[-5.0], [0.1], [0.2], [5.0]]).tolist() == [0, 1, 1, 1]
 
 
 def test_clusterers_with_noise():

@@ -82,7 +82,7 @@ class FeatureWeightClustering(CenteredClusterer):
     n_clusters : int
         Of `clusterer` too, where it has such a parameter.
     clusterer : estimator, optional
-        What clusters weighted rows: anything with ``fit`` and ``labels_``. It gets `random_state`, and the
+        What clusters weighted rows: anything with ``fit_predict``. It gets `random_state`, and the
         constraints where it takes them. None: k-means.
     svd : {"scores", "whiten", "none"}
         The dimensions that are weighted: those of the singular value decomposition, in their scale or all in
@@ -216,9 +216,9 @@ class FeatureWeightClustering(CenteredClusterer):
         self.n_evals_, self.budget_exhausted_ = used, used >= self.max_evals
         self._model: Any = None
         if self.clusterer is not None:
-            self._model = self._fitted(
-                aim.first(len(best.weights)).Z * np.sqrt(best.weights), constraints, k, seed
-            )
+            rows = aim.first(len(best.weights)).Z * np.sqrt(best.weights)
+            self._model, given = self._labelled(rows, constraints, k, seed)
+            self._names = np.unique(given[given != -1])
         return self._centred(X, best.found.labels)
 
     def _centred(self, X: NDArray[Any], labels: Labels) -> Labels:
@@ -261,26 +261,28 @@ class FeatureWeightClustering(CenteredClusterer):
     def _cluster(self, constraints: Constraints, k: int, seed: int) -> Cluster:
         if self.clusterer is None:
             return k_means(k, seed, self.n_init)
-        return by_estimator(lambda rows: self._fitted(rows, constraints, k, seed))
+        return by_estimator(lambda rows: self._labelled(rows, constraints, k, seed)[1])
 
-    def _fitted(self, rows: Array, constraints: Constraints, k: int, seed: int) -> Any:
-        """`clusterer` on weighted rows."""
+    def _labelled(self, rows: Array, constraints: Constraints, k: int, seed: int) -> tuple[Any, NDArray[Any]]:
+        """`clusterer`, fitted to weighted rows, and its labels."""
         known = self.clusterer.get_params()
-        settings = {
-            name: value for name, value in (("n_clusters", k), ("random_state", seed)) if name in known
-        }
-        model = clone(self.clusterer).set_params(**settings)
+        wanted = {"n_clusters": k, "random_state": seed}
+        model = clone(self.clusterer).set_params(**{name: wanted[name] for name in wanted if name in known})
         told = {"constraints": constraints} if has_fit_parameter(model, "constraints") else {}
-        return model.fit(rows, **told)
+        return model, np.asarray(model.fit_predict(rows, **told))
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
         rows = _projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
-        if hasattr(self._model, "predict"):
-            return np.asarray(self._model.predict(rows)).astype(np.int32)
         if len(self._centers) == 0:
             return np.full(len(rows), -1, dtype=np.int32)
-        return points.nearest(rows, self._centers)[0]
+        nearest = points.nearest(rows, self._centers)[0]
+        if not hasattr(self._model, "predict"):
+            return nearest
+        given = np.asarray(self._model.predict(rows))
+        place = np.searchsorted(self._names, given).clip(max=len(self._names) - 1)
+        named = np.where(self._names[place] == given, place, nearest)  # clusters that had no row so far
+        return np.where(given == -1, -1, named).astype(np.int32)
 
 
 def s_dbw_validity(rows: Array, found: Clustered) -> float:

@@ -219,9 +219,10 @@ def by_steps(delta: float) -> Tune:
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         for sign in (1, -1):
             start = best
-            while not trials.spent and (found := _step(trials, best, dimension, sign * delta)).better_than(
-                best
-            ):
+            while not trials.spent:
+                found = _step(trials, best, dimension, sign * delta)
+                if not found.better_than(best):
+                    break
                 best = found
             if best is not start:
                 break
@@ -268,9 +269,8 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
     def cluster(rows: Array, starts: Array | None, /) -> Clustered:
         if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
             starts = points.starts(rows, k, seed, n_init)
-        ended = kernels.lloyd(
-            rows, starts.reshape(-1, *starts.shape[-2:]), MAX_ITER, 0.0, parallel.n_threads()
-        )
+        begin = starts.reshape(-1, *starts.shape[-2:])
+        ended = kernels.lloyd(rows, begin, MAX_ITER, 0.0, parallel.n_threads())
         best = int(ended.inertia.argmin())
         labels, centers = ended.labels[best], ended.centers[best]
         if not np.bincount(labels, minlength=len(centers)).all():
@@ -281,12 +281,11 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
     return cluster
 
 
-def by_estimator(fitted: Callable[[Array], Any]) -> Cluster:
-    """Any clusterer: ``fitted(rows)`` gives it, fitted."""
+def by_estimator(labelled: Callable[[Array], NDArray[Any]]) -> Cluster:
+    """Any clusterer: ``labelled(rows)`` gives labels of any numbers, of which -1 is noise."""
 
     def cluster(rows: Array, starts: Array | None, /) -> Clustered:
-        given = np.asarray(fitted(rows).labels_)
-        names, number = np.unique(given, return_inverse=True)
+        names, number = np.unique(labelled(rows), return_inverse=True)
         noise = int(names[0] == -1)
         labels = (number.ravel() - noise).astype(np.int32)
         k = len(names) - noise
