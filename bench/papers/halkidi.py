@@ -150,6 +150,8 @@ def verdict(p: float, printed: float, difference: float) -> str:
         return "as printed" if p >= SIGNIFICANT else "a win here, none printed"
     if p < SIGNIFICANT:
         return "confirmed"
+    if difference == 0:
+        return "equal"
     return "not significant" if difference > 0 else "contrary"
 
 

@@ -90,6 +90,7 @@ def test_the_tests_are_one_tailed():
         (0.01, 0.001, 0.1, "confirmed"),
         (0.2, 0.001, 0.1, "not significant"),
         (0.9, 0.001, -0.1, "contrary"),
+        (0.5, 0.001, 0.0, "equal"),
         (0.2, 0.43, 0.1, "as printed"),
         (0.01, 0.43, 0.1, "a win here, none printed"),
     ],
