@@ -35,9 +35,9 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
     assert [(line["task"], line["constraints"]) for line in lines] == [
         ("iris", "10"), ("iris", "30"), ("wine", "10"), ("wine", "30"), ("blobs, 5 leaves", "40"),
     ]  # fmt: skip
-    assert [line["transcription"] for line in lines] == ["2.00", "4.00", "", "", ""]
+    assert [line["transcription"] for line in lines] == ["2", "4", "", "", ""]
     for line in lines:
-        own, other = float(line["seconds"]), float(line["sklearn"])
+        own, other = float(line["processor"]), float(line["sklearn"])
         assert float(line["ratio"]) == pytest.approx(own / other, rel=0.1, abs=0.1)
     assert lines[-1]["leaves"] == "5"
     assert code == 0  # no aim for so few rows
@@ -46,11 +46,11 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
 
 def test_an_aim_is_missed(speed, monkeypatch):
     rows = speed.load("iris", None)
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.006, 0.005), (0.002, 0.002)])
+    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.006), (0.002, 0.002)])
     line = speed.line_of("iris", rows, 100, None, 1, lambda: 0.6)
     named = dict(zip(speed.FIELDS, line, strict=True))
     assert (named["aim"], named["missed"], named["times"], named["ratio"]) == ("0.005", "yes", "100", "3.0")
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.004, 0.004), (0.002, 0.002)])
+    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.004), (0.002, 0.002)])
     assert speed.line_of("iris", rows, 100, None, 1, lambda: np.inf)[-1] == ""
     assert speed.aim_of("wine", 100) == ""
 

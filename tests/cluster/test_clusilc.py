@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
+from linkwise.cluster.common import growing
 from linkwise.cluster.common.linked import linked_rows, pairs_that_follow
 from linkwise.errors import ConstraintWarning
 from reference.clusilc import Reference, closure
@@ -282,3 +283,43 @@ def test_the_same_tree_for_any_number_of_threads(monkeypatch):
 @parametrize_with_checks([lw.ClusILC(), lw.ClusILC.paper(2)])
 def test_every_generated_check(estimator, check):
     check(estimator)
+
+
+# ---------------------------------------------------------------- what people hand in
+def test_constraints_in_the_place_of_y_are_refused():
+    c = lw.Constraints(6, [(0, 1)])
+    for model in (lw.ClusILC(2), lw.PCKMeans(2), lw.COBRAS()):
+        with pytest.raises(
+            TypeError, match=r"came as y, which is ignored; name them: fit\(X, constraints=\.\.\.\)"
+        ):
+            model.fit(np.eye(6), c)
+
+
+@pytest.mark.parametrize("nominal", [[0.5], [True, False], ["x"]])
+def test_nominal_takes_positions_only(nominal):
+    with pytest.raises(TypeError, match=r"nominal holds .*; give positions of columns, 0 to 1"):
+        lw.ClusILC(2, nominal=nominal).fit(np.random.default_rng(0).random((20, 2)))
+
+
+def test_a_column_of_tiny_spread_counts_as_any_other():
+    X = np.random.default_rng(0).random((60, 2))
+    tiny = X * [1.0, 1e-120]
+    one, other = (lw.ClusILC(3, max_leaves=5).fit(rows) for rows in (X, tiny))
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def test_a_beam_holds_no_tree_twice(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
+    seen = []
+    plain = growing.next_beam
+
+    def watched(problem, beam):
+        found = plain(problem, beam)
+        seen.append([(*tree.tree().predict(X).tolist(), str(tree.tree().tests)) for tree in found])
+        return found
+
+    monkeypatch.setattr(growing, "next_beam", watched)
+    lw.ClusILC(3, max_leaves=8, beam_width=5).fit(X, constraints=lw.Constraints.sample(y, 40, random_state=0))
+    assert max(map(len, seen)) > 1
+    assert all(len(set(trees)) == len(trees) for trees in seen)

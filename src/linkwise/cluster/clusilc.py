@@ -18,7 +18,8 @@ stands. Changed: every attribute counts alike (``standardize=True``), since the 
 decide nothing. Added: a beam of trees, nominal columns, weights of rows, bounds on the size of the tree.
 
 Cost: O(n d² depth) for the sums, since a leaf's best split is kept until a label changes that its
-constraints reach; constraints cost by component, never by pairs.
+constraints reach; O(leaves²) for the choice of leaves; constraints cost by component, never by pairs. A
+nominal column is one column for each of its values.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.data.new_rows import encoded_alike
 from linkwise.data.roles import Role, as_numbers, as_words, kind
 from linkwise.data.table import Table
 from linkwise.data.words import counted, listed, shown
@@ -74,6 +75,26 @@ class Encoded:
     def nominal(self) -> tuple[int, ...]:
         """The columns of `X` that hold codes of categories, as `linkwise.ClusILC` takes them."""
         return tuple(at for at, feature in enumerate(self.features) if feature.categories)
+
+    def transform(self, rows: Any) -> NDArray[np.float64]:
+        """New rows as numbers, encoded as the table was.
+
+        Parameters
+        ----------
+        rows : Table or DataFrame
+            With the columns of the table; one row is enough. A word that was not in the table is none of
+            its categories.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+
+        Raises
+        ------
+        DataError
+            A column is not there, or holds words in place of numbers, or values are missing or infinite.
+        """
+        return encoded_alike(self.features, rows)
 
 
 def encode(

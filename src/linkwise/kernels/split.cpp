@@ -14,6 +14,7 @@
 
 namespace linkwise {
 
+inline constexpr int64_t kAhead = 16;  // rows that are fetched before they are needed
 inline constexpr double kTie = 1e-12;  // scores this near are equal, and the first stands
 
 struct alignas(64) Eight {  // within a vector a bare Lanes would lose its alignment
@@ -254,6 +255,11 @@ LINKWISE_INLINE double add_moved(const Leaf& t, int32_t row, double weight, Eigh
     return square;
 }
 
+// Rows come in any order: without this each waits for memory.
+LINKWISE_INLINE void fetch_row(const double* Z, int64_t width, int64_t row) {
+    for (int64_t a = 0; a < width; a += 8) __builtin_prefetch(Z + row * width + a);
+}
+
 // All cuts of one test, in order.
 LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32_t* rank, Eight* sum, Cuts cuts) {
     std::fill_n(sum, leaf.width / 8, Eight{});
@@ -266,7 +272,11 @@ LINKWISE_INLINE void cut_all(const Leaf& leaf, const int32_t* order, const int32
             const double between = square * (1 / moved + 1 / rest);
             if (between > best + (best < 0 ? 0 : leaf.tie)) best = between, at = static_cast<int32_t>(q);
         }
-        if (q + 16 < leaf.m) __builtin_prefetch(leaf.Z + order[q + 16] * leaf.width);
+        if (q + kAhead < leaf.m) {
+            fetch_row(leaf.Z, leaf.width, order[q + kAhead]);
+            __builtin_prefetch(rank + order[q + kAhead]);
+            __builtin_prefetch(leaf.place + order[q + kAhead]);
+        }
         const double weight = leaf.weight ? leaf.weight[row] : 1.0;
         square = add_moved(leaf, row, weight, sum);
         moved += weight;
@@ -287,6 +297,7 @@ LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t
     double total = 0;
     std::fill_n(mean, width, 0.0);
     for (int64_t q = 0; q < m; ++q) {
+        if (q + kAhead < m) fetch_row(Z, width, rows[q + kAhead]);
         const double w = weight ? weight[rows[q]] : 1.0;
         for (int64_t a = 0; a < width; ++a) mean[a] += w * Z[rows[q] * width + a];
         total += w;
@@ -294,6 +305,7 @@ LINKWISE_SIMD double describe_leaf(const double* Z, int64_t width, const int32_t
     for (int64_t a = 0; a < width; ++a) mean[a] /= total;
     *scatter = 0;
     for (int64_t q = 0; q < m; ++q) {
+        if (q + kAhead < m) fetch_row(Z, width, rows[q + kAhead]);
         double square = 0;
         for (int64_t a = 0; a < width; ++a) {
             const double z = Z[rows[q] * width + a] - mean[a];

@@ -165,22 +165,24 @@ def nearly_sorted(
 
 
 # ---------------------------------------------------------------- splits of a leaf
-def labels_for(problem: Problem, tree: Growing, at: int) -> tuple[list[int], int]:
-    """Old labels that the sides of a split may have, and how many new ones (two are enough).
-
-    The label of the leaf that is split is free when no other leaf bears it.
-    """
+def old_labels(tree: Growing, at: int) -> list[int]:
+    """Old labels that the sides of a split may have: the leaf's own too, if another leaf bears it."""
     own, bearers = tree.leaves[at].label, tree.bearers
-    others = [label for label in bearers if label != own or bearers[label] > 1]
-    return others, min(problem.most_labels - len(others), 2)
+    return [label for label in bearers if label != own or bearers[label] > 1]
+
+
+def n_new_labels(problem: Problem, tree: Growing, at: int) -> int:
+    """How many new labels there may be, of which two are enough."""
+    n_old = len(tree.bearers) - (tree.bearers[tree.leaves[at].label] == 1)
+    return min(problem.most_labels - n_old, 2)
 
 
 def looked_at(problem: Problem, tree: Growing) -> Growing:
     """The tree with a view of every leaf."""
     views = []
     for at, view in enumerate(tree.views):
-        old, n_free = labels_for(problem, tree, at)
-        key = n_free if problem.evidence else (n_free, tuple(old))
+        n_free = n_new_labels(problem, tree, at)
+        key = n_free if problem.evidence else (n_free, tuple(old_labels(tree, at)))
         views.append(
             view if view is not None and view.key == key else View(key, splits_of(problem, tree, at))
         )
@@ -189,7 +191,7 @@ def looked_at(problem: Problem, tree: Growing) -> Growing:
 
 def splits_of(problem: Problem, tree: Growing, at: int) -> kernels.LeafSplits:
     """The best splits of one leaf."""
-    leaf, (old, n_free) = tree.leaves[at], labels_for(problem, tree, at)
+    leaf, old, n_free = tree.leaves[at], old_labels(tree, at), n_new_labels(problem, tree, at)
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return kernels.best_splits(
@@ -297,7 +299,7 @@ def new_labels(
     problem: Problem, tree: Growing, at: int, sides: list[Leaf], counts: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Labels of both sides, the yes side first: of the two orders the one that breaks less."""
-    old, n_free = labels_for(problem, tree, at)
+    old, n_free = old_labels(tree, at), n_new_labels(problem, tree, at)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
     near = {} if problem.evidence else distances(problem, tree, at, sides)
 
