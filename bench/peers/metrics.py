@@ -89,8 +89,8 @@ def ours(method: str) -> Any:
     return {
         "ITML": lambda: lw.ITML(random_state=0),
         "RCA": lambda: lw.RCA(shrinkage=0.0),
-        "MMC": lambda: lw.MMC(ridge=LEAST_RIDGE),
-        "full MMC": lambda: lw.MMC(diagonal=False, ridge=LEAST_RIDGE),
+        "MMC": lambda: lw.MMC(ridge=LEAST_RIDGE, tol=1e-8),
+        "full MMC": lambda: lw.MMC(diagonal=False, ridge=LEAST_RIDGE, tol=1e-8),
     }[method]()
 
 
