@@ -177,6 +177,7 @@ def next_commands(project: Project, reason: Ending, status: Status) -> list[tupl
         commands.append(("undo the last answer", screen.quoted("linkwise", "undo", path)))
     return [
         *commands,
+        ("clusters as rules", screen.quoted("linkwise", "explain", path)),
         ("clusters as CSV", screen.quoted("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
         ("answers as pairs", screen.quoted("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
     ]

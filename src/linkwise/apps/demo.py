@@ -78,7 +78,15 @@ def by_hand(
     if session.status.n_answers:
         told.insert(0, f"resumed: {screen.counts(session.status)}")
     console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)
-    keep = [] if path is None else [("go on", again), ("clusters as CSV", f"linkwise export {path}")]
+    keep = (
+        []
+        if path is None
+        else [
+            ("go on", again),
+            ("clusters as rules", f"linkwise explain {path}"),
+            ("clusters as CSV", f"linkwise export {path}"),
+        ]
+    )
     terminal = Terminal(console, pair_of(data), "row {}".format, budget=budget, commands=lambda *_: keep)
     with reader() as read:
         hold(session, terminal, read, budget=budget)

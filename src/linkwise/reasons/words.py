@@ -51,7 +51,7 @@ def reach(rule: Rule) -> str:
     """Rows and constraints that a rule is about."""
     said = counted(rule.n_rows, "row")
     if rule.n_right < rule.n_rows:
-        said += f", {rule.n_right} of them right"
+        said += f", {rule.n_right} right"
     if rule.n_constraints:
-        said += f"; {rule.n_satisfied} of {counted(rule.n_constraints, 'constraint')} satisfied"
+        said += f"; {rule.n_satisfied} of {counted(rule.n_constraints, 'pair')}"
     return said
