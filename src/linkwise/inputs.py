@@ -56,7 +56,9 @@ def checked_rows(
     except ValueError as error:
         if "could not convert string to float" not in str(error):
             raise
-        raise DataError(f"{_first_text(X)}; encode it as numbers") from None
+        raise DataError(
+            f"{_first_text(X)}; encode it as numbers, for example by linkwise.data.encode"
+        ) from None
     if issparse(rows):
         rows = _canonical(rows)
     _check_finite(rows)
@@ -112,6 +114,12 @@ def _first_text(X: Any) -> str:
             except ValueError:
                 return f"column {name!r} of X holds {value!r}"
     return "X holds values that are no numbers"
+
+
+def refuse_constraints_as_y(y: object) -> None:
+    """Constraints that come as the second argument of `fit` would be ignored, as any `y` is."""
+    if isinstance(y, Constraints):
+        raise TypeError("the constraints came as y, which is ignored; name them: fit(X, constraints=...)")
 
 
 def checked_constraints(constraints: object, X: Any) -> Constraints:

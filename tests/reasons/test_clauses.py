@@ -112,7 +112,7 @@ def test_a_bound_beyond_all_values_is_told_as_it_is():
 
 def test_for_programs():
     assert Between("a", above=1).as_dict() == {"column": "a", "above": 1.0, "up_to": None}
-    assert Between("d", up_to=0.5, date=True).as_dict() == {
+    assert Between("d", up_to=0.5, kind="moment").as_dict() == {
         "column": "d",
         "above": None,
         "up_to": "1970-01-01 12:00",

@@ -69,10 +69,10 @@ def test_what_cannot_be_rounded_stays():
 
 @given(numbers)
 def test_numbers_are_shown_with_all_digits_that_count(value):
-    assert math.isclose(float(shown_number(value)), value, rel_tol=1e-14, abs_tol=0)
+    assert float(shown_number(value)) == value
 
 
-def test_rounding_is_not_shown():
-    assert [shown_number(v) for v in (0.1 + 0.2, 2.0, -0.0, 1e-9, 123456.5)] == [
+def test_no_more_digits_are_shown():
+    assert [shown_number(v) for v in (0.3, 2.0, -0.0, 1e-9, 123456.5)] == [
         "0.3", "2", "0", "1e-09", "123456.5",
     ]  # fmt: skip

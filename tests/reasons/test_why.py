@@ -5,6 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import linkwise as lw
 from linkwise.errors import ConstraintError
@@ -19,9 +22,12 @@ def words(reason):
 
 def test_answers_are_told_as_a_chain():
     c = lw.Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
-    apart, together = lw.why([0, 0, 0, 1, 1], 0, 3, evidence=c), lw.why([0, 0, 0, 1, 1], 2, 0, evidence=c)
-    assert words(apart) == ["a and d are apart.", "Answers say so: a = b = c ≠ d."]
-    assert words(together) == ["c and a are together.", "Answers say so: c = b = a."]
+    apart, together = (
+        lw.why([0, 0, 0, 1, 1], 0, 3, constraints=c),
+        lw.why([0, 0, 0, 1, 1], 2, 0, constraints=c),
+    )
+    assert words(apart) == ["a (cluster 0) and d (cluster 1) are apart.", "Answers say so: a = b = c ≠ d."]
+    assert words(together) == ["c and a are together, in cluster 0.", "Answers say so: c = b = a."]
     assert apart.facts == (Fact(0, 1, "yes"), Fact(1, 2, "yes"), Fact(2, 3, "no"))
     assert (apart.by, apart.together, together.together) == ("answers", False, True)
 
@@ -32,35 +38,105 @@ def test_rows_that_stand_for_others():
     labels = [0, 0, 0, 1, 1, 0, 0]
 
     def told(i, j):
-        return lw.why(labels, i, j, evidence=c, stand_ins=stand_ins)
+        return lw.why(labels, i, j, constraints=c, stand_ins=stand_ins)
 
     assert words(told(1, 2)) == [
-        "b and c are together.",
-        "No answer says so of the two themselves.",
-        "They are in one part of 3 rows, treated as one, which a stands for.",
+        "b and c are together, in cluster 0.",
+        "They are in one part of 3 rows, which a stands for.",
     ]
-    assert words(told(1, 6))[2:] == ["a stands for b.", "f stands for g.", "Answers say so of these: a = f."]
-    assert words(told(0, 4))[2:] == ["d stands for e.", "Answers say so of these: a ≠ d."]
-    assert told(1, 6).stand_ins == (0, 5)
-    assert {told(i, j).by for i, j in ((1, 2), (1, 6), (0, 4))} == {"stand-ins"}
+    assert words(told(1, 6))[1:] == [
+        "b is in a part of 3 rows, which a stands for.",
+        "g is in a part of 2 rows, which f stands for.",
+        "Answers about rows of these parts say so: a = f.",
+    ]
+    assert words(told(0, 4))[1:] == [
+        "a is in a part of 3 rows, which it stands for.",
+        "e is in a part of 2 rows, which d stands for.",
+        "Answers about rows of these parts say so: a ≠ d.",
+    ]
+    assert told(1, 6).parts == ((0, 3), (5, 2))
+    assert {told(i, j).by for i, j in ((1, 2), (1, 6), (0, 4))} == {"parts"}
 
 
 def test_parts_that_were_not_compared_yet():
     told = lw.why([0, 0, 1, 1], 1, 3, stand_ins=[0, 0, 2, 2])
-    assert words(told)[-1] == "How these are related was not asked yet."
-    assert (told.by, told.facts) == ("stand-ins", ())
+    assert words(told)[-1] == "Nothing is known of these two parts."
+    assert (told.by, told.facts) == ("parts", ())
+
+
+def test_a_doubt_is_told():
+    known = Evidence(4)
+    known.add(0, 2, "unsure")
+    for i, j in ((1, 3), (0, 2)):
+        told = lw.why([0, 0, 1, 1], i, j, constraints=known, stand_ins=[0, 0, 2, 2])
+        assert words(told)[-1] == "Somebody was asked, and was unsure."
+
+
+def test_answers_about_other_rows_of_the_parts_count():
+    c = lw.Constraints(6, cannot_link=[(1, 4)])
+    told = lw.why([0, 0, 0, 1, 1, 1], 2, 5, constraints=c, stand_ins=[0, 0, 0, 3, 3, 3])
+    assert words(told)[-1] == "Answers about rows of these parts say so: b ≠ e."
+
+
+def test_a_row_that_answers_moved_into_a_cluster():
+    """Row 5 was of the part of 3 and is must-linked to 0, which 1 stands for."""
+    c = lw.Constraints(6, must_link=[(0, 5)])
+    told = lw.why([0, 0, 0, 1, 1, 0], 5, 2, constraints=c, stand_ins=[1, 1, 1, 3, 3, 3])
+    assert words(told)[1:] == [
+        "c is in a part of 3 rows, which b stands for.",
+        "Answers about rows of these parts say so: f = a.",
+    ]
+
+
+def test_a_row_that_answers_took_out_of_its_part():
+    c = lw.Constraints(6, cannot_link=[(0, 2)])
+    labels = [0, 0, 2, 1, 1, 1]
+    told = lw.why(labels, 2, 1, constraints=c, stand_ins=[1, 1, 1, 3, 3, 3])
+    assert words(told)[-1] == "Answers about rows of these parts say so: c ≠ a."
+    assert lw.why(labels, 0, 1, constraints=c, stand_ins=[1, 1, 1, 3, 3, 3]).parts[0] == (1, 2)
+    elsewhere = lw.why(labels, 2, 4, constraints=c, stand_ins=[1, 1, 1, 3, 3, 3])
+    assert "Answers took c out of its part: c ≠ a." in words(elsewhere)
+
+
+def test_contradictory_constraints_do_not_hide_the_others():
+    with pytest.warns(lw.ConstraintWarning, match="contradict each other"):
+        c = lw.Constraints(6, [(0, 1), (1, 2)], [(0, 2), (3, 4)], on_conflict="keep")
+    told = lw.why([0, 0, 0, 1, 2, 2], 3, 4, constraints=c)
+    assert words(told)[-1] == "Answers say so: d ≠ e."
+
+
+def test_an_explanation_of_other_labels_is_refused():
+    rules = lw.explain([0, 0, 1, 1], np.arange(4.0)[:, None])
+    with pytest.raises(ValueError, match="of another clustering; make it anew"):
+        lw.why([0, 1, 1, 1], 0, 1, explanation=rules)
+
+
+def test_pipelines_and_names():
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 40, random_state=0)
+    pipe = make_pipeline(StandardScaler(), lw.ClusILC(3)).fit(X, clusilc__constraints=c)
+    assert not lw.explain(pipe, X).is_the_clustering
+    i, j = c.cannot_link[0].tolist()
+    told = lw.why(pipe, i, j)
+    assert told.together == (pipe[-1].labels_[i] == pipe[-1].labels_[j])
+    assert told.sentences([f"flower {row}" for row in range(150)])[0].startswith(f"flower {i} ")
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        lw.why(make_pipeline(lw.ClusILC(3)), 0, 1)
 
 
 def test_a_row_that_left_its_part_speaks_for_itself():
     """Row 2 was found to be apart from row 0, which stands for it and for row 1."""
     c = lw.Constraints(3, cannot_link=[(0, 2)])
-    told = lw.why([0, 0, 1], 1, 2, evidence=c, stand_ins=[0, 0, 0])
-    assert words(told)[2:] == ["a stands for b.", "Answers say so of these: a ≠ c."]
+    told = lw.why([0, 0, 1], 1, 2, constraints=c, stand_ins=[0, 0, 0])
+    assert words(told)[1:] == [
+        "b is in a part of 2 rows, which a stands for.",
+        "Answers about rows of these parts say so: a ≠ c.",
+    ]
 
 
 def test_broken_answers_are_owned_up_to():
-    told = lw.why([0, 0, 1], 0, 1, evidence=lw.Constraints(3, cannot_link=[(0, 1)]))
-    assert words(told) == ["a and b are together.", "This breaks answers: a ≠ b."]
+    told = lw.why([0, 0, 1], 0, 1, constraints=lw.Constraints(3, cannot_link=[(0, 1)]))
+    assert words(told) == ["a and b are together, in cluster 0.", "This breaks answers: a ≠ b."]
     assert (told.by, told.against) == ("nothing", (Fact(0, 1, "no"),))
 
 
@@ -68,11 +144,11 @@ def test_rules_say_what_answers_do_not():
     X = np.array([[1.0, 0.0], [2.0, 0.0], [8.0, 0.0], [8.0, 5.0]])
     labels = [0, 0, 1, 2]
     rules = lw.explain(labels, X, feature_names=["size", "weight"], fidelity=1.0)
-    assert words(lw.why(labels, 0, 1, explanation=rules))[2:] == [
+    assert words(lw.why(labels, 0, 1, explanation=rules))[1:] == [
         "The rules (right for 100% of the rows) say of both: size ≤ 5."
     ]
     apart = lw.why(labels, 0, 2, explanation=rules)
-    assert words(apart)[2:] == [
+    assert words(apart)[1:] == [
         "The rules (right for 100% of the rows) say of a: size ≤ 5.",
         "They say of c: size > 5 and weight ≤ 0.",
         "Only of one of them holds: size > 5.",
@@ -84,7 +160,7 @@ def test_rules_that_do_not_show_it_say_so():
     X = np.array([[1.0], [2.0], [3.0], [9.0]])
     rules = lw.explain([0, 0, 1, 2], X, max_leaves=2)
     told = lw.why([0, 0, 1, 2], 2, 3, explanation=rules)
-    assert words(told)[-1] == "The rules (right for 75% of the rows) do not show it: they put them under 1."
+    assert words(told)[-1] == "The rules (right for 75% of the rows) do not show it: they put d under 1."
     assert told.by == "nothing"
 
 
@@ -104,15 +180,18 @@ def test_every_chain_is_made_of_answers_and_leads_to_what_it_explains(seed):
         for j in range(12):
             if i == j:
                 continue
-            told = lw.why(labels, i, j, evidence=evidence, stand_ins=stand_ins)
+            told = lw.why(labels, i, j, constraints=evidence, stand_ins=stand_ins)
             assert all((*sorted((f.first, f.second)), f.answer) in given_ for f in told.facts)
             if told.facts:
-                ends = told.stand_ins or (i, j)
-                assert (told.facts[0].first, told.facts[-1].second) == ends
+                ends = told.facts[0].first, told.facts[-1].second
+                if told.by == "answers":
+                    assert ends == (i, j)
+                else:
+                    assert [labels[end] for end in ends] == [labels[i], labels[j]]
                 assert all(a.second == b.first for a, b in zip(told.facts, told.facts[1:], strict=False))
                 assert sum(f.answer == "no" for f in told.facts) == (not told.together)
             else:
-                assert told.by in ("stand-ins", "nothing")
+                assert told.by in ("parts", "nothing")
 
 
 def test_a_fitted_learner_brings_its_own_answers():
@@ -129,13 +208,13 @@ def test_a_fitted_learner_brings_its_own_answers():
         (lambda: lw.why([0, 1], 0, 2), ConstraintError, "row 2; the rows are 0 to 1"),
         (lambda: lw.why([0, 1], 0, 1.0), TypeError, "row 1.0"),
         (lambda: lw.why([0, 1], True, 0), TypeError, "row True"),
-        (lambda: lw.why([0, 1], 0, 1, evidence=lw.Constraints(3)), ValueError, "about 3 rows"),
-        (lambda: lw.why([0, 1], 0, 1, evidence=[(0, 1)]), TypeError, "give Evidence or Constraints"),
+        (lambda: lw.why([0, 1], 0, 1, constraints=lw.Constraints(3)), ValueError, "about 3 rows"),
+        (lambda: lw.why([0, 1], 0, 1, constraints=[(0, 1)]), TypeError, "give Constraints or Evidence"),
         (lambda: lw.why([0, 1], 0, 1, stand_ins=[0]), ValueError, "stand_ins has shape"),
         (
             lambda: lw.why([0, 1], 0, 1, explanation=lw.explain([0, 1, 1], np.eye(3))),
             ValueError,
-            "about 3 rows, the clustering about 2",
+            "of another clustering",
         ),
     ],
 )

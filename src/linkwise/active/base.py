@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence
-from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, checked_answer
 
 
@@ -78,6 +78,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             If the oracle raises, what was found until then is kept and the exception passes.
         """
         self._validate_params()
+        refuse_constraints_as_y(y)
         rows = checked_rows(X, self)
         budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
         evidence = Evidence(len(rows), checked_constraints(constraints, rows))

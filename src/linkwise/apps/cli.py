@@ -345,9 +345,11 @@ def explain_command(
         typer.Option(min=1, metavar="N", help="Most rules.  [default: three a cluster, at least 8]"),
     ] = None,
     fidelity: Annotated[
-        float,
-        typer.Option(min=0, max=1, metavar="SHARE", help="Share of the rows that must be described rightly."),
-    ] = 0.95,
+        float | None,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Share of the rows that must be put right.  [default: 0.95]"
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="OUT.png", dir_okay=False, help="Draw the tree.")
     ] = None,

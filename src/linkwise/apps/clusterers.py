@@ -144,7 +144,7 @@ def report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int
     parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
     parts += [Text(_fit(model, pairs)), screen.cluster_bars(sizes(model), width=width)]
     for cluster in found.clusters:
-        parts += [Text(), screen.rules(cluster_lines(cluster))]
+        parts += [Text(), screen.rules(cluster_lines(cluster), width=width)]
     return parts
 
 

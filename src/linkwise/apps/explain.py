@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +43,7 @@ class Wanted:
     rows: tuple[str, str] | None = None
     form: str = "rules"
     max_leaves: int | None = None
-    fidelity: float = 0.95
+    fidelity: float | None = None
     plot: Path | None = None
     force: bool = False
     as_json: bool = False
@@ -80,6 +81,8 @@ def explained(
     path: Path, reading: Reading, wanted: Wanted, *, labels: Path | None, constraints: Path | None
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
+    if wanted.rows is not None and wanted.form != "rules":
+        raise WrongUse(f"--rows says why in words; leave --format {wanted.form} out")
     check_free([wanted.plot], force=wanted.force)
     _check_plot(wanted.plot)
     with busy(f"reading {path.name}"):
@@ -114,10 +117,13 @@ def explained(
 def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subject:
     """The clusters of a session as of its last answer."""
     for name in reading.given():
-        raise WrongUse(f"a session knows how its data are read; leave {option(name)} out")
+        raise WrongUse(
+            f"a session knows how its data are read; leave {option(name)} out, or describe its clusters by "
+            "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
+        )
     if constraints is not None:
         raise WrongUse("a session has its own answers; --constraints goes with --labels")
-    found = existing_session(path)
+    found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = kept.source
     data, columns, X, ids = _data_of(found, source)
@@ -131,7 +137,7 @@ def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subjec
         columns,
         held,
         names,
-        lambda i, j, rules: why(labels, i, j, evidence=evidence, stand_ins=stand_ins, explanation=rules),
+        lambda i, j, rules: why(labels, i, j, constraints=evidence, stand_ins=stand_ins, explanation=rules),
         files=((found, "the session itself"), (data, "its data")),
     )
 
@@ -166,6 +172,7 @@ def of_labels(path: Path, reading: Reading, labels: Path, constraints: Path | No
     source = reading.source()
     table, _ = read(path, source)
     columns = _in_own_units(table, source["impute"])
+    filled = [note for note in columns.notes if note.startswith("Missing")]
     ids = ids_of(table)
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
@@ -175,17 +182,20 @@ def of_labels(path: Path, reading: Reading, labels: Path, constraints: Path | No
         columns,
         held,
         names,
-        lambda i, j, rules: why(of_rows, i, j, evidence=held, explanation=rules),
-        notes=table.notes,
+        lambda i, j, rules: why(of_rows, i, j, constraints=held, explanation=rules),
+        notes=(*table.notes, *filled),
         files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )
 
 
-def read_labels(path: Path, ids: Sequence[str]) -> list[str]:
+def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
     """The cluster of every row, from a file with the columns ``id,cluster``, in any order of rows."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
-    rows = list(csv.reader(decoded(path.read_bytes()).splitlines()))
+    try:
+        rows = list(csv.reader(io.StringIO(decoded(path.read_bytes()), newline=""), strict=True))
+    except csv.Error as error:
+        raise DataError(f"{path} cannot be read as id,cluster: {error}") from None
     if not rows or rows[0][:2] != ["id", "cluster"]:
         there = ",".join(rows[0]) if rows else "nothing"
         raise DataError(f"{path}: the first line is {there!r}; wanted are the columns id,cluster")
@@ -197,7 +207,10 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str]:
         if len(row) < 2 or not row[1].strip():
             raise DataError(f"{path}, line {line}: {','.join(row)!r} names no cluster; give id,cluster")
         if row[0] not in position:
-            raise DataError(f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …")
+            raise DataError(
+                f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …; "
+                "name the column that calls them as the file does: --id COLUMN"
+            )
         at = position[row[0]]
         if found[at] not in (None, row[1]):
             raise DataError(
@@ -208,7 +221,12 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str]:
     if missing:
         more = f" and {len(missing) - 1} more rows" if len(missing) > 1 else ""
         raise DataError(f"{path} gives no cluster to {missing[0]!r}{more}; give one to every row")
-    return [label for label in found if label is not None]
+    words = [label for label in found if label is not None]
+    return [int(word) for word in words] if all(map(_is_number, words)) else words
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
 
 
 def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
@@ -227,7 +245,7 @@ def _print_rules(found: Explanation) -> None:
     console.print(headline(found), style="bold", highlight=False, markup=False)
     for cluster in found.clusters:
         console.print()
-        console.print(screen.rules(cluster_lines(cluster)), highlight=False)
+        console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)
 
 
 def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as_json: bool) -> None:
@@ -235,8 +253,8 @@ def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as
     call = subject.ids.__getitem__
     if not as_json:
         console = Console()
-        for sentence in reason.sentences(lambda row: screen.printable(call(row))):
-            console.print(sentence, markup=False, highlight=False)
+        for sentence in reason.sentences(call):
+            console.print(screen.printable(sentence), markup=False, highlight=False)
         return
     emit(
         type="why",
@@ -249,7 +267,8 @@ def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as
         against=[
             {"ids": [call(fact.first), call(fact.second)], "answer": fact.answer} for fact in reason.against
         ],
-        stand_ins=[call(row) for row in reason.stand_ins],
+        parts=[{"stands_for_it": call(lead), "rows": size} for lead, size in reason.parts],
+        clusters=list(reason.clusters),
         rules=[str(rule) for rule in reason.rules],
         fidelity=reason.fidelity if reason.rules else None,
         words=reason.sentences(call),
@@ -263,8 +282,10 @@ def _check_plot(target: Path | None) -> None:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
         raise WrongUse('--plot needs matplotlib: pip install "linkwise[plot]"') from None
-    if target.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
-        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of .png, .svg, .pdf")
+    known = FigureCanvasBase.get_supported_filetypes()
+    if target.suffix[1:].lower() not in known:
+        endings = ", ".join(f".{ending}" for ending in sorted(known))
+        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of {endings}")
 
 
 def _plot(found: Explanation, target: Path) -> None:

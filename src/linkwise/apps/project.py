@@ -69,12 +69,14 @@ def is_session(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def existing_session(path: Path) -> Path:
-    """The session file that a path means, which must be there."""
+def existing_session(path: Path, *, or_else: str = "") -> Path:
+    """The session file that a path means, which must be there; `or_else`: another way out."""
     found = session_path(path)
     if found.exists():
         return found
     way_out = "" if path == found else f"; begin one with: {quoted('linkwise', 'ask', path)}"
+    if or_else and is_data(path):
+        way_out += f"; or {or_else}"
     raise FileNotFoundError(f"there is no session {found}{way_out}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -226,16 +227,18 @@ def heading(status: Status, budget: int | None) -> RenderableType:
     return Rule(Text.assemble((number, "bold"), answered), align="left", style="dim")
 
 
-def rules(lines: Sequence[str]) -> RenderableType:
+def rules(lines: Sequence[str], *, width: int) -> RenderableType:
     """A cluster and its rules, with what is longer than a line indented under its rule."""
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_column(width=4, justify="right", style="dim")
-    grid.add_column(overflow="fold")
-    for line in lines[1:]:
-        join, rule = line.split(maxsplit=1)
-        said, _, reach = rule.rpartition("   ")
-        grid.add_row(join, Text.assemble(printable(said), ("   " + reach, "dim")))
-    return Group(Text(printable(lines[0])), grid)
+    wrapped = [
+        text
+        for line in lines
+        for text in wrap(
+            line[: len(line) - len(line.lstrip())] + printable(line),
+            max(width, 20),
+            subsequent_indent=" " * 8,
+        )
+    ]
+    return Text("\n".join(wrapped))
 
 
 def counts(status: Status) -> str:

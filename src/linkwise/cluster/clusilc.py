@@ -38,7 +38,7 @@ from linkwise.cluster.common.columns import columns_of
 from linkwise.cluster.common.growing import Problem, searched
 from linkwise.cluster.common.linked import linked_rows, pairs_that_follow
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
 from linkwise.learner import Labels, Progress
 
 
@@ -70,6 +70,8 @@ class ClusILC(ClusterMixin, BaseEstimator):
     n_clusters_ : int
     violations_ : int
         Number of constraints that `labels_` break.
+    constraints_ : Constraints
+        Those it was fitted with.
     tree_ : Tree
     n_leaves_ : int
     heuristic_ : float
@@ -166,6 +168,7 @@ class ClusILC(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        refuse_constraints_as_y(y)
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
         if self.n_clusters is not None and self.n_clusters > len(rows):
@@ -183,6 +186,7 @@ class ClusILC(ClusterMixin, BaseEstimator):
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(self.labels_)))
+        self.constraints_ = wanted
         self.n_leaves_ = len(found.leaves)
         self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
         self.heuristic_ = problem.heuristic(*found.course[-1])
@@ -213,6 +217,9 @@ class ClusILC(ClusterMixin, BaseEstimator):
         )
 
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
+        words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
+        if words:
+            raise TypeError(f"nominal holds {words[0]!r}; give positions of columns, 0 to {X.shape[1] - 1}")
         wrong = [j for j in self.nominal if not 0 <= j < X.shape[1]]
         if wrong:
             raise ValueError(f"nominal names column {wrong[0]}; the columns are 0 to {X.shape[1] - 1}")

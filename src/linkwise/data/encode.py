@@ -35,6 +35,8 @@ class Feature:
         Original value = `offset + scale * X[:, j]`.
     categories : tuple of str
         For a column of codes: the values that 0, 1, ... stand for.
+    unit : str
+        ``days`` for durations, ``UTC`` for moments that have a time zone.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Feature:
     offset: float = 0.0
     scale: float = 1.0
     categories: tuple[str, ...] = ()
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ def encode(
         if name in words:
             fill, block = (_one_hot if categories == "columns" else _codes)(name, words[name])
         else:
-            fill, block = _scaled(name, table.roles[name], numbers[name], scale)
+            fill, block = _scaled(name, table, numbers[name], scale)
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
@@ -184,9 +187,9 @@ def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature]
 
 
 def _scaled(
-    name: str, role: Role, values: NDArray[np.float64], scale: Scale
+    name: str, table: Table, values: NDArray[np.float64], scale: Scale
 ) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
-    known = values[~np.isnan(values)]
+    known, role, series = values[~np.isnan(values)], table.roles[name], table.frame[name]
     if role == "category":  # true or false; the most frequent, false among equals
         fill = float(known.mean() > 0.5)
         feature = Feature(name, name, "true", role)
@@ -196,7 +199,11 @@ def _scaled(
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
         raise DataError(f"The values of column '{name}' are too large for scale='{scale}'.")
-    feature = Feature(name, name, None, role, offset, spread or 1.0)
+    if kind(series) == "duration":
+        feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
+    else:
+        zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
+        feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone)
     return shown(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
 
 

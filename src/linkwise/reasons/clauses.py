@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from math import floor, inf, isfinite
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ from linkwise.reasons.roundest import roundest, shown_number
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SURE_DIGITS = 12  # of a value that was scaled and is scaled back
+ULPS = 8  # by which such a value may be wrong
+STEPS = (1.0, 24.0, 24.0 * 60, 24.0 * 3600, 24.0 * 3600 * 1000)  # days, hours, minutes, ... in a day
+
+Kind = Literal["number", "day", "moment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +33,50 @@ class Between:
     ----------
     column : str
     above, up_to : float
-        Infinite where there is no bound; days since 1970-01-01 where `date`.
-    date : bool
+        Infinite where there is no bound; days since 1970-01-01 for dates.
+    kind : {"number", "day", "moment"}
+        Moments are dates with a time of day; none of the rows has a moment that is a bound.
+    unit : str
+        Of the numbers, or the time zone of the moments.
     """
 
     column: str
     above: float = -inf
     up_to: float = inf
-    date: bool = False
+    kind: Kind = "number"
+    unit: str = ""
 
     def __str__(self) -> str:
-        name = _one_line(self.column)
-        if self.date:
-            parts = [(f"after {_day(self.above)}", self.above), (f"up to {_day(self.up_to)}", self.up_to)]
-            return f"{name} " + " and ".join(text for text, bound in parts if isfinite(bound))
-        low, high = shown_number(self.above), shown_number(self.up_to)
-        if isfinite(self.above) and isfinite(self.up_to):
-            return f"{low} < {name} ≤ {high}"
-        return f"{name} > {low}" if isfinite(self.above) else f"{name} ≤ {high}"
+        name, unit = shown_word(self.column), f" {self.unit}" if self.unit else ""
+        if self.kind == "number":
+            low, high = shown_number(self.above), f"{shown_number(self.up_to)}{unit}"
+            if isfinite(self.above) and isfinite(self.up_to):
+                return f"{low} < {name} ≤ {high}"
+            return f"{name} > {low}{unit}" if isfinite(self.above) else f"{name} ≤ {high}"
+        first, last = ("after", "up to") if self.kind == "day" else ("from", "before")
+        parts = [
+            f"{word} {_moment(bound, self.kind)}{unit}"
+            for word, bound in ((first, self.above), (last, self.up_to))
+            if isfinite(bound)
+        ]
+        return f"{name} " + " and ".join(parts)
 
     def otherwise(self) -> Between:
         """What holds where this does not, for a lower bound alone."""
-        return Between(self.column, up_to=self.above, date=self.date)
+        return replace(self, above=-inf, up_to=self.above)
 
     def __and__(self, other: Between) -> Between:
-        low, high = max(self.above, other.above), min(self.up_to, other.up_to)
-        return Between(self.column, low, high, self.date)
+        return replace(self, above=max(self.above, other.above), up_to=min(self.up_to, other.up_to))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        shown: Callable[[float], Any] = _day if self.date else float
-        low, high = (shown(bound) if isfinite(bound) else None for bound in (self.above, self.up_to))
-        return {"column": self.column, "above": low, "up_to": high}
+        low, high = (
+            None if not isfinite(bound) else bound if self.kind == "number" else _moment(bound, self.kind)
+            for bound in (self.above, self.up_to)
+        )
+        return {"column": self.column, "above": low, "up_to": high} | (
+            {"unit": self.unit} if self.unit else {}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +96,21 @@ class Among:
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        name = _one_line(self.column)
-        inside = [_one_line(word) for word in self.known if word in self.words]
-        outside = [_one_line(word) for word in self.known if word not in self.words]
+        name = shown_word(self.column)
+        inside = [shown_word(word) for word in self.known if word in self.words]
+        outside = [shown_word(word) for word in self.known if word not in self.words]
         if len(inside) == 1:
             return f"{name} = {inside[0]}"
-        if len(inside) <= len(outside):
+        if len(inside) <= len(outside) or not outside:
             return f"{name} is {_either(inside)}"
         return f"{name} is not {_either(outside)}"
 
     def otherwise(self) -> Among:
         """What holds where this does not."""
-        return Among(self.column, frozenset(self.known) - self.words, self.known)
+        return replace(self, words=frozenset(self.known) - self.words)
 
     def __and__(self, other: Among) -> Among:
-        return Among(self.column, self.words & other.words, self.known)
+        return replace(self, words=self.words & other.words)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -103,19 +120,28 @@ class Among:
 Clause = Between | Among
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _either(words: list[str]) -> str:
+    if not words:
+        return "none of its words"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _day(days: float) -> str:
-    if not isfinite(days):
-        return ""
-    moment = EPOCH + timedelta(days=days)
-    return moment.strftime("%Y-%m-%d" if days == floor(days) else "%Y-%m-%d %H:%M")
+def shown_word(word: str) -> str:
+    """A word as it is; in quotes where it could not be told from what stands beside it."""
+    plain = " ".join(word.split()) == word and word.isprintable() and '"' not in word
+    if plain and word and "," not in word and not {"or", "and"} & set(word.split()):
+        return word
+    quoted = json.dumps(word, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+
+
+def _moment(days: float, kind: Kind) -> str:
+    """A day, or a moment with as much of the time as it takes."""
+    moment = EPOCH + timedelta(microseconds=round(days * 86_400e6))
+    if kind == "day" and moment.time() == EPOCH.time():
+        return moment.date().isoformat()
+    precision = "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    return moment.replace(tzinfo=None).isoformat(" ", timespec=precision)
 
 
 # ---------------------------------------------------------------- from a tree
@@ -143,9 +169,7 @@ def _clause(
     """What yes to a test says of some rows of X."""
     feature = features[test.column]
     if test.equals:
-        known = feature.categories or tuple(shown_number(v) for v in np.unique(X[:, test.column]).tolist())
-        word = feature.categories[int(test.value)] if feature.categories else shown_number(test.value)
-        return Among(feature.source, frozenset([word]), known)
+        return _word(test, X[:, test.column], feature)
     if feature.category is not None:
         siblings = tuple(
             f.category for f in features if f.source == feature.source and f.category is not None
@@ -153,9 +177,22 @@ def _clause(
         known = ("false", "true") if feature.name == feature.source else siblings
         return Among(feature.source, frozenset([feature.category]), known)
     here = X[rows, test.column].astype(np.float64)
-    low, high = (feature.offset + feature.scale * v for v in gap(here, test.value))
-    date = feature.role == "date"
-    return Between(feature.source, _day_between(low, high) if date else _round_between(low, high), date=date)
+    low, high = (_in_own_units(bound, feature) for bound in gap(here, test.value))
+    if feature.role != "date":
+        return Between(feature.source, above=roundest(low, high), unit=feature.unit)
+    whole = _in_own_units(X[:, test.column].astype(np.float64), feature)
+    kind: Kind = "day" if np.array_equal(whole, np.round(whole)) else "moment"
+    bound = _day(low, high) if kind == "day" else _between(low, high)
+    return Between(feature.source, above=bound, kind=kind, unit=feature.unit)
+
+
+def _word(test: Condition, column: NDArray[Any], feature: Feature) -> Among:
+    if feature.categories:
+        at = int(test.value)
+        inside = feature.categories[at] if 0 <= at < len(feature.categories) else shown_number(test.value)
+        return Among(feature.source, frozenset([inside]), feature.categories)
+    known = np.union1d(column.astype(np.float64), [test.value]).tolist()
+    return Among(feature.source, frozenset([shown_number(test.value)]), tuple(map(shown_number, known)))
 
 
 def gap(x: NDArray[np.float64], threshold: float) -> tuple[float, float]:
@@ -164,15 +201,31 @@ def gap(x: NDArray[np.float64], threshold: float) -> tuple[float, float]:
     return low if isfinite(low) else threshold, high if isfinite(high) else threshold
 
 
-def _round_between(low: float, high: float) -> float:
-    tidy = [float(f"{bound:.{SURE_DIGITS}g}") for bound in (low, high)]
-    return roundest(*tidy) if tidy[0] < tidy[1] else roundest(low, high)
+def _in_own_units(value: Any, feature: Feature) -> Any:
+    """Values as they were before they were scaled, without the digits that scaling made."""
+    if (feature.offset, feature.scale) == (0.0, 1.0):
+        return value
+    raw = np.asarray(feature.offset + feature.scale * value, dtype=np.float64)
+    size = np.maximum(np.abs(raw), abs(feature.offset))
+    place = 10.0 ** (SURE_DIGITS - 1 - np.floor(np.log10(np.maximum(size, 1e-290))))
+    tidy = np.round(raw * place) / place
+    found = np.where(np.abs(tidy - raw) <= ULPS * np.spacing(size), tidy, raw)
+    return float(found) if found.ndim == 0 else found
 
 
-def _day_between(low: float, high: float) -> float:
-    """A whole day where there is one."""
-    middle = floor(low + (high - low) / 2)
-    return float(middle) if middle >= low else low
+def _day(low: float, high: float) -> float:
+    """A whole day that parts two of them."""
+    return float(max(floor(low + (high - low) / 2), round(low)))
+
+
+def _between(low: float, high: float) -> float:
+    """The roundest moment between two, in the largest unit that has one."""
+    middle = low + (high - low) / 2
+    for step in STEPS:
+        for count in (floor(middle * step), floor(middle * step) + 1):
+            if low < count / step < high:
+                return count / step
+    return middle
 
 
 def simplified(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]:

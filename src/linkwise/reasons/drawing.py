@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.words import counted
+from linkwise.reasons.clauses import shown_word
 from linkwise.reasons.rules import Rule
 
 if TYPE_CHECKING:
@@ -74,24 +75,25 @@ def _graph(
     return lines
 
 
-def to_dict(found: Explanation) -> dict[str, Any]:
-    """Nested tests and leaves; the threshold is the one that decides, in the units of X."""
+def to_dict(found: Explanation) -> list[dict[str, Any]]:
+    """Nodes from the root on; `above` is the threshold that decides, in the units of X."""
     rules = _by_leaf(found)
-    made: dict[int, dict[str, Any]] = {}
-    for node in reversed(range(len(found.tree.tests))):
-        test = found.tree.tests[node]
+    nodes: list[dict[str, Any]] = []
+    for node, test in enumerate(found.tree.tests):
         if test is None:
             rule = rules[node]
-            made[node] = {"cluster": rule.cluster, "rows": rule.n_rows, "right": rule.n_right}
-        else:
-            made[node] = {
+            nodes.append({"cluster": rule.cluster, "rows": rule.n_rows, "right": rule.n_right})
+            continue
+        nodes.append(
+            {
                 "test": str(found.clauses[node]),
                 "column": test.column,
                 "equals" if test.equals else "above": test.value,
-                "yes": made[int(found.tree.yes[node])],
-                "no": made[int(found.tree.no[node])],
+                "yes": int(found.tree.yes[node]),
+                "no": int(found.tree.no[node]),
             }
-    return made[0]
+        )
+    return nodes
 
 
 def _by_leaf(found: Explanation) -> dict[int, Rule]:
@@ -100,4 +102,4 @@ def _by_leaf(found: Explanation) -> dict[int, Rule]:
 
 def _leaf_in_words(rule: Rule) -> str:
     right = f", {rule.n_right} right" if rule.n_right < rule.n_rows else ""
-    return f"cluster {rule.cluster} ({counted(rule.n_rows, 'row')}{right})"
+    return f"cluster {shown_word(str(rule.cluster))} ({counted(rule.n_rows, 'row')}{right})"

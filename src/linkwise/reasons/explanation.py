@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 
 from linkwise.cluster.common.tree import Tree
 from linkwise.constraints import Constraints
@@ -20,16 +21,18 @@ from linkwise.reasons import drawing
 from linkwise.reasons.clauses import Clause, clauses_of
 from linkwise.reasons.rules import ClusterRules, Name, Rule, as_dict, rules_of
 from linkwise.reasons.small_tree import MOST_ROWS, small_tree
-from linkwise.reasons.words import in_words
+from linkwise.reasons.words import headline, in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+USUAL_FIDELITY = 0.95
+MOST_CLUSTERS = 1000
 LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules, where nobody says how many
 SAMPLED = f"the tree grew on a sample of about {MOST_ROWS} rows"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """A clustering in words; `print` shows them.
 
@@ -42,6 +45,8 @@ class Explanation:
     clauses : mapping of int to Clause
         What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
         of X allow that come there: it parts them as the test does.
+    labels : ndarray of shape (n_rows,)
+        The clustering that is described.
     leaf_of : ndarray of shape (n_rows,)
         Node of the tree that each row reaches.
     fidelity : float
@@ -50,6 +55,10 @@ class Explanation:
         What saying the largest cluster of every row would reach.
     is_the_clustering : bool
         Whether the clustering was made by these rules, as ClusILC's is, rather than described by them.
+    wanted : float
+        The fidelity that was asked for; less was reached where `max_leaves` rules do not suffice.
+    max_leaves : int
+        Largest number of rules that were tried.
     approximation : str or None
         What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
         and fidelity are of all rows.
@@ -60,10 +69,13 @@ class Explanation:
     clusters: tuple[ClusterRules, ...]
     tree: Tree
     clauses: Mapping[int, Clause]
+    labels: NDArray[Any]
     leaf_of: NDArray[np.int32]
     fidelity: float
     baseline: float
     is_the_clustering: bool
+    wanted: float = 0.0
+    max_leaves: int = 0
     approximation: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -84,6 +96,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return in_words(self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {headline(self)}>"
 
     def to_text(self) -> str:
         """The tree, test by test, drawn in characters."""
@@ -132,7 +147,7 @@ def explain(
     *,
     feature_names: Sequence[str] | None = None,
     max_leaves: int | None = None,
-    fidelity: float = 0.95,
+    fidelity: float | None = None,
     constraints: Constraints | None = None,
     random_state: int = 0,
 ) -> Explanation:
@@ -141,8 +156,9 @@ def explain(
     Parameters
     ----------
     clustering : array-like of shape (n_rows,), or fitted clusterer
-        Labels, numbers or words, from wherever they come; or a clusterer with ``labels_``. A fitted
-        `ClusILC` is described by its own tree, any other clustering by a small one that is grown for it.
+        Labels, numbers or words, from wherever they come; or a clusterer with ``labels_``, or a pipeline
+        that ends in one. A fitted `ClusILC` is described by its own tree (in a pipeline, by its labels), any
+        other clustering by a small one that is grown for it.
     X : array-like of shape (n_rows, n_features), DataFrame, Table or Encoded
         What to describe it by. It need not be what was clustered: give columns that people know, in their
         own units. Categories of a table are asked for by name.
@@ -150,11 +166,12 @@ def explain(
         Names of the columns of an array; x0, x1, ... by default.
     max_leaves : int, optional
         Largest number of rules; by default three a cluster, at least 8 and at most 256.
-    fidelity : float
-        Share of the rows that the rules have to put into their cluster, 0 to 1: the smallest tree that
-        does so is shown. Where none of `max_leaves` does, the best there is.
+    fidelity : float, optional
+        Share of the rows that the rules have to put into their cluster, 0 to 1, by default 0.95: a tree of
+        `max_leaves` is cut back as long as it does. Every cluster with more than 1 % of the rows keeps a
+        rule, if it has one in the larger tree.
     constraints : Constraints, optional
-        To be counted by rule.
+        To be counted by rule; by default the ``constraints_`` of a clusterer.
     random_state : int
         For the sample of rows that a tree grows on, above 100 000 rows.
 
@@ -175,38 +192,55 @@ def explain(
     │  └─ no:  cluster 1 (54 rows, 49 right)
     └─ no:  cluster 0 (50 rows)
     """
+    if isinstance(X, BaseEstimator):
+        raise TypeError(f"X is a {type(X).__name__}; the clustering comes first: explain(clustering, X)")
     share, most = _checked_bounds(fidelity, max_leaves)
-    own = getattr(clustering, "tree_", None)
+    own = getattr(clustering, "tree_", None)  # a pipeline has none: its tree asks about other columns
+    clustering = last_step(clustering)
+    if isinstance(own, Tree) and (fidelity is not None or max_leaves is not None):
+        raise ValueError(
+            "a ClusILC is described by its own tree; leave max_leaves and fidelity out, or give labels_"
+        )
     rows, features, notes = _described_by(X, feature_names, clustering if isinstance(own, Tree) else None)
     if isinstance(own, Tree):
         tree, codes, names = _numbered(own, rows)
     else:
-        codes, names = _coded(_labels_of(clustering, len(rows)))
+        codes, names = _coded(labels_of(clustering, len(rows)))
+        most = most or min(max(LEAVES_A_CLUSTER * len(names), FEWEST), MOST)
         tree = small_tree(
             rows,
             codes,
             nominal=tuple(at for at, feature in enumerate(features) if feature.categories),
-            max_leaves=most or min(max(LEAVES_A_CLUSTER * len(names), FEWEST), MOST),
+            max_leaves=most,
             fidelity=share,
             seed=seed_of(random_state),
         )
     clauses, leaf = clauses_of(tree, rows, features), tree.apply(rows)
-    wanted = None if constraints is None else checked_constraints(constraints, rows)
+    wanted = _known(clustering, constraints, rows)
     return Explanation(
         rules_of(tree, clauses, leaf, codes, names, wanted),
         tree,
         clauses,
+        np.array(names)[codes],
         leaf,
         float(np.mean(tree.label[leaf] == codes)),
         float(np.bincount(codes).max() / len(codes)),
         isinstance(own, Tree),
+        0.0 if isinstance(own, Tree) else share,
+        most or len(tree.leaves),
         SAMPLED if not isinstance(own, Tree) and len(rows) > MOST_ROWS else None,
         notes,
     )
 
 
 # ---------------------------------------------------------------- what people hand in
+def last_step(clustering: Any) -> Any:
+    """What clusters at the end of a pipeline; anything else as it is."""
+    return clustering[-1] if isinstance(clustering, Pipeline) else clustering
+
+
 def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | None]:
+    fidelity = USUAL_FIDELITY if fidelity is None else fidelity
     if (
         isinstance(fidelity, bool)
         or not isinstance(fidelity, (int, float, np.number))
@@ -232,7 +266,10 @@ def _described_by(
         encoded = encode(table, scale="none", categories="codes")
         return encoded.X, encoded.features, table.notes
     if isinstance(X, Table):
-        raise TypeError("X is a Table; the clusterer was fitted to numbers: give what it was fitted to")
+        raise TypeError(
+            "X is a Table, but the tree asks about the numbers that it was fitted to: "
+            "explain(model, encoded), where encoded is what encode(table, ...) gave"
+        )
     values = X.X if isinstance(X, Encoded) else X
     rows = checked_rows(values) if model is None else checked_rows(values, model, reset=False)
     if isinstance(X, Encoded):
@@ -247,23 +284,50 @@ def _described_by(
     return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
 
 
-def _labels_of(clustering: Any, n_rows: int) -> NDArray[Any]:
-    """One label a row."""
+def _known(clustering: Any, constraints: Constraints | None, rows: NDArray[Any]) -> Constraints | None:
+    """The constraints that are to be counted: those given, or those of the clusterer."""
+    if constraints is None:
+        own = getattr(clustering, "constraints_", None)
+        return own if isinstance(own, Constraints) and own.n_rows == len(rows) else None
+    return checked_constraints(constraints, rows)
+
+
+def labels_of(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
+    """One label a row, all numbers or all words; those of a clusterer, or of a pipeline that ends in one."""
+    clustering = last_step(clustering)
     if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
         raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet; call fit first")
-    labels = np.asarray(getattr(clustering, "labels_", clustering))
-    if labels.ndim != 1 or len(labels) != n_rows:
-        raise ValueError(f"the labels have shape {labels.shape}; X has {n_rows} rows: give one label a row")
-    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        row = int(np.flatnonzero(~(labels == np.floor(labels)))[0])
-        raise ValueError(f"label of row {row} is {labels[row]}; labels are whole numbers or words")
-    return labels
+    given = getattr(clustering, "labels_", clustering)
+    labels = np.asarray(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
+    if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
+        there = "" if n_rows is None else f"; X has {n_rows} rows"
+        raise ValueError(f"the labels have shape {labels.shape}{there}: give one label a row")
+    return _checked_labels(labels)
+
+
+def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as integers, truth values or words."""
+    if labels.dtype.kind in "iubU":
+        return labels
+    kinds = {bool: "b", np.bool_: "b", str: "U", np.str_: "U"}
+    for row, label in enumerate(labels.tolist()):
+        missing = label is None or label != label
+        whole = isinstance(label, (bool, str)) or (isinstance(label, (int, float)) and label % 1 == 0)
+        if missing or not whole or (isinstance(label, (int, float)) and abs(label) >= 2**63):
+            raise ValueError(f"label of row {row} is {label!r}; labels are whole numbers or words")
+    found = {kinds.get(type(label), "i") for label in labels.tolist()} or {"i"}
+    if len(found) > 1:
+        raise ValueError("some labels are numbers and others are words; give one or the other")
+    return labels.astype({"b": bool, "U": str, "i": np.int64}[found.pop()])
 
 
 def _coded(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]:
     """Clusters 0, 1, ..., and what they are called."""
-    words = labels.dtype.kind not in "iufb"
-    found, codes = np.unique(labels.astype(str) if words else labels.astype(np.int64), return_inverse=True)
+    found, codes = np.unique(labels, return_inverse=True)
+    if len(found) > MOST_CLUSTERS:
+        raise ValueError(
+            f"there are {len(found)} clusters of {len(labels)} rows; rules describe at most {MOST_CLUSTERS}"
+        )
     return codes.ravel().astype(np.int32), found.tolist()
 
 

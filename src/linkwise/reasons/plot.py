@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwise.data.words import counted
+from linkwise.reasons.clauses import shown_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +44,13 @@ def plot(found: Explanation, ax: Axes | None = None) -> Axes:
         else:
             rule = next(rule for rule in found.rules if rule.leaf == node)
             right = f"\n{rule.n_right} right" if rule.n_right < rule.n_rows else ""
-            text = f"{fill(f'cluster {rule.cluster}', LINE)}\n{counted(rule.n_rows, 'row')}{right}"
+            name = fill(f"cluster {shown_word(str(rule.cluster))}", LINE)
+            text = f"{name}\n{counted(rule.n_rows, 'row')}{right}"
             purity = rule.n_right / rule.n_rows if rule.n_rows else 0.0
             full = np.array(colours(int(tree.label[node]) % colours.N)[:3])
             face = 1 - (0.15 + 0.45 * purity) * (1 - full)
         box = {"boxstyle": "round,pad=0.5", "facecolor": tuple(face), "edgecolor": "0.5"}
-        ax.text(x, -level, text, size=9, ha="center", va="center", bbox=box, zorder=2)
+        ax.text(x, -level, text, size=9, ha="center", va="center", bbox=box, zorder=2, parse_math=False)
     ax.set_xlim(-0.6, max(x for x, _ in at.values()) + 0.6)
     ax.set_ylim(-max(level for _, level in at.values()) - 0.5, 0.5)
     ax.set_axis_off()

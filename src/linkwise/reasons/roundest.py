@@ -40,5 +40,6 @@ def _nearest(low: float, high: float, middle: float, step: int, place: int) -> f
 
 
 def shown_number(value: float) -> str:
-    """A number with all of its digits, but for those that only rounding made."""
-    return f"{value + 0.0:.{DIGITS}g}"
+    """A number with the digits that tell it from others, and no exponent where that can be helped."""
+    short = f"{value + 0.0:.{DIGITS}g}"
+    return short if float(short) == value or not isfinite(value) else repr(float(value)).removesuffix(".0")

@@ -156,7 +156,7 @@ def as_dict(rules: ClusterRules) -> dict[str, Any]:
         "cluster": rules.cluster,
         "rows": rules.n_rows,
         "cover": rules.cover,
-        "purity": rules.purity if rules.rules else None,
+        "purity": None if rules.purity != rules.purity else rules.purity,
         "rules": [
             {
                 "if": [clause.as_dict() for clause in rule.clauses],

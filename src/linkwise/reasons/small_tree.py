@@ -3,7 +3,7 @@
 The tree grows by scikit-learn, best split first, and is then cut back as long as enough rows keep their
 label: of all inner nodes the one goes whose removal costs fewest rows a leaf (the weakest link of Breiman,
 Friedman, Olshen and Stone, 1984, with the share of rows that get another label as its cost). The last leaf
-of a cluster is not cut away.
+of a cluster is not cut away, unless it is a very small one.
 
 Columns are replaced by the ranks of their values first: a tree sees no difference, and no two values fall
 together when scikit-learn rounds to 32 bits.
@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from linkwise.cluster.common.tree import Condition, Path, Tree, tree_of
 
 MOST_ROWS = 100_000  # that a tree grows on
+SMALL = 0.01  # share of the rows up to which a cluster may go without a rule
 
 
 def small_tree(
@@ -135,6 +136,7 @@ def cut_back(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
         Share of the rows that must keep their label, if the tree gives it to so many.
     """
     leaf = np.array([test is None for test in tree.tests])
+    protected = reached.sum(axis=0) > SMALL * reached.sum()
     rows = reached.copy()
     for node in np.flatnonzero(~leaf)[::-1]:
         rows[node] = rows[tree.yes[node]] + rows[tree.no[node]]
@@ -146,7 +148,8 @@ def cut_back(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
         cost = kept - right
         left = bears[0] - bears  # leaves of each cluster if a node were cut
         left[np.arange(len(label)), label] += 1
-        able = _inside(tree, leaf) & (kept[0] - cost >= least) & (left >= np.minimum(bears[0], 1)).all(axis=1)
+        lost = ((left == 0) & (bears[0] > 0) & protected[: left.shape[1]]).any(axis=1)
+        able = _inside(tree, leaf) & (kept[0] - cost >= least) & ~lost
         if not able.any():
             return _cut(tree, leaf, label)
         leaf[np.flatnonzero(able)[np.argmin(cost[able] / (bears[able].sum(axis=1) - 1))]] = True

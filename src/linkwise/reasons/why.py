@@ -7,9 +7,9 @@ either, the columns decided, and the rules of an explanation tell how.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,35 +19,38 @@ from linkwise.data.words import counted
 from linkwise.errors import ConstraintError
 from linkwise.evidence import Evidence, Fact
 from linkwise.reasons.clauses import Clause
-from linkwise.reasons.explanation import Explanation
-from linkwise.reasons.rules import Rule
+from linkwise.reasons.explanation import Explanation, labels_of, last_step
+from linkwise.reasons.rules import Name, Rule
 from linkwise.reasons.words import percent
 
-By = Literal["answers", "stand-ins", "rules", "nothing"]
+By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
 """How a row is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Why:
     """Why two rows are together, or apart; `print` says it.
 
     Attributes
     ----------
     first, second : int
-    together : bool
-        Whether they are in one cluster.
-    by : {"answers", "stand-ins", "rules", "nothing"}
-        What says so: answers about the rows themselves; answers about the rows that stand for them, or
-        that one row stands for both; rules; nothing that is known here.
+    clusters : tuple of (str or int)
+        Of `first` and of `second`.
+    by : {"answers", "parts", "rules", "nothing"}
+        What says so: answers about the rows themselves; answers about other rows of the parts that hold
+        them, or that one part holds both; rules; nothing that is known here.
     facts : tuple of Fact
         The shortest chain of answers that says so.
-    stand_ins : tuple of int
-        The rows that stand for `first` and for `second`, where such are known.
-    n_rows : int
-        Rows of the part that holds both; 0 where they are in two.
+    parts : tuple of (int, int)
+        For `first` and for `second` the row that stands for its part, and the number of rows in the part;
+        empty where a method does not treat many rows as one.
+    moved : tuple of Fact
+        Answers that took `first` or `second` out of its part.
     against : tuple of Fact
         Answers that say the contrary, where the clustering breaks them.
+    unsure : bool
+        Whether nobody was sure, of the rows or of those that stand for them.
     rules : tuple of Rule
         What the explanation says of `first` and of `second`.
     parted_by : Clause or None
@@ -58,42 +61,69 @@ class Why:
 
     first: int
     second: int
-    together: bool
+    clusters: tuple[Name, Name]
     by: By
     facts: tuple[Fact, ...] = ()
-    stand_ins: tuple[int, ...] = ()
-    n_rows: int = 0
+    parts: tuple[tuple[int, int], ...] = ()
+    moved: tuple[Fact, ...] = ()
     against: tuple[Fact, ...] = ()
+    unsure: bool = False
     rules: tuple[Rule, ...] = ()
     parted_by: Clause | None = None
     fidelity: float = 1.0
 
+    @property
+    def together(self) -> bool:
+        """Whether they are in one cluster."""
+        return self.clusters[0] == self.clusters[1]
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
-    def sentences(self, call: Call = str) -> list[str]:
-        """The reason in words, with rows called as `call` calls them."""
+    def __repr__(self) -> str:
+        return f"<Why: {self.sentences()[0]}>"
+
+    def sentences(self, names: Call | Sequence[object] = str) -> list[str]:
+        """The reason in words.
+
+        Parameters
+        ----------
+        names : callable or sequence
+            What a row is called: ``names(row)``, or ``names[row]``.
+        """
+        call: Call = names if callable(names) else lambda row: str(names[row])
         one, other = call(self.first), call(self.second)
-        said = [f"{one} and {other} are {'together' if self.together else 'apart'}."]
-        if self.by == "answers":
-            return [*said, f"Answers say so: {chain(self.facts, call)}.", *self._by_rules(one, other)]
+        if self.together:
+            said = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
+        else:
+            said = [f"{one} (cluster {self.clusters[0]}) and {other} (cluster {self.clusters[1]}) are apart."]
         if self.against:
             said.append(f"This breaks answers: {chain(self.against, call)}.")
+        if self.by == "answers":
+            said.append(f"Answers say so: {chain(self.facts, call)}.")
         else:
-            said.append("No answer says so of the two themselves.")
-        return said + self._by_stand_ins(call) + self._by_rules(one, other)
+            said += self._by_parts(call)
+        return said + self._by_rules(one, other)
 
-    def _by_stand_ins(self, call: Call) -> list[str]:
-        if not self.stand_ins:
-            return []
-        if self.n_rows:
-            part = f"one part of {counted(self.n_rows, 'row')}, treated as one"
-            return [f"They are in {part}, which {call(self.stand_ins[0])} stands for."]
-        rows = zip((self.first, self.second), self.stand_ins, strict=True)
-        said = [f"{call(there)} stands for {call(row)}." for row, there in rows if row != there]
+    def _by_parts(self, call: Call) -> list[str]:
+        """What is said of the parts that hold the rows, where there are such."""
+        said = []
+        if self.moved:
+            said.append(
+                f"Answers took {call(self.moved[0].first)} out of its part: {chain(self.moved, call)}."
+            )
+        if len(self.parts) == 2 and self.parts[0] == self.parts[1] and self.together and not self.facts:
+            lead, size = self.parts[0]
+            return [*said, f"They are in one part of {counted(size, 'row')}, which {call(lead)} stands for."]
+        for row, (lead, size) in zip((self.first, self.second), self.parts, strict=False):
+            if size > 1:
+                stands = "which it stands for" if lead == row else f"which {call(lead)} stands for"
+                said.append(f"{call(row)} is in a part of {size} rows, {stands}.")
         if self.facts:
-            return [*said, f"Answers say so of these: {chain(self.facts, call)}."]
-        return [*said, "How these are related was not asked yet."]
+            return [*said, f"Answers about rows of these parts say so: {chain(self.facts, call)}."]
+        if self.unsure:
+            return [*said, "Somebody was asked, and was unsure."]
+        return [*said, "Nothing is known of these two parts."] if self.parts and not self.moved else said
 
     def _by_rules(self, one: str, other: str) -> list[str]:
         if not self.rules:
@@ -101,8 +131,9 @@ class Why:
         first, second = self.rules
         how = f"The rules (right for {percent(self.fidelity)} of the rows)"
         if (first.cluster == second.cluster) != self.together:
-            under = " and ".join(str(name) for name in dict.fromkeys((first.cluster, second.cluster)))
-            return [f"{how} do not show it: they put them under {under}."]
+            rows = zip((one, other), self.rules, self.clusters, strict=True)
+            strays = [f"{row} under {rule.cluster}" for row, rule, own in rows if rule.cluster != own]
+            return [f"{how} do not show it: they put {' and '.join(strays)}."]
         if first.leaf == second.leaf:
             return [f"{how} say of both: {first}."]
         said = [f"{how} say of {one}: {first}.", f"They say of {other}: {second}."]
@@ -120,7 +151,7 @@ def why(
     first: int,
     second: int,
     *,
-    evidence: Evidence | Constraints | None = None,
+    constraints: Constraints | Evidence | None = None,
     stand_ins: ArrayLike | None = None,
     explanation: Explanation | None = None,
 ) -> Why:
@@ -129,16 +160,17 @@ def why(
     Parameters
     ----------
     clustering : array-like of shape (n_rows,), or fitted clusterer
-        Labels, or what has ``labels_``.
+        Labels, or what has ``labels_``, or a pipeline that ends in it.
     first, second : int
         Two different rows.
-    evidence : Evidence or Constraints, optional
-        What is known about pairs; by default the ``constraints_`` of a learner.
+    constraints : Constraints or Evidence, optional
+        What is known about pairs; by default the ``constraints_`` of a clusterer. Of contradictory ones the
+        cannot-links that contradict others are left out.
     stand_ins : array-like of shape (n_rows,), optional
         For each row the row that stands for it, where a method treats many rows as one, as COBRAS does with
         the rows of a super-instance.
     explanation : Explanation, optional
-        Rules to look the rows up in; those of the same rows.
+        Rules to look the rows up in; of the same clustering.
 
     Returns
     -------
@@ -148,53 +180,102 @@ def why(
     --------
     >>> import linkwise as lw
     >>> c = lw.Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
-    >>> print(lw.why([0, 0, 0, 1, 1], 0, 3, evidence=c))
-    0 and 3 are apart.
+    >>> print(lw.why([0, 0, 0, 1, 1], 0, 3, constraints=c))
+    0 (cluster 0) and 3 (cluster 1) are apart.
     Answers say so: 0 = 1 = 2 ≠ 3.
     """
-    labels = np.asarray(getattr(clustering, "labels_", clustering))
+    labels = labels_of(clustering)
     i, j = (_row(row, len(labels)) for row in (first, second))
     if i == j:
         raise ConstraintError(f"row {i} is compared with itself; give two different rows")
-    known = _evidence(
-        getattr(clustering, "constraints_", None) if evidence is None else evidence, len(labels)
-    )
-    together = bool(labels[i] == labels[j])
-    wanted = "yes" if together else "no"
+    own = getattr(last_step(clustering), "constraints_", None)
+    known = _evidence(own if constraints is None else constraints, len(labels))
+    clusters = (labels[i].item(), labels[j].item())
+    by_rules = {} if explanation is None else _by_rules(explanation, labels, i, j)
+    wanted = "yes" if clusters[0] == clusters[1] else "no"
     relation = known.relation(i, j)
-    rules = () if explanation is None else _rules(explanation, i, j, len(labels))
-    told: dict[str, Any] = {
-        "rules": rules,
-        "parted_by": None if explanation is None else parting(explanation, i, j),
-        "fidelity": 1.0 if explanation is None else explanation.fidelity,
-    }
     if relation.verdict == wanted:
-        return Why(i, j, together, "answers", relation.because, **told)
-    if relation.verdict in ("yes", "no"):
-        told["against"] = relation.because
+        return Why(i, j, clusters, "answers", relation.because, **by_rules)
+    told: dict[str, Any] = {"against": relation.because if relation.verdict in ("yes", "no") else ()}
+    told["unsure"] = relation.verdict == "unsure"
     if stand_ins is not None:
-        found = _by_stand_ins(known, _checked_stand_ins(stand_ins, len(labels)), i, j, wanted)
-        if found is not None:
-            return Why(i, j, together, "stand-ins", *found, **told)
-    shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == together
-    return Why(i, j, together, "rules" if shown else "nothing", **told)
+        told |= _by_parts(known, labels, _checked_stand_ins(stand_ins, len(labels)), i, j)
+    rules = by_rules.get("rules", ())
+    shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == (wanted == "yes")
+    by: By = "parts" if told.get("parts") else "rules" if shown else "nothing"
+    return Why(i, j, clusters, by, **told, **by_rules)
 
 
-def _by_stand_ins(
-    known: Evidence, stand_ins: NDArray[np.int64], i: int, j: int, wanted: str
-) -> tuple[tuple[Fact, ...], tuple[int, ...], int] | None:
-    """Answers about rows that stand for `i` and `j`, these rows, and the size of the part that holds both.
+# ---------------------------------------------------------------- parts
+class Part(NamedTuple):
+    """The rows that are treated as one with a row and are still where it is; itself alone if it was moved."""
 
-    A row that was asked about may have left its part: then what is said of itself counts.
-    """
-    of_i, of_j = int(stand_ins[i]), int(stand_ins[j])
-    if of_i == of_j and wanted == "yes":
-        return (), (of_i, of_j), int(np.sum(stand_ins == of_i))
-    for a, b in ((of_i, of_j), (i, of_j), (of_i, j)):
-        relation = known.relation(a, b)
-        if a != b and relation.verdict == wanted:
-            return relation.because, (a, b), 0
-    return ((), (of_i, of_j), 0) if wanted == "no" and of_i != of_j else None
+    lead: int
+    rows: NDArray[np.intp]
+    moved: bool
+
+
+def _part(labels: NDArray[Any], stand_ins: NDArray[np.int64], row: int) -> Part:
+    lead = int(stand_ins[row])
+    if labels[row] != labels[lead]:
+        return Part(row, np.array([row]), True)
+    return Part(lead, np.flatnonzero((stand_ins == lead) & (labels == labels[row])), False)
+
+
+def _by_parts(
+    known: Evidence, labels: NDArray[Any], stand_ins: NDArray[np.int64], i: int, j: int
+) -> dict[str, Any]:
+    """What is known of the parts that hold two rows."""
+    one, other = _part(labels, stand_ins, i), _part(labels, stand_ins, j)
+    together = bool(labels[i] == labels[j])
+    told: dict[str, Any] = {"parts": tuple((part.lead, len(part.rows)) for part in (one, other))}
+    if together and not one.moved and one.lead == other.lead:
+        return told
+    pair = _decided(known, one, other, "yes" if together else "no")
+    if pair is not None:
+        told["facts"] = known.relation(*pair).because
+    else:
+        told["unsure"] = known.verdict(one.lead, other.lead) == "unsure" or known.verdict(i, j) == "unsure"
+        for row, part in ((i, one), (j, other)):
+            if part.moved and (reason := _out_of_its_part(known, labels, stand_ins, row)):
+                told["moved"] = reason
+    return told
+
+
+def _decided(known: Evidence, one: Part, other: Part, wanted: str) -> tuple[int, int] | None:
+    """Two rows of two parts of which answers say what is wanted: first the rows that stand for the parts."""
+    if one.lead != other.lead and known.verdict(one.lead, other.lead) == wanted:
+        return one.lead, other.lead
+    said = known.groups()
+    here, there = (np.flatnonzero(np.isin(said.row, part.rows)) for part in (one, other))
+    for a in here.tolist():
+        for b in there.tolist():
+            first, second = int(said.row[a]), int(said.row[b])
+            if first != second and known.verdict(first, second) == wanted:
+                return first, second
+    return None
+
+
+def _out_of_its_part(
+    known: Evidence, labels: NDArray[Any], stand_ins: NDArray[np.int64], row: int
+) -> tuple[Fact, ...]:
+    """The answers by which a row is apart from one that is where its part is."""
+    lead = int(stand_ins[row])
+    stayed = np.flatnonzero((stand_ins == lead) & (labels == labels[lead]))
+    pair = _decided(known, Part(row, np.array([row]), True), Part(lead, stayed, False), "no")
+    return () if pair is None else known.relation(*pair).because
+
+
+# ---------------------------------------------------------------- rules
+def _by_rules(explanation: Explanation, labels: NDArray[Any], i: int, j: int) -> dict[str, Any]:
+    """What an explanation says of two rows."""
+    if len(explanation.labels) != len(labels) or (explanation.labels != labels).any():
+        raise ValueError("the explanation is of another clustering; make it anew: explain(labels, X)")
+    return {
+        "rules": (explanation.rule_of(i), explanation.rule_of(j)),
+        "parted_by": parting(explanation, i, j),
+        "fidelity": explanation.fidelity,
+    }
 
 
 def parting(explanation: Explanation, i: int, j: int) -> Clause | None:
@@ -206,12 +287,7 @@ def parting(explanation: Explanation, i: int, j: int) -> Clause | None:
     )
 
 
-def _rules(explanation: Explanation, i: int, j: int, n_rows: int) -> tuple[Rule, ...]:
-    if explanation.n_rows != n_rows:
-        raise ValueError(f"the explanation is about {explanation.n_rows} rows, the clustering about {n_rows}")
-    return explanation.rule_of(i), explanation.rule_of(j)
-
-
+# ---------------------------------------------------------------- what people hand in
 def _checked_stand_ins(stand_ins: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     found = np.asarray(stand_ins)
     if found.shape != (n_rows,) or found.dtype.kind not in "iu":
@@ -222,17 +298,19 @@ def _checked_stand_ins(stand_ins: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def _evidence(given: Evidence | Constraints | None, n_rows: int) -> Evidence:
+def _evidence(given: Constraints | Evidence | None, n_rows: int) -> Evidence:
     """What is known of pairs of rows."""
+    if given is not None and not isinstance(given, (Constraints, Evidence)):
+        raise TypeError(f"constraints is a {type(given).__name__}; give Constraints or Evidence")
+    if given is not None and given.n_rows != n_rows:
+        raise ValueError(f"the constraints are about {given.n_rows} rows, the clustering about {n_rows}")
     if isinstance(given, Evidence):
-        known = given
-    elif given is None or isinstance(given, Constraints):
-        known = Evidence(n_rows, given)
-    else:
-        raise TypeError(f"evidence is a {type(given).__name__}; give Evidence or Constraints")
-    if known.n_rows != n_rows:
-        raise ValueError(f"the evidence is about {known.n_rows} rows, the clustering about {n_rows}")
-    return known
+        return given
+    if given is not None and len(given.conflicts):
+        wrong = {tuple(pair) for pair in given.conflicts.tolist()}
+        kept = [pair for pair in given.cannot_link.tolist() if tuple(pair) not in wrong]
+        given = Constraints(n_rows, given.must_link, kept)
+    return Evidence(n_rows, given)
 
 
 def _row(row: object, n_rows: int) -> int:

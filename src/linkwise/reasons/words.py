@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linkwise.data.words import counted, listed
+from linkwise.reasons.clauses import shown_word
 from linkwise.reasons.rules import ClusterRules, Rule
 
 if TYPE_CHECKING:
@@ -26,23 +27,30 @@ def in_words(found: Explanation) -> str:
 
 def headline(found: Explanation) -> str:
     """How many rules there are, and how far they can be trusted."""
-    rules, rows = counted(len(found.rules), "rule"), counted(found.n_rows, "row")
+    n, rows = len(found.rules), counted(found.n_rows, "row")
     if found.is_the_clustering:
-        return f"The clusters are these {rules}, which hold for every one of {rows}."
-    said = f"{rules} put {percent(found.fidelity)} of {rows} into their cluster"
-    said += f" (the largest cluster alone: {percent(found.baseline)})."
+        return f"The clusters are {'this rule' if n == 1 else f'these {n} rules'}, for every one of {rows}."
+    said = f"{counted(n, 'rule')} {'puts' if n == 1 else 'put'} {percent(found.fidelity)} of {rows}"
+    said += f" into their cluster (the largest cluster alone: {percent(found.baseline)})."
+    if found.fidelity < found.wanted:
+        said += (
+            f" No more than {found.max_leaves} rules were tried, which do not reach {percent(found.wanted)}."
+        )
     return said if found.approximation is None else f"{said} Approximate: {found.approximation}."
 
 
 def cluster_lines(cluster: ClusterRules) -> list[str]:
     """A cluster and its rules, a line each."""
-    told = [f"cluster {cluster.cluster}: {counted(cluster.n_rows, 'row')}"]
-    if not cluster.rules:
-        where = listed(f"{name} ({n})" for name, n in cluster.told_as)
+    told = [f"cluster {shown_word(str(cluster.cluster))}: {counted(cluster.n_rows, 'row')}"]
+    if not cluster.rules and cluster.n_rows:
+        where = listed(f"{shown_word(str(name))} ({n})" for name, n in cluster.told_as)
         return [f"{told[0]}, no rule of their own; they stand under {where}"]
-    if cluster.cover < 1 or cluster.purity < 1:
+    if cluster.n_rows and (cluster.cover < 1 or cluster.purity < 1):
         told.append(f"cover {percent(cluster.cover)}, purity {percent(cluster.purity)}")
-    joins = ["  if ", *["  or "] * (len(cluster.rules) - 1)]
+    joins = [
+        "  if " if cluster.rules and cluster.rules[0].clauses else "  ",
+        *["  or "] * (len(cluster.rules) - 1),
+    ]
     lines = [f"{join}{rule}   ({reach(rule)})" for join, rule in zip(joins, cluster.rules, strict=True)]
     return [", ".join(told), *lines]
 

@@ -120,7 +120,7 @@ class SessionView:
         """
         labels, stand_ins = self._clustering()[0].labels, self.stand_ins
         return why(
-            labels, first, second, evidence=self._known(), stand_ins=stand_ins, explanation=explanation
+            labels, first, second, constraints=self._known(), stand_ins=stand_ins, explanation=explanation
         )
 
     @property

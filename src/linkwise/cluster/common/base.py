@@ -18,7 +18,7 @@ from linkwise.closure import chain_in_words, shortest_chain
 from linkwise.cluster.common import points
 from linkwise.constraints import Constraints, constraint_score
 from linkwise.errors import InfeasibleConstraintsError
-from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 from linkwise.learner import Labels, Progress
 
 
@@ -71,6 +71,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         self
         """
         self._validate_params()
+        refuse_constraints_as_y(y)
         rows = checked_rows(X, self, sparse=self.sparse)
         wanted = checked_constraints(constraints, rows)
         if self._breaks_nothing():

@@ -64,6 +64,8 @@ def columns_of(
         shown = (x[:, None] == np.unique(x)).astype(np.float64) if j in names else x[:, None]
         values = np.unique(x) if j in names else np.array([np.nan])
         part = shown - np.average(shown, axis=0, weights=weight)
+        if standardize:  # squares of what is very small are nothing
+            part = part / max(float(np.abs(part).max(initial=0.0)), np.finfo(np.float64).tiny)
         squares = float(np.einsum("ij,ij,i->", part, part, np.ones(len(x)) if weight is None else weight))
         if len(x) and x.min() < x.max():
             parts.append(part / np.sqrt(squares) if standardize else part)

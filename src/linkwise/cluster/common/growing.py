@@ -144,7 +144,8 @@ def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
     found: dict[object, Growing] = {}
     for _, t, at, split in nearly_sorted(candidates, problem.beam_width):
         tree = refined(problem, viewed[t], at, split)
-        found.setdefault(frozenset((leaf.path, leaf.label) for leaf in tree.leaves), tree)
+        number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
+        found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
         if len(found) == problem.beam_width:
             break
     return list(found.values())
