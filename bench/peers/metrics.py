@@ -31,7 +31,9 @@ import numpy as np
 import linkwise as lw
 from bench import data
 from bench.harness import Cell, Row, add_common_options, out_folder, run_cells, table, write_csv
-from linkwise.metric.rca import within
+from linkwise.metric.itml import ITML
+from linkwise.metric.mmc import MMC
+from linkwise.metric.rca import RCA, within
 
 CONSTRAINTS, RUNS = 200, 5
 AGREED = 1e-6  # of the greatest entry
@@ -89,10 +91,10 @@ def measure(cell: Cell, python: str) -> Row:
 
 def ours(method: str) -> Any:
     return {
-        "ITML": lambda: lw.ITML(random_state=0),
-        "RCA": lambda: lw.RCA(shrinkage=0.0),
-        "MMC": lambda: lw.MMC(ridge=LEAST_RIDGE, tol=1e-8),
-        "full MMC": lambda: lw.MMC(diagonal=False, ridge=LEAST_RIDGE, tol=1e-8),
+        "ITML": lambda: ITML(random_state=0),
+        "RCA": lambda: RCA(shrinkage=0.0),
+        "MMC": lambda: MMC(ridge=LEAST_RIDGE, tol=1e-8),
+        "full MMC": lambda: MMC(diagonal=False, ridge=LEAST_RIDGE, tol=1e-8),
     }[method]()
 
 
