@@ -26,7 +26,11 @@ def main(problem: str, metrics: str) -> None:
     found = {}
     for name in given["methods"]:
         start = time.process_time()
-        learned = fits[str(name)]()
+        try:
+            learned = fits[str(name)]()
+        except (ValueError, ArithmeticError) as error:  # NumPy's LinAlgError is one of the first
+            found[f"{name} error"] = np.array(str(error))
+            continue
         found[f"{name} seconds"] = time.process_time() - start
         found[str(name)] = learned.get_mahalanobis_matrix()
     np.savez(metrics, **found)

@@ -68,6 +68,14 @@ def test_what_takes_too_long_is_left_out(small, monkeypatch):
     assert metrics.line_of("iris", "ITML", [row])[-1] == row["why"]
 
 
+def test_where_the_other_fails_that_is_said(small, tmp_path):
+    failing = STAND_IN.replace("return self\n", "raise ValueError('no way')\n", 1)
+    (tmp_path / "metric_learn.py").write_text(failing)
+    row = metrics.measure(("iris", "MMC", "0"), sys.executable)
+    assert row["why"] == "no way"
+    assert metrics.line_of("iris", "MMC", [row])[-1] == "no way"
+
+
 def test_a_covariance_without_inverse_is_left_out(small, monkeypatch):
     monkeypatch.setattr(metrics, "CONSTRAINTS", 2)
     assert metrics.measure(("iris", "RCA", "0"), sys.executable)["why"] == "no inverse"

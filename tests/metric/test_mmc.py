@@ -58,7 +58,7 @@ def test_where_the_least_is_alone_the_weights_are_the_same():
 @settings(max_examples=15)
 def test_no_other_matrix_is_better(seed, d, n_pairs, ridge):
     X, c = a_problem(seed, d=d, n_pairs=n_pairs)
-    model = lw.MMC(diagonal=False, ridge=ridge).fit(X, constraints=c)
+    model = lw.MMC(diagonal=False, ridge=ridge, tol=1e-8).fit(X, constraints=c)
     assert np.trace(model.get_mahalanobis_matrix()) == pytest.approx(d)
     if len(c.cannot_link):
         ours, least = paper.full_objective(model.components_, X, c, ridge), paper.full_least(X, c, ridge)
@@ -113,7 +113,7 @@ def test_pairs_of_identical_rows_say_nothing():
     np.testing.assert_allclose(diagonal_weights(X, [], [(0, 1)]), np.ones(3))
     c = lw.Constraints(10, [(2, 3)], [(4, 5), (0, 1)])
     with pytest.warns(lw.ConstraintWarning, match="rows 0 and 1 are required apart but identical"):
-        found = lw.MMC(ridge=1e-3).fit(X, constraints=c).get_mahalanobis_matrix()
+        found = lw.MMC(ridge=1e-3, tol=1e-8).fit(X, constraints=c).get_mahalanobis_matrix()
     np.testing.assert_allclose(found, np.diag(plain))
 
 

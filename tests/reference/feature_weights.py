@@ -56,10 +56,12 @@ def best_of_starts(framework, candidates):
 
 
 def climb_by_factors(framework, best, sweeps):
-    """Each weight at every factor, in turn."""
+    """Each weight at every factor, in turn, until every constraint is satisfied."""
     for _ in range(sweeps):
         before = best
         for d in range(len(best[0])):
+            if best[2] == len(framework.must_link) + len(framework.cannot_link):
+                return best
             at, weight = best, best[0][d]
             for factor in FACTORS:
                 weights = at[0].copy()

@@ -52,7 +52,7 @@ class MMC(MetricLearner):
     ridge : float
         Each feature counts as if this share of the must-links were pairs of random rows; 1e-10 at least.
     tol : float
-        How far from its least the objective may end; it has no unit.
+        How far from its least the objective may end: about the share by which cannot-links could be longer.
     max_iter : int
         Steps at most.
 
@@ -86,7 +86,7 @@ class MMC(MetricLearner):
     }
 
     def __init__(
-        self, diagonal: bool = True, *, ridge: float = 1.0, tol: float = 1e-8, max_iter: int = 2000
+        self, diagonal: bool = True, *, ridge: float = 1.0, tol: float = 1e-5, max_iter: int = 2000
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge

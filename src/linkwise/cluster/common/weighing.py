@@ -72,8 +72,10 @@ class Weighting(NamedTuple):
     weights: Array
     """(m,), at least 0."""
     found: Clustered
+    broken: int
+    """Constraints that the clustering breaks."""
     satisfied: float
-    """Weight of the constraints that the clustering satisfies."""
+    """Weight of those that it satisfies."""
     validity: float
 
     def better_than(self, other: Weighting) -> bool:
@@ -114,7 +116,8 @@ class Trials:
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
         lost = rival is not None and satisfied < rival.satisfied
-        return Weighting(weights, found, satisfied, -np.inf if lost else self.aim.validity(rows, found))
+        validity = -np.inf if lost else self.aim.validity(rows, found)
+        return Weighting(weights, found, int(must.sum() + cannot.sum()), satisfied, validity)
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:
@@ -129,7 +132,13 @@ Tune = Callable[[Trials, Weighting, int], Weighting]
 
 # ---------------------------------------------------------------- one round
 def tuned(
-    trials: Trials, before: Weighting | None, tune: Tune, sweeps: int, *, mixed: bool = True
+    trials: Trials,
+    before: Weighting | None,
+    tune: Tune,
+    sweeps: int,
+    *,
+    mixed: bool = True,
+    until_satisfied: bool = True,
 ) -> Weighting:
     """The best weights of the dimensions at hand that a hill climb finds.
 
@@ -145,11 +154,15 @@ def tuned(
     mixed : bool
         Whether the climb may start between equal weights and the metric of the constraints, or only from
         this metric.
+    until_satisfied : bool
+        Whether it ends where every constraint is satisfied, or goes on for validity.
     """
     best = _start(trials, before, mixed)
     for _ in range(sweeps):
         start = best
         for dimension in range(len(best.weights)):
+            if until_satisfied and not best.broken:
+                return best
             best = tune(trials, best, dimension)
         if trials.spent or not best.better_than(start):
             break
@@ -206,9 +219,10 @@ def by_steps(delta: float) -> Tune:
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         for sign in (1, -1):
             start = best
-            while not trials.spent and (found := _step(trials, best, dimension, sign * delta)).better_than(
-                best
-            ):
+            while not trials.spent:
+                found = _step(trials, best, dimension, sign * delta)
+                if not found.better_than(best):
+                    break
                 best = found
             if best is not start:
                 break
@@ -255,9 +269,8 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
     def cluster(rows: Array, starts: Array | None, /) -> Clustered:
         if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
             starts = points.starts(rows, k, seed, n_init)
-        ended = kernels.lloyd(
-            rows, starts.reshape(-1, *starts.shape[-2:]), MAX_ITER, 0.0, parallel.n_threads()
-        )
+        begin = starts.reshape(-1, *starts.shape[-2:])
+        ended = kernels.lloyd(rows, begin, MAX_ITER, 0.0, parallel.n_threads())
         best = int(ended.inertia.argmin())
         labels, centers = ended.labels[best], ended.centers[best]
         if not np.bincount(labels, minlength=len(centers)).all():
@@ -268,12 +281,11 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
     return cluster
 
 
-def by_estimator(fitted: Callable[[Array], Any]) -> Cluster:
-    """Any clusterer: ``fitted(rows)`` gives it, fitted."""
+def by_estimator(labelled: Callable[[Array], NDArray[Any]]) -> Cluster:
+    """Any clusterer: ``labelled(rows)`` gives labels of any numbers, of which -1 is noise."""
 
     def cluster(rows: Array, starts: Array | None, /) -> Clustered:
-        given = np.asarray(fitted(rows).labels_)
-        names, number = np.unique(given, return_inverse=True)
+        names, number = np.unique(labelled(rows), return_inverse=True)
         noise = int(names[0] == -1)
         labels = (number.ravel() - noise).astype(np.int32)
         k = len(names) - noise
