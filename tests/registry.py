@@ -57,6 +57,12 @@ LEARNERS = (
         exact=False,
         known_k=True,
     ),
+    Entry(
+        "ActiveFeatureWeights",
+        lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
+        exact=False,
+        known_k=True,
+    ),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
 )
 
@@ -103,6 +109,13 @@ CLUSTERERS = (
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
     Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
     Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
+    Clusterer("FeatureWeightClustering", lw.FeatureWeightClustering, "soft", centers=False),
+    Clusterer(
+        "FeatureWeightClustering of columns, all at once",
+        partial(lw.FeatureWeightClustering, svd="none", sequential=False, max_evals=60),
+        "soft",
+        centers=False,
+    ),
     Clusterer("CKM", lw.CKM, "soft", sparse=True),
     Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
     Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),

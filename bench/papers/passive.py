@@ -1,4 +1,4 @@
-"""Clusterers with random constraints, side by side: ARI of each method beside other implementations.
+"""Clusterers and learned metrics with random constraints: ARI of each method beside other implementations.
 
     python -m bench.papers.passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
 
@@ -19,7 +19,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 
 import linkwise as lw
 from bench import data
@@ -58,14 +60,22 @@ Group = tuple[str, str, str]  # origin, task, method
 
 
 def methods() -> dict[str, Callable[[int, int], Any]]:
-    """Who takes part, as ``make(k, seed)``: plain k-means and all that cluster by constraints."""
+    """Who takes part, as ``make(k, seed)``: plain k-means, clusterers with constraints, learned metrics."""
     public = (getattr(lw, name) for name in lw.__all__)
     ours = [c for c in public if inspect.isclass(c) and issubclass(c, ConstrainedClusterer)]
     return {
-        "KMeans": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
+        "KMeans": plain,
         "COBS": lambda k, seed: lw.COBS(random_state=seed),
         **{c.__name__: partial(_made, c) for c in ours},
+        "ITML + KMeans": lambda k, seed: make_pipeline(lw.ITML(random_state=seed), plain(k, seed)),
+        "RCA + KMeans": lambda k, seed: make_pipeline(lw.RCA(), plain(k, seed)),
+        "MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(), plain(k, seed)),
+        "full MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(diagonal=False), plain(k, seed)),
     }
+
+
+def plain(k: int, seed: int) -> KMeans:
+    return KMeans(k, n_init=10, random_state=seed)
 
 
 def _made(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
@@ -103,9 +113,10 @@ def clustered(
         _, first = chosen(pool, constraints, satisfied(pool, constraints), "agreement", seed)
         return pool.clustering(first), ""
     model = methods()[method](len(set(task.y)), seed)
-    with warnings.catch_warnings(action="ignore"):
-        model.fit(task.X) if method == "KMeans" else model.fit(task.X, constraints=constraints)
-    return model.labels_, str(int(getattr(model, "fell_back_", False)))
+    known = {} if method == "KMeans" else {"constraints": constraints}
+    with warnings.catch_warnings(action="ignore"), config_context(enable_metadata_routing=True):
+        labels = model.fit_predict(task.X, **known)
+    return labels, str(int(getattr(model, "fell_back_", False)))
 
 
 # ---------------------------------------------------------------- all runs

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from linkwise.active.cobra import COBRA
     from linkwise.active.cobras import COBRAS
     from linkwise.active.explore_consolidate import ExploreConsolidate
+    from linkwise.active.feature_weights import ActiveFeatureWeights
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
     from linkwise.cluster.bckm import BCKM
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     )
     from linkwise.evidence import Evidence
     from linkwise.learner import Question, TruthOracle
+    from linkwise.metric.itml import ITML
+    from linkwise.metric.mmc import MMC
+    from linkwise.metric.rca import RCA
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.session import Session
     from linkwise.validity.dbcv import dbcv_score
+    from linkwise.validity.s_dbw import s_dbw_score
 
 __version__ = "0.1.0"
 
@@ -53,12 +59,14 @@ _HOME = {
     "COBRA": "active.cobra",
     "COBRAS": "active.cobras",
     "ExploreConsolidate": "active.explore_consolidate",
+    "ActiveFeatureWeights": "active.feature_weights",
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
+    "FeatureWeightClustering": "cluster.feature_weights",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
     "RCKM": "cluster.rckm",
@@ -75,6 +83,9 @@ _HOME = {
     "Evidence": "evidence",
     "Question": "learner",
     "TruthOracle": "learner",
+    "ITML": "metric.itml",
+    "MMC": "metric.mmc",
+    "RCA": "metric.rca",
     "Explanation": "reasons.explanation",
     "explain": "reasons.explanation",
     "Why": "reasons.why",
@@ -92,6 +103,7 @@ _HOME = {
     "SelfTuningSpectral": "select.self_tuning",
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
+    "s_dbw_score": "validity.s_dbw",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -105,6 +117,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ExploreConsolidate",
     "MinMax",
     "NPU",
+    "ActiveFeatureWeights",
     "COBS",
     "ActiveCOBS",
     "COPKMeans",
@@ -112,10 +125,14 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ConstrainedKMeans",
     "PCKMeans",
     "MPCKMeans",
+    "FeatureWeightClustering",
     "CKM",
     "RCKM",
     "BCKM",
     "ClusILC",
+    "ITML",
+    "MMC",
+    "RCA",
     "Pool",
     "Preset",
     "build_pool",
@@ -131,6 +148,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Why",
     "constraint_score",
     "dbcv_score",
+    "s_dbw_score",
     "ConstraintError",
     "ConstraintWarning",
     "DataError",

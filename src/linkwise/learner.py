@@ -55,7 +55,8 @@ class Learner(Protocol):
     """What `Run` needs of a learner.
 
     A learner may also have ``describe(prepared, evidence)``: sentences about where it stands, for people
-    (see `Describing`), and ``stand_ins(prepared)``, where it treats many rows as one (see `StandingIn`).
+    (see `Describing`), and ``stand_ins(prepared)``, where it treats many rows as one (see `StandingIn`),
+    and ``column_shares(prepared, evidence)``, where it learns how much each column counts (see `Weighing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -98,6 +99,14 @@ class StandingIn(Protocol):
 
     def stand_ins(self, prepared: Any) -> NDArray[np.int64] | None:
         """For each row the row that stands for it in what is shown; None before anything is."""
+
+
+@runtime_checkable
+class Weighing(Protocol):
+    """A learner that learns how much each column counts."""
+
+    def column_shares(self, prepared: Any, evidence: Evidence) -> NDArray[np.float64] | None:
+        """Share of each column of X in the distance between rows, 1 in all; None before any is known."""
 
 
 def rng_at(seed: int, *place: int) -> np.random.Generator:

@@ -1,14 +1,15 @@
-"""``linkwise ask --method explore|minmax|npu``: the number of clusters must be said."""
+"""``linkwise ask --method explore|minmax|npu|weights``: the number of clusters must be said."""
 
 import pytest
 
 from linkwise.session.session import Session
 
 each = pytest.mark.parametrize("method", ["explore", "minmax", "npu"])
+each_told = pytest.mark.parametrize("method", ["explore", "minmax", "npu", "weights"])
 QUICK = ("--estimator", "pckmeans")
 
 
-@each
+@each_told
 def test_without_the_number_of_clusters_it_says_what_to_type(fruit, linkwise, method):
     done = linkwise("ask", fruit.path, "--method", method)
     assert done.exit_code == 2
@@ -34,6 +35,26 @@ def test_the_truth_finds_the_groups(fruit, linkwise, method):
     assert "3 of 3 clusters have been met" in status
 
 
+def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, linkwise, tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\n")
+    done = linkwise(
+        "ask", fruit.path, "--method", "weights", "--clusters", 3, "--constraints", pairs, said="s\nq\n"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "2 of at most 5 dimensions are in use." in " ".join(done.stdout.split())
+    told = linkwise("explain", fruit.path).stdout
+    assert "What counts in the learned distance: " in " ".join(told.split())
+    status = linkwise("status", fruit.path).stdout
+    assert "ActiveFeatureWeights, 3 clusters, seed 0" in status
+    assert "3 pairs brought in" in status
+    refused = linkwise("ask", fruit.path, "--estimator", "pckmeans")
+    assert refused.exit_code == 2
+    assert "--estimator belongs to --method explore or minmax or npu" in " ".join(refused.stderr.split())
+    done = linkwise("ask", fruit.path, "--method", "minmax", said="q\n")
+    assert "MinMax, 3 clusters, by mpckmeans, seed 0 asks from now on" in " ".join(done.stdout.split())
+
+
 def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise):
     linkwise("ask", fruit.path, said="n\nq\n")
     refused = linkwise("ask", fruit.path, "--method", "minmax")
@@ -53,7 +74,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--clusters", 3), "--clusters belongs to --method explore or minmax or npu"),
+        (("--clusters", 3), "--clusters belongs to --method explore or minmax or npu or weights"),
         (("--method", "cobs", *QUICK), "--estimator belongs to --method explore"),
         (("--method", "npu", "--clusters", 3, "--preset", "quick"), "--preset belongs to --method cobs"),
         (

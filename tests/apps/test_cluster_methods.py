@@ -79,6 +79,13 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     assert [(row["id"], row["cluster"]) for row in rows] == [
         (f"f{i}", label) for i, label in enumerate(model.labels_.tolist())
     ]
+    columns = told.pop("columns")
+    if method == "weights":
+        assert list(columns) == ["weight", "width", "colour"]
+        assert sum(columns.values()) == pytest.approx(1)
+        assert columns["weight"] == pytest.approx(model.feature_weights_[0])
+    else:
+        assert columns is None
     assert told == {
         "type": "summary",
         "method": METHODS[method],

@@ -42,21 +42,26 @@ def test_targets_are_of_methods_and_sets_that_there_are():
 
 def test_all_clusterers_take_part():
     made = {name: make(3, 5) for name, make in passive.methods().items()}
-    assert {"KMeans", "COBS", "PCKMeans", "MPCKMeans"} <= set(made)
+    assert {"KMeans", "COBS", "PCKMeans", "MPCKMeans", "ITML + KMeans", "RCA + KMeans"} <= set(made)
     for name, model in made.items():
-        assert type(model).__name__ == name
+        if name.endswith(" + KMeans"):
+            learner, model = model
+            assert type(learner).__name__ == name.removeprefix("full ").removesuffix(" + KMeans")
+            assert getattr(learner, "random_state", 5) == 5
+        assert type(model).__name__ == name.split(" + ")[-1]
         assert model.random_state == 5
         assert name == "COBS" or model.get_params().get("n_clusters", 3) == 3
 
 
-@pytest.mark.parametrize("method", ["KMeans", "PCKMeans"])
+@pytest.mark.parametrize("method", ["KMeans", "PCKMeans", "RCA + KMeans"])
 def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
     task, place = made_up("iris", None), Place(data.Source(), tmp_path)
     row = passive.measure(("scikit-learn", "iris", method, "3"), place)
     pairs = supervised(36, 3)[1][:50]
     c = constraints_of(task.y, pairs)
-    if method == "KMeans":
-        labels = KMeans(3, n_init=10, random_state=3).fit(task.X).labels_
+    if "KMeans" in method.split(" + "):
+        X = lw.RCA().fit_transform(task.X, constraints=c) if "RCA" in method else task.X
+        labels = KMeans(3, n_init=10, random_state=3).fit(X).labels_
     else:
         labels = lw.PCKMeans(3, random_state=3).fit(task.X, constraints=c).labels_
     assert row["ari"] == f"{ari_elsewhere(task.y, labels, pairs):.4f}"

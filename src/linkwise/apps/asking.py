@@ -20,15 +20,17 @@ METHODS = {
     "explore": "ExploreConsolidate",
     "minmax": "MinMax",
     "npu": "NPU",
+    "weights": "ActiveFeatureWeights",
 }
-KNOWN_K = ("explore", "minmax", "npu")  # those that are told the number of clusters
+REFITTING = ("explore", "minmax", "npu")  # those that refit a clusterer
+KNOWN_K = (*REFITTING, "weights")  # those that are told the number of clusters
 OWNERS = {  # parameter -> its option, and the methods that it belongs to
     "n_super_instances": ("--super-instances", ("cobra",)),
     "preset": ("--preset", ("cobs",)),
     "noise": ("--noise", ("cobs",)),
     "cache": ("--cache", ("cobs",)),
     "n_clusters": ("--clusters", KNOWN_K),
-    "estimator": ("--estimator", KNOWN_K),
+    "estimator": ("--estimator", REFITTING),
 }
 
 
@@ -123,7 +125,9 @@ def learner_in_words(described: dict[str, Any]) -> str:
     if described["name"] == "ActiveCOBS":
         words += [f"preset {parameters['preset']}", f"noise {parameters['noise']}"]
     if "n_clusters" in parameters:
-        words += [count(parameters["n_clusters"], "cluster"), _clusterer_in_words(parameters["estimator"])]
+        words.append(count(parameters["n_clusters"], "cluster"))
+    if "estimator" in parameters:
+        words.append(_clusterer_in_words(parameters["estimator"]))
     if parameters.get("random_state") is not None:
         words.append(f"seed {parameters['random_state']}")
     return ", ".join(words)

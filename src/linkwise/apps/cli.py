@@ -65,6 +65,7 @@ class Method(StrEnum):
     explore = "explore"
     minmax = "minmax"
     npu = "npu"
+    weights = "weights"
 
 
 class Chooser(StrEnum):
@@ -74,6 +75,7 @@ class Chooser(StrEnum):
     copkmeans = "copkmeans"
     pckmeans = "pckmeans"
     mpckmeans = "mpckmeans"
+    weights = "weights"
     seededkmeans = "seededkmeans"
     constrainedkmeans = "constrainedkmeans"
     ckm = "ckm"
@@ -203,7 +205,9 @@ def ask_command(
     clusters: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="With explore, minmax or npu, which must know: how many there are."
+            min=1,
+            metavar="N",
+            help="With explore, minmax, npu or weights, which must know: how many there are.",
         ),
     ] = None,
     estimator: Annotated[

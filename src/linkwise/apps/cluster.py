@@ -74,7 +74,7 @@ def _report(
         return report(model, pairs, width=width)
     if method == "clusilc":
         return clusterers.report_rules(model, pairs, encoded, width=width)
-    return clusterers.report(model, pairs, width=width)
+    return clusterers.report(model, pairs, encoded, width=width)
 
 
 def _summary(method: str, model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _summary(method: str, model: Any, pairs: Constraints, encoded: Encoded) -> d
         return summary(model, pairs)
     if method == "clusilc":
         return clusterers.summary_of_rules(model, pairs, encoded)
-    return clusterers.summary(model, pairs)
+    return clusterers.summary(model, pairs, encoded)
 
 
 def _ask_instead(file: Path, reading: Reading, clustering: Clustering, pairs: Path | None) -> str:

@@ -19,13 +19,14 @@ from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Table
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.reasons.explanation import explain
-from linkwise.reasons.words import cluster_lines, headline
+from linkwise.reasons.words import cluster_lines, headline, shares_by_column, what_counts
 
 METHODS = {
     "cobs": "COBS",
     "copkmeans": "COPKMeans",
     "pckmeans": "PCKMeans",
     "mpckmeans": "MPCKMeans",
+    "weights": "FeatureWeightClustering",
     "seededkmeans": "SeededKMeans",
     "constrainedkmeans": "ConstrainedKMeans",
     "ckm": "CKM",
@@ -129,12 +130,14 @@ def told_by_id(ids: Sequence[str] | None) -> Iterator[None]:
         ) from None
 
 
-def report(model: Any, pairs: Constraints, *, width: int) -> list[RenderableType]:
+def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
     """What a clusterer made that was told the number of clusters."""
     made = f"Clustered by {type(model).__name__} (n_clusters = {model.n_clusters})."
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
+    if hasattr(model, "feature_weights_"):
+        parts.append(Text(screen.printable(what_counts(model.feature_weights_, encoded.features))))
     return [*parts, screen.cluster_bars(sizes(model), width=width)]
 
 
@@ -157,7 +160,10 @@ def _fit(model: Any, pairs: Constraints) -> str:
 
 def summary_of_rules(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
     """What `report_rules` says, in JSON."""
-    return {**summary(model, pairs), "explanation": explain(model, encoded, constraints=pairs).to_dict()}
+    return {
+        **summary(model, pairs, encoded),
+        "explanation": explain(model, encoded, constraints=pairs).to_dict(),
+    }
 
 
 def sizes(model: Any) -> list[int]:
@@ -166,7 +172,7 @@ def sizes(model: Any) -> list[int]:
     return found
 
 
-def summary(model: Any, pairs: Constraints) -> dict[str, Any]:
+def summary(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
     """What `report` says, in JSON."""
     parameters = {name: value for name, value in model.get_params().items() if name in SAID}
     return {
@@ -177,4 +183,7 @@ def summary(model: Any, pairs: Constraints) -> dict[str, Any]:
         "pairs": pairs.n_constraints,
         "satisfied": pairs.n_constraints - model.violations_,
         "fell_back": getattr(model, "fell_back_", None),
+        "columns": shares_by_column(model.feature_weights_, encoded.features)
+        if hasattr(model, "feature_weights_")
+        else None,
     }

@@ -26,7 +26,7 @@ from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.why import Why, why
-from linkwise.reasons.words import cluster_lines, headline
+from linkwise.reasons.words import cluster_lines, headline, shares_by_column, what_counts
 from linkwise.session.session import Session
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
@@ -63,6 +63,10 @@ class Subject:
     ids : list of str
     why : callable
         ``why(first, second, explanation)``.
+    shares : dict of str to float
+        How much each column counts in a distance that was learned; empty where none was.
+    counts : str
+        The same in words.
     notes : tuple of str
     files : tuple of (Path or None, str)
         What must not be written over, and what it is called.
@@ -73,6 +77,8 @@ class Subject:
     constraints: Constraints
     ids: list[str]
     why: Callable[[int, int, Explanation], Why]
+    shares: dict[str, float] = field(default_factory=dict)
+    counts: str = ""
     notes: tuple[str, ...] = ()
     files: tuple[tuple[Path | None, str], ...] = field(default=())
 
@@ -104,11 +110,11 @@ def explained(
     if pair is not None:
         _tell_why(subject, found, pair, as_json=wanted.as_json)
     elif wanted.as_json:
-        emit(type="explanation", **found.to_dict())
+        emit(type="explanation", **found.to_dict(), columns=subject.shares)
     elif wanted.form in FORMS:
         print(FORMS[wanted.form](found))
     else:
-        _print_rules(found)
+        _print_rules(found, subject.counts)
     if wanted.plot is not None:
         _plot(found, wanted.plot)
 
@@ -126,28 +132,31 @@ def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subjec
     found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = kept.source
-    data, columns, X, ids = _data_of(found, source)
-    session = Session.open(found, X, ids=ids)
+    data, columns, encoded, ids = _data_of(found, source)
+    session = Session.open(found, encoded.X, ids=ids)
     with session:
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
-        evidence, stand_ins = session.evidence, session.stand_ins
+        evidence, stand_ins, shares = session.evidence, session.stand_ins, session.column_shares
     return Subject(
         labels,
         columns,
         held,
         names,
         lambda i, j, rules: why(labels, i, j, constraints=evidence, stand_ins=stand_ins, explanation=rules),
+        {} if shares is None else shares_by_column(shares, encoded.features),
+        "" if shares is None else what_counts(shares, encoded.features),
         files=((found, "the session itself"), (data, "its data")),
     )
 
 
-def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, Any, list[str] | None]:
-    """The data file of a session, its columns in their own units, its rows as clustered, and its ids."""
+def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, Encoded, list[str] | None]:
+    """The data file of a session, its columns in their own units, the same as clustered, and its ids."""
     if "demo" in source:
         bundled = datasets.load(source["demo"])
         features = tuple(Feature(name, name, None, "numeric") for name in bundled.names)
-        return None, Encoded(bundled.X, features, ()), unit_scaled(bundled.X), None
+        units, scaled = (Encoded(X, features, ()) for X in (bundled.X, unit_scaled(bundled.X)))
+        return None, units, scaled, None
     data = data_path(path, source)
     if data is None or "choices" not in source:
         what = source.get("file", "data that are in no file")
@@ -156,7 +165,7 @@ def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, 
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
     table, encoded = read(data, source)
-    return data, _in_own_units(table, source["impute"]), encoded.X, ids_of(table)
+    return data, _in_own_units(table, source["impute"]), encoded, ids_of(table)
 
 
 def _in_own_units(table: Table, impute: Any) -> Encoded:
@@ -240,9 +249,11 @@ def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- told
-def _print_rules(found: Explanation) -> None:
+def _print_rules(found: Explanation, counts: str) -> None:
     console = Console()
     console.print(headline(found), style="bold", highlight=False, markup=False)
+    if counts:
+        console.print(screen.printable(counts), highlight=False, markup=False)
     for cluster in found.clusters:
         console.print()
         console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)

@@ -14,6 +14,7 @@ from linkwise.kernels.boosting import (
     similarity_sums,
     two_nearest,
 )
+from linkwise.kernels.bregman import Projected, bregman_projections
 from linkwise.kernels.density import all_dbscans
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
@@ -28,6 +29,7 @@ from linkwise.kernels.kmeans import (
 )
 from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
+from linkwise.kernels.s_dbw import density_counts, label_scatter
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
@@ -36,20 +38,24 @@ __all__ = [
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
+    "Projected",
     "TwoMeans",
     "TwoNearest",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
     "best_splits",
+    "bregman_projections",
     "colour_apart",
     "conditional_modes",
+    "density_counts",
     "distance_range",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
     "hypotheses_k_means",
     "kmeans_plusplus",
+    "label_scatter",
     "label_sums",
     "leaf_squares",
     "lloyd",

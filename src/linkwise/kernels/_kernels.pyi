@@ -145,3 +145,23 @@ def best_splits(
     most: int,
     n_threads: int,
 ) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
+def label_scatter(
+    X: NDArray[Any], labels: NDArray[np.int32], centers: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def density_counts(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    centers: NDArray[np.float64],
+    reach: float,
+    squares: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def bregman_projections(
+    pairs: NDArray[np.float64],
+    sign: NDArray[np.float64],
+    bound: NDArray[np.float64],
+    gamma: NDArray[np.float64],
+    start: NDArray[np.float64],
+    max_sweeps: int,
+    tol: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...

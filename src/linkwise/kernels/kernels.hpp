@@ -85,6 +85,8 @@ void register_hypotheses(nb::module_& m);
 void register_apart(nb::module_& m);
 void register_icm(nb::module_& m);
 void register_metrics(nb::module_& m);
+void register_bregman(nb::module_& m);
 void register_split(nb::module_& m);
+void register_s_dbw(nb::module_& m);
 
 }  // namespace linkwise

@@ -19,5 +19,7 @@ NB_MODULE(_kernels, m) {
     linkwise::register_apart(m);
     linkwise::register_icm(m);
     linkwise::register_metrics(m);
+    linkwise::register_bregman(m);
     linkwise::register_split(m);
+    linkwise::register_s_dbw(m);
 }

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwise.data import Feature
 from linkwise.data.words import counted, listed
 from linkwise.reasons.clauses import shown_word
 from linkwise.reasons.rules import ClusterRules, Rule
@@ -23,6 +28,33 @@ def percent(share: float) -> str:
 def in_words(found: Explanation) -> str:
     """All rules, cluster by cluster."""
     return "\n".join([headline(found), *(line for c in found.clusters for line in ["", *cluster_lines(c)])])
+
+
+def what_counts(shares: ArrayLike, features: Sequence[Feature], most: int = 5) -> str:
+    """The columns that count most in a learned distance, those of one source column together.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n_features,)
+        Of the columns of the matrix; they add up to 1.
+    features : sequence of Feature
+    most : int
+        Columns that are named.
+    """
+    total = shares_by_column(shares, features)
+    named = sorted(total.items(), key=lambda item: -item[1])
+    told = ", ".join(f"{name} {percent(share)}" for name, share in named[:most])
+    rest = sum(share for _, share in named[most:])
+    more = f", {counted(len(named) - most, 'more column')} {percent(rest)}" if len(named) > most else ""
+    return f"What counts in the learned distance: {told}{more}."
+
+
+def shares_by_column(shares: ArrayLike, features: Sequence[Feature]) -> dict[str, float]:
+    """How much each column of the table counts."""
+    total: dict[str, float] = {}
+    for feature, share in zip(features, np.asarray(shares).tolist(), strict=True):
+        total[feature.source] = total.get(feature.source, 0.0) + share
+    return total
 
 
 def headline(found: Explanation) -> str:

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.evidence import Evidence
-from linkwise.learner import Describing, Labels, Learner, Progress, Question, Reason, Run, StandingIn
+from linkwise.learner import (
+    Describing,
+    Labels,
+    Learner,
+    Progress,
+    Question,
+    Reason,
+    Run,
+    StandingIn,
+    Weighing,
+)
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.store import Snapshot
 
@@ -79,6 +89,12 @@ class Replay:
     def stand_ins(self) -> NDArray[np.int64] | None:
         """For each row the row that stands for it, where the learner treats many rows as one."""
         return self._learner.stand_ins(self._prepared) if isinstance(self._learner, StandingIn) else None
+
+    def column_shares(self) -> NDArray[np.float64] | None:
+        """How much each column counts, where the learner learns that."""
+        if not isinstance(self._learner, Weighing):
+            return None
+        return self._learner.column_shares(self._prepared, self.evidence)
 
     def description(self) -> tuple[str, ...]:
         """What the learner says of where it stands; nothing, where it has nothing to say."""

@@ -135,6 +135,16 @@ class SessionView:
 
     @property
     @alone
+    def column_shares(self) -> NDArray[np.float64] | None:
+        """How much each column of X counts in the distance between rows, where the learner learns that.
+
+        None without the data, and for learners that do not.
+        """
+        self._catch_up()
+        return None if self._replay is None else self._asking().column_shares()
+
+    @property
+    @alone
     def constraints(self) -> Constraints:
         """All yes and no answers, volunteered and imported pairs."""
         self._catch_up()

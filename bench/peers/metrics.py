@@ -1,0 +1,194 @@
+"""MMC, ITML and RCA beside metric-learn 0.7.0, on scikit-learn's sets: the metrics, the objectives, the time.
+
+    python -m bench.peers.metrics --python OLD/bin/python [--runs N]
+
+metric-learn does not run with today's scikit-learn, so it has an environment of its own:
+
+    python3.11 -m venv OLD && OLD/bin/pip install metric-learn==0.7.0 scikit-learn==1.5.2 'numpy<2'
+
+Both learn from 200 random constraints, features in [0, 1]. ITML and RCA must agree: the same bounds and the
+same sweeps; RCA without shrinkage, where the covariance within chunklets has an inverse. MMC must not:
+metric-learn adds the logarithm that its gradient takes off, and ends where its step does. So the objective of
+Xing et al. is compared, and ours must not exceed theirs. Exits with 1 where that is not so. Where
+metric-learn fails, or takes more than a minute, that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import linkwise as lw
+from bench import data
+from bench.harness import Cell, Row, add_common_options, out_folder, run_cells, table, write_csv
+from linkwise.metric.itml import ITML
+from linkwise.metric.mmc import MMC
+from linkwise.metric.rca import RCA, within
+
+CONSTRAINTS, RUNS = 200, 5
+AGREED = 1e-6  # of the greatest entry
+NOT_ABOVE = 1e-6  # of the objective, which has no unit
+LEAST_RIDGE = 1e-10
+PATIENCE = 60  # seconds
+FIELDS = ("task", "method", "run")
+COLUMNS = ("task", "method", "difference", "objective", "theirs", "seconds", "their seconds", "held")
+METHODS = ("ITML", "RCA", "MMC", "full MMC")
+SCRIPT = Path(__file__).with_name("metrics_theirs.py")
+NOTHING: Row = dict.fromkeys(("why", "difference", "objective", "theirs", "seconds", "their seconds"), "")
+Problem = dict[str, Any]
+
+
+def problem_of(task: data.Task, constraints: lw.Constraints) -> Problem:
+    """What metric-learn is given: rows, pairs, chunklets (-1: in none)."""
+    size = np.bincount(constraints.component)
+    numbers = np.cumsum(size > 1) - 1
+    joined = size[constraints.component] > 1
+    return {
+        "X": task.X,
+        "must": constraints.must_link,
+        "cannot": constraints.cannot_link,
+        "chunks": np.where(joined, numbers[constraints.component], -1),
+        "max_iter": 1000,
+        "tol": 1e-3,
+    }
+
+
+# ---------------------------------------------------------------- one run
+def measure(cell: Cell, python: str) -> Row:
+    """Both metrics of one method on one set, compared."""
+    name, method, run = cell
+    task = data.load(name, data.Source())
+    constraints = lw.Constraints.sample(task.y, CONSTRAINTS, random_state=int(run))
+    learner = ours(method)
+    if method == "RCA" and not has_inverse(task.X, constraints):
+        return NOTHING | {"why": "no inverse"}
+    with warnings.catch_warnings(action="ignore"):
+        start = time.process_time()
+        learner.fit(task.X, constraints=constraints)
+        seconds = time.process_time() - start
+    problem = {**problem_of(task, constraints), "methods": np.array([method])}
+    if method == "ITML":
+        problem["bounds"] = np.array(learner.bounds_)
+    found = theirs(problem, python)
+    if found is None:
+        return NOTHING | {"why": f"no answer in {PATIENCE} s"}
+    if f"{method} error" in found:
+        return NOTHING | {"why": str(found[f"{method} error"])}
+    both = learner.get_mahalanobis_matrix(), found[method]
+    times = {"seconds": f"{seconds:.4f}", "their seconds": f"{float(found[f'{method} seconds']):.4f}"}
+    return {"why": ""} | compared(method, task.X, constraints, *both) | times
+
+
+def ours(method: str) -> Any:
+    return {
+        "ITML": lambda: ITML(random_state=0),
+        "RCA": lambda: RCA(shrinkage=0.0),
+        "MMC": lambda: MMC(ridge=LEAST_RIDGE, tol=1e-8),
+        "full MMC": lambda: MMC(diagonal=False, ridge=LEAST_RIDGE, tol=1e-8),
+    }[method]()
+
+
+def has_inverse(X: np.ndarray, constraints: lw.Constraints) -> bool:
+    return int(np.linalg.matrix_rank(within(X, constraints.component)[0])) == X.shape[1]
+
+
+def theirs(problem: Problem, python: str) -> dict[str, np.ndarray] | None:
+    """What the other Python learns; None where it takes too long."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, found = Path(folder, "problem.npz"), Path(folder, "metrics.npz")
+        np.savez(given, **problem)
+        try:
+            subprocess.run([python, str(SCRIPT), str(given), str(found)], check=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            return None
+        with np.load(found) as held:
+            return dict(held)
+
+
+def compared(
+    method: str, X: np.ndarray, constraints: lw.Constraints, mine: np.ndarray, other: np.ndarray
+) -> Row:
+    """The greatest difference of entries where there is one answer, else the objectives of Xing et al."""
+    row = dict.fromkeys(("difference", "objective", "theirs"), "")
+    if method in ("ITML", "RCA"):
+        return {**row, "difference": f"{np.abs(mine - other).max() / np.abs(mine).max():.1e}"}
+    values = [objective(metric, X, constraints) for metric in (mine, other)]
+    return {**row, "objective": f"{values[0]:.6f}", "theirs": f"{values[1]:.6f}"}
+
+
+def objective(metric: np.ndarray, X: np.ndarray, constraints: lw.Constraints) -> float:
+    """Objective of Xing et al. at the best multiple of a metric, where the first sum is a half."""
+    near, far = (
+        np.einsum("ij,jk,ik->i", apart, metric, apart)
+        for apart in (X[a] - X[b] for a, b in (constraints.must_link.T, constraints.cannot_link.T))
+    )
+    lengths = np.sqrt(np.maximum(far, 0))
+    return float(0.5 - np.log(lengths.sum() / np.sqrt(2 * near.sum())))
+
+
+# ---------------------------------------------------------------- all runs
+def line_of(task: str, method: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    """The worst of the runs, and the mean time."""
+    done = [row for row in rows if row["seconds"]]
+    if not done:
+        return (task, method, *[""] * 5, rows[0]["why"])
+
+    def mean(column: str, form: str) -> str:
+        values = [float(row[column]) for row in done if row[column]]
+        return format(np.mean(values), form) if values else ""
+
+    differences = [float(row["difference"]) for row in done if row["difference"]]
+    worst = f"{max(differences):.1e}" if differences else ""
+    held = all(holds(row) for row in done)
+    return (
+        task,
+        method,
+        worst,
+        mean("objective", ".4f"),
+        mean("theirs", ".4f"),
+        mean("seconds", ".4f"),
+        mean("their seconds", ".4f"),
+        "yes" if held else "no",
+    )
+
+
+def holds(row: Row) -> bool:
+    if row["difference"]:
+        return float(row["difference"]) <= AGREED
+    return float(row["objective"]) <= float(row["theirs"]) + NOT_ABOVE
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.peers.metrics", description="beside metric-learn")
+    add_common_options(parser)
+    parser.add_argument("--python", required=True, help="the Python in which metric-learn is")
+    parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
+    options = parser.parse_args(arguments)
+    folder = out_folder(options, "metrics")
+    groups = [(task, method) for task in data.BUNDLED for method in METHODS]
+    cells = [(*group, str(run)) for group in groups for run in range(options.runs)]
+    work: Callable[[Cell], Row] = partial(measure, python=options.python)
+    found: dict[tuple[str, str], list[Row]] = {group: [] for group in groups}
+    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+        found[row["task"], row["method"]].append(row)
+    lines = [line_of(*group, rows) for group, rows in found.items()]
+    write_csv(folder / "table.csv", COLUMNS, lines)
+    print(
+        f"\n{CONSTRAINTS} constraints, {options.runs} runs: greatest difference, mean objective and seconds"
+    )
+    print(table(COLUMNS, lines))
+    return int(any(line[-1] == "no" for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

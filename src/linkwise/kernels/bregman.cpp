@@ -1,0 +1,97 @@
+// Bregman projections of a metric: each pair in turn is brought to its bound, or as near to it as its slack lets,
+// by a rank-one change of the matrix.
+#include <cmath>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace linkwise {
+
+namespace {
+
+struct Projections {
+    const double* pairs;  // m x d
+    const double* sign;   // m: 1 where the bound is from above, -1 from below
+    const double* gamma;  // m
+    int64_t m, d;
+    double* metric;      // d x d, symmetric
+    double* bound;       // m, with slack
+    double* multiplier;  // m
+    double* image;       // d
+};
+
+// out = metric * v; returns v' * metric * v
+template <typename T>
+LINKWISE_INLINE T mapped(const T* metric, const T* v, int64_t d, T* out) {
+    for (int64_t j = 0; j < d; ++j) out[j] = 0;
+    for (int64_t i = 0; i < d; ++i)
+        for (int64_t j = 0; j < d; ++j) out[j] += v[i] * metric[i * d + j];
+    T square = 0;
+    for (int64_t j = 0; j < d; ++j) square += v[j] * out[j];
+    return square;
+}
+
+// One sweep over all pairs. Returns the sum of the changes of the multipliers.
+LINKWISE_SIMD double sweep(const Projections& t) {
+    double changed = 0;
+    for (int64_t c = 0; c < t.m; ++c) {
+        const double square = mapped(t.metric, t.pairs + c * t.d, t.d, t.image);
+        if (!(square > 0)) continue;  // rounding only: the metric is positive definite
+        const double sign = t.sign[c], gamma = t.gamma[c], bound = t.bound[c];
+        const double wanted = sign * gamma / (gamma + 1) * (1 / square - 1 / bound);
+        const double alpha = t.multiplier[c] < wanted ? t.multiplier[c] : wanted;
+        if (alpha == 0) continue;
+        t.multiplier[c] -= alpha;
+        changed += alpha < 0 ? -alpha : alpha;
+        t.bound[c] = gamma * bound / (gamma + sign * alpha * bound);
+        const double beta = sign * alpha / (1 - sign * alpha * square);
+        for (int64_t i = 0; i < t.d; ++i) {
+            const double share = beta * t.image[i];
+            double* row = t.metric + i * t.d;
+            for (int64_t j = 0; j < t.d; ++j) row[j] += share * t.image[j];
+        }
+    }
+    return changed;
+}
+
+double length(const double* values, int64_t count) {
+    double square = 0;
+    for (int64_t c = 0; c < count; ++c) square += values[c] * values[c];
+    return std::sqrt(square);
+}
+
+}  // namespace
+
+nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<double> bound, Vector<double> gamma,
+                              Matrix<double> start, int max_sweeps, double tol) {
+    const int64_t m = pairs.shape(0), d = pairs.shape(1);
+    Result<double> metric(d * d), multiplier(m);
+    int sweeps = 0;
+    double relative = 0;
+    {
+        nb::gil_scoped_release release;
+        std::copy_n(start.data(), d * d, metric.get());
+        std::fill_n(multiplier.get(), m, 0.0);
+        std::vector<double> slackened(bound.data(), bound.data() + m), image(d);
+        const Projections t{pairs.data(), sign.data(),      gamma.data(),     m, d, metric.get(), slackened.data(),
+                            multiplier.get(), image.data()};
+        double before = 0;
+        while (sweeps < max_sweeps) {
+            ++sweeps;
+            const double changed = sweep(t), now = length(multiplier.get(), m);
+            relative = changed == 0 ? 0 : changed / (before + now);
+            if (relative <= tol) break;
+            before = now;
+        }
+    }
+    return nb::make_tuple(metric.release({static_cast<size_t>(d), static_cast<size_t>(d)}),
+                          multiplier.release({static_cast<size_t>(m)}), sweeps, relative);
+}
+
+void register_bregman(nb::module_& m) {
+    m.def("bregman_projections", &bregman_projections, nb::arg("pairs").noconvert(), nb::arg("sign").noconvert(),
+          nb::arg("bound").noconvert(), nb::arg("gamma").noconvert(), nb::arg("start").noconvert(),
+          nb::arg("max_sweeps"), nb::arg("tol"));
+}
+
+}  // namespace linkwise

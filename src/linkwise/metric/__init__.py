@@ -1,0 +1,1 @@
+"""Transformers that learn from constraints which differences between rows matter."""

@@ -1,0 +1,113 @@
+"""What all transformers that learn a metric from constraints share: fit and its checks, transform."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
+
+from linkwise.constraints import Constraints
+from linkwise.inputs import checked_constraints, checked_rows
+
+Array = NDArray[np.float64]
+
+
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """A scikit-learn transformer that learns from constraints a map under which plain distances mean more.
+
+    A method writes ``_fit``; the checks and the common attributes are here. Without constraints nothing is
+    learned and rows stay as they are.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    _map: Array  # (d,) where it is diagonal, else (d, d)
+
+    @abstractmethod
+    def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
+        """The map that checked rows and constraints give: (d,) if it is diagonal, or (d, d)."""
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        constraints : Constraints, optional
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rows = checked_rows(X, self)
+        wanted = checked_constraints(constraints, rows)
+        with one_thread():
+            self._map = self._fit(rows, wanted)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows in coordinates in which the learned distance is the plain one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            ``X @ components_.T``, float32 for rows of float32.
+        """
+        check_is_fitted(self, "_map")
+        rows: NDArray[Any] = checked_rows(X, self, reset=False)
+        with one_thread():
+            images = rows * self._map if self._map.ndim == 1 else rows @ self._map.T
+        return images.astype(rows.dtype, copy=False)
+
+    @property
+    def components_(self) -> Array:
+        """(n_features, n_features) the map L that `transform` applies."""
+        check_is_fitted(self, "_map")
+        return np.diag(self._map) if self._map.ndim == 1 else self._map
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """The learned metric.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            M = L'L, positive semidefinite: the squared distance of rows x and y is ``(x - y)' M (x - y)``.
+        """
+        check_is_fitted(self, "_map")
+        if self._map.ndim == 1:
+            return np.diag(self._map**2)
+        with one_thread():
+            metric: Array = self._map.T @ self._map
+        return metric
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._map)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def one_thread() -> Any:
+    """Within it BLAS has one thread: sums are then the same on any machine's number of threads."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -1,0 +1,51 @@
+"""Differences between the rows of pairs, in units that do not depend on those of the features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.integer[Any]]
+
+_CHUNK = 8192
+
+
+def spreads(X: NDArray[Any]) -> Array:
+    """(d,) standard deviation of each feature; 0 for features that never vary, whatever rounding says."""
+    spread: Array = np.sqrt(X.var(axis=0, dtype=np.float64))
+    return np.where(X.min(axis=0) == X.max(axis=0), 0.0, spread)
+
+
+def nonzero(unit: Array) -> Array:
+    """Units of which none is 0: 1 instead."""
+    return np.where(unit > 0, unit, 1.0)
+
+
+def common_unit(X: NDArray[Any]) -> float:
+    """One unit for all features: a power of two near their greatest spread, which changes no digit."""
+    greatest = float(spreads(X).max())
+    return float(2.0 ** np.floor(np.log2(greatest))) if greatest > 0 else 1.0
+
+
+def differences(X: NDArray[Any], pairs: Pairs, unit: Array) -> Array:
+    """(pairs, d) first row less second, each feature in its `unit`."""
+    found: Array = (X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]) / unit
+    return found
+
+
+def outer_sum(differences: Array, weight: Array, *, full: bool) -> Array:
+    """Weighted sum of the squares, (d,), or of the outer products, (d, d), of differences."""
+    found: Array = (differences.T * weight) @ differences if full else weight @ differences**2
+    return found
+
+
+def covariance(X: NDArray[Any], unit: Array) -> Array:
+    """(d, d) covariance of all rows, each feature in its `unit`; in chunks of rows."""
+    mean, found = X.mean(axis=0, dtype=np.float64), np.zeros((X.shape[1],) * 2)
+    for start in range(0, len(X), _CHUNK):
+        rows = (X[start : start + _CHUNK] - mean) / unit
+        found += rows.T @ rows
+    return found / len(X)

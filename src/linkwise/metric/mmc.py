@@ -1,0 +1,264 @@
+"""MMC: the metric under which must-linked rows are near while cannot-linked ones are far in sum.
+
+Xing, Ng, Jordan and Russell (2002), "Distance metric learning, with application to clustering with
+side-information"; MMC is what others call it. The sum of the squared lengths of the must-links is weighed
+against the sum of the lengths of the cannot-links: ``g(A) = sum_ML |x - y|²_A - log(sum_CL |x - y|_A)``.
+
+Kept: the objective, over diagonal metrics (their section 2.1) or over all (2.2).
+Changed, and why:
+
+- Along each ray g is least where the first sum is 1/2. So its least is where the second sum is greatest among
+  metrics of equal first sum. In coordinates in which that sum is the trace one projection does what their
+  iterated ones do, and how far the end is from the best is known (`metric.longest`). Newton's method, theirs
+  for diagonal metrics, gives the same weights, but solves for d unknowns in each step.
+- g has no least where must-links never differ in a feature and cannot-links do. Each feature counts as if
+  `ridge` of the must-links were pairs of random rows.
+- Without cannot-links the metric would be 0. It is then the inverse of how much must-linked rows differ.
+- Weights of constraints multiply their terms.
+- The scale of a metric says nothing to a clusterer: weights, or eigenvalues, have mean 1. Features that never
+  vary have weight 1.
+
+Cost: O(pairs d) a step, full O(pairs d² + d³); ten to some hundred steps.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cholesky, solve_triangular
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from linkwise.constraints import Constraints
+from linkwise.metric.base import MetricLearner
+from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
+from linkwise.metric.longest import Longest, longest
+from linkwise.metric.roots import root
+
+
+class MMC(MetricLearner):
+    """The metric under which must-links are short and cannot-links long.
+
+    Parameters
+    ----------
+    diagonal : bool
+        Whether each feature is only given a weight, often 0. Otherwise the metric is a matrix: it sees
+        correlated features too, keeps few directions and wants many constraints.
+    ridge : float
+        Each feature counts as if this share of the must-links were pairs of random rows; 1e-10 at least.
+    tol : float
+        How far from its least the objective may end: about the share by which cannot-links could be longer.
+    max_iter : int
+        Steps at most.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The map that `transform` applies: of a diagonal metric the square roots of the weights.
+    n_iter_ : int
+
+    References
+    ----------
+    Xing, Ng, Jordan and Russell (2002), Distance metric learning, with application to clustering with
+    side-information. NIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkwise as lw
+    >>> X = np.array([[0.0, 0.0], [0.1, 5.0], [1.0, 2.0], [1.1, 8.0]])
+    >>> c = lw.Constraints(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (1, 3)])
+    >>> lw.MMC().fit(X, constraints=c).get_mahalanobis_matrix().round(3)
+    array([[2., 0.],
+           [0., 0.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "diagonal": ["boolean"],
+        "ridge": [Interval(Real, 1e-10, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self, diagonal: bool = True, *, ridge: float = 1.0, tol: float = 1e-5, max_iter: int = 2000
+    ) -> None:
+        self.diagonal = diagonal
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
+        must = _Links(constraints.must_link, constraints.must_link_weight)
+        cannot = _Links(constraints.cannot_link, constraints.cannot_link_weight)
+        options = (self.diagonal, self.ridge, self.tol, self.max_iter)
+        found, gap, self.n_iter_ = _learned(X, must, cannot, *options)
+        if gap > self.tol:
+            warnings.warn(
+                f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps; allow more with "
+                f"max_iter, or a tol above {self.tol:g}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Names of the columns that `transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the features, where X had none.
+
+        Returns
+        -------
+        ndarray of str
+            Those of the features where each is only weighted, ``mmc0``, ``mmc1``, ... otherwise.
+        """
+        named = OneToOneFeatureMixin if self.diagonal else ClassNamePrefixFeaturesOutMixin
+        names: NDArray[np.object_] = named.get_feature_names_out(self, input_features)
+        return names
+
+
+def diagonal_weights(
+    X: NDArray[np.floating],
+    must_link: ArrayLike,
+    cannot_link: ArrayLike,
+    *,
+    must_link_weight: ArrayLike | None = None,
+    cannot_link_weight: ArrayLike | None = None,
+    ridge: float = 1e-3,
+    tol: float = 1e-8,
+    max_iter: int = 2000,
+) -> NDArray[np.float64]:
+    """Weights of the features under which must-links are short and cannot-links long.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Finite numbers.
+    must_link, cannot_link : array-like of shape (n_pairs, 2)
+        Positions of rows. Pairs of identical rows say nothing and are passed over.
+    must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
+        Positive; 1 by default.
+    ridge : float
+        Positive. Each feature counts as if this share of the must-links were pairs of random rows.
+    tol : float
+        How far from its least the objective may end; it has no unit.
+    max_iter : int
+        Steps at most.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Non-negative, of mean 1 over the features that vary. All 1 where there are no pairs.
+
+    References
+    ----------
+    Xing, Ng, Jordan and Russell (2002), Distance metric learning, with application to clustering with
+    side-information, section 2.1. NIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [0.1, 5.0], [1.0, 2.0], [1.1, 8.0]])
+    >>> diagonal_weights(X, [(0, 1), (2, 3)], [(0, 2), (1, 3)]).round(3)
+    array([2., 0.])
+    """
+    must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
+    return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
+
+
+class _Links(NamedTuple):
+    pairs: Pairs
+    weight: Array
+
+
+class _Learned(NamedTuple):
+    map: Array  # (d,) or (d, d)
+    gap: float
+    n_iter: int
+
+
+def _links(pairs: ArrayLike, weight: ArrayLike | None) -> _Links:
+    found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return _Links(found, np.ones(len(found)) if weight is None else np.asarray(weight, dtype=np.float64))
+
+
+def _learned(
+    X: NDArray[Any],
+    must: _Links,
+    cannot: _Links,
+    diagonal: bool,
+    ridge: float,
+    tol: float,
+    max_iter: int,
+) -> _Learned:
+    """The map whose metric has mean weight, or eigenvalue, 1."""
+    spread = spreads(X)
+    kept = np.flatnonzero(spread > 0)
+    plain: Array = np.ones(X.shape[1]) if diagonal else np.eye(X.shape[1])
+    near, near_weight = _differing(X, must, spread)
+    apart, apart_weight = _differing(X, cannot, spread)
+    if len(near) + len(apart) == 0:
+        return _Learned(plain, 0.0, 1)
+    together = _together(near, near_weight, diagonal, ridge)
+    at = kept if diagonal else np.ix_(kept, kept)
+    found = Longest(plain[at], 0.0, 1)
+    if len(apart):
+        pairs = _sent(apart, together)
+        found = longest(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
+    plain[at] = _map(_brought_back(found.metric, together), spread[kept])
+    return _Learned(plain, found.gap, found.n_iter)
+
+
+def _differing(X: NDArray[Any], links: _Links, spread: Array) -> tuple[Array, Array]:
+    """Differences of pairs whose rows differ, in features that vary, in their spreads; and the weights."""
+    found = differences(X, links.pairs, nonzero(spread))[:, spread > 0]
+    differing = (found**2).any(axis=1)
+    return found[differing], links.weight[differing]
+
+
+def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
+    """What must-linked rows differ by in sum, (d,); or the Cholesky factor of the matrix of it, (d, d).
+
+    In these units the variance of each feature is 1.
+    """
+    total = float(weight.sum()) or 1.0
+    found = outer_sum(pairs, weight, full=not diagonal)
+    if diagonal:
+        return found + ridge * total
+    found[np.diag_indices_from(found)] += ridge * total
+    lower: Array = cholesky(found, lower=True)
+    return lower
+
+
+def _sent(pairs: Array, together: Array) -> Array:
+    """Differences in the coordinates in which the squared lengths of must-links sum to the metric's trace."""
+    if together.ndim == 1:
+        return pairs / np.sqrt(together)
+    images: Array = solve_triangular(together, pairs.T, lower=True).T
+    return images
+
+
+def _brought_back(metric: Array, together: Array) -> Array:
+    """A metric in those coordinates as one of differences."""
+    if together.ndim == 1:
+        return metric / together
+    half = solve_triangular(together, metric, lower=True, trans="T")
+    found: Array = solve_triangular(together, half.T, lower=True, trans="T")
+    return found
+
+
+def _map(metric: Array, unit: Array) -> Array:
+    """The map of the features themselves, from a metric of features in `unit`; scaled."""
+    weights = metric if metric.ndim == 1 else np.diagonal(metric)
+    shrunk = unit[weights > 0].min() / unit  # by the least unit: nothing overflows
+    found: Array = (np.sqrt(metric) if metric.ndim == 1 else root(metric)) * shrunk
+    found /= np.sqrt((found**2).sum() / len(unit))
+    return found

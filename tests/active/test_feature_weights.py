@@ -1,0 +1,165 @@
+"""ActiveFeatureWeights: what it shows, what it proposes, when it takes one dimension more."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import linkwise as lw
+from linkwise.active import feature_weights as afw
+from linkwise.active.feature_weights import Known, rounds
+from linkwise.active.neighbourhoods import distinct_points
+from linkwise.evidence import Evidence
+from linkwise.learner import Run
+
+
+def three_columns(n=60, seed=0):
+    """The wide columns say nothing, the narrow third one says what is meant."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return np.c_[rng.uniform(0, 3, n), rng.uniform(0, 2, n), 0.6 * y + rng.normal(0, 0.05, n)], y
+
+
+def learner(**settings):
+    return lw.ActiveFeatureWeights(2, **{"random_state": 0, **settings})
+
+
+# ---------------------------------------------------------------- rounds
+@given(st.integers(0, 400), st.integers(1, 30), st.integers(0, 200))
+def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
+    ends = rounds(n_facts, per_round)
+    assert rounds(n_facts + more, per_round)[: len(ends)] == ends
+    gaps = np.diff([0, *ends])
+    assert (gaps >= per_round).all()
+    assert all(end < n_facts for end in ends)
+    assert all(gap <= max(per_round, end // 4) for gap, end in zip(gaps[1:], ends[:-1], strict=True))
+
+
+def test_many_facts_are_few_rounds():
+    assert len(rounds(100_000, 5)) < 60
+
+
+def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
+    X, y = three_columns()
+    model = learner(per_round=3)
+    prepared = model.prepare(X, 0)
+    run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
+    seen = []
+    for _ in range(12):
+        (said,) = model.describe(prepared, run.evidence)
+        seen.append(int(said[0]))
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    assert seen[:4] == [2, 2, 2, 2]
+    assert seen[-1] == 3, "the two widest dimensions do not hold what is meant"
+    assert (np.diff(seen) >= 0).all()
+
+
+def test_it_finds_the_column_that_is_meant():
+    X, y = three_columns()
+    model = learner().fit(X, oracle=lw.TruthOracle(y), budget=25)
+    assert len(set(zip(model.labels_.tolist(), y.tolist(), strict=True))) == 2
+    plain = learner().fit(X)
+    assert len(set(zip(plain.labels_.tolist(), y.tolist(), strict=True))) > 2
+
+
+def test_where_two_dimensions_do_there_are_no_more():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 2
+    X = np.c_[6.0 * y, np.zeros(40), np.zeros(40)] + rng.normal(0, 0.3, (40, 3))
+    model = learner(per_round=2)
+    prepared = model.prepare(X, 0)
+    run = Run(model, X, Evidence(40), 0, prepared=prepared)
+    for _ in range(12):
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    assert model.describe(prepared, run.evidence)[0].startswith("2 of at most 3 dimensions are in use")
+    assert model.column_shares(prepared, run.evidence).argmax() == 0
+
+
+# ---------------------------------------------------------------- what is proposed
+def test_neighbouring_clusters_and_borders_by_turns():
+    X, _ = three_columns()
+    run = Run(learner(), X, Evidence(len(X)), 0)
+    whys = []
+    for _ in range(4):
+        q = run.question
+        whys.append(q.why[:9])
+        assert (q.labels[q.first] == q.labels[q.second]) == (q.expected == "yes")
+        run.answer("unsure")
+    assert whys[0] == "They are "
+    assert whys[1:] == ["The first"] * 3, "two clusters have one pair of central rows"
+
+
+def test_all_that_can_be_proposed_ends():
+    X = np.array([[0.0, 0], [0, 1], [5, 0], [5, 1]])
+    model = lw.ActiveFeatureWeights(2, random_state=0).fit(X, oracle=lw.TruthOracle([0, 0, 1, 1]))
+    assert model.reason_ == "exhausted"
+    assert model.violations_ == 0
+
+
+# ---------------------------------------------------------------- volunteered, undone, many
+def test_volunteered_pairs_count_and_undo_takes_them_back(tmp_path):
+    X, _ = three_columns()
+    with lw.Session.open(tmp_path / "s.linkwise", X, learner(per_round=3)) as session:
+        before = session.labels.tolist(), session.status.description
+        for i in range(0, 24, 2):
+            session.add(i, i + 2, "must-link")
+            session.add(i, i + 1, "cannot-link")
+        assert session.constraints.n_constraints == 24
+        assert not any(broken.any() for broken in session.constraints.violated(session.labels))
+        assert session.column_shares.argmax() == 2
+        assert session.column_shares.sum() == pytest.approx(1)
+        with lw.Session.open(tmp_path / "s.linkwise", X) as other:
+            assert other.labels.tolist() == session.labels.tolist()
+            assert other.question.first == session.question.first
+        for _ in range(24):
+            session.undo()
+        assert (session.labels.tolist(), session.status.description) == before
+
+
+def test_the_same_whether_told_one_by_one_or_all_at_once():
+    X, y = three_columns()
+    one_by_one = learner(per_round=3).fit(X, oracle=lw.TruthOracle(y), budget=14)
+    told = Evidence(len(X))
+    run = Run(learner(per_round=3), X, told, 0)
+    for _ in range(14):
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    at_once = Run(learner(per_round=3), X, told, 0)
+    np.testing.assert_array_equal(run.labels, at_once.labels)
+    np.testing.assert_array_equal(run.labels, one_by_one.labels_)
+
+
+def test_answers_that_part_identical_rows_say_nothing_of_points():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    evidence = Evidence(4)
+    known = Known(evidence, distinct_points(X))
+    evidence.add(0, 1, "no")
+    evidence.add(0, 2, "no")
+    evidence.add(1, 2, "yes")
+    assert [tuple(fact) for fact in known.facts()] == [(0, 1, "no")]
+    evidence.add(1, 3, "yes")
+    assert len(known.facts()) == 1
+
+
+def test_very_many_rows_follow_a_sample(monkeypatch):
+    monkeypatch.setattr(afw, "MAX_ROWS", 100)
+    X, y = three_columns(600)
+    model = learner().fit(X, oracle=lw.TruthOracle(y), budget=20)
+    agree = np.mean(model.labels_ == y)
+    assert max(agree, 1 - agree) > 0.95
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    X, _ = three_columns()
+    monkeypatch.setattr(afw, "REMEMBERED", 4 * len(X) * 3)
+    model = learner()
+    prepared = model.prepare(X, 0)
+    run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
+    for _ in range(8):
+        run.answer("unsure")
+    assert len(prepared.memo) <= 3
+
+
+@pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])
+def test_parameters_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        lw.ActiveFeatureWeights(**wrong).fit(np.eye(4))

@@ -1,0 +1,116 @@
+"""ITML against a general optimiser, its bounds, and what it promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+import linkwise as lw
+from metric.problems import a_problem
+from reference import itml as paper
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+
+def stated(X, c, bounds, gamma=1.0):
+    """The problem in the paper's symbols: pairs, signs, bounds, prices."""
+    first, second = np.vstack([c.must_link, c.cannot_link]).T
+    sign = np.repeat([1.0, -1.0], [len(c.must_link), len(c.cannot_link)])
+    weight = np.r_[c.must_link_weight, c.cannot_link_weight]
+    return X[first] - X[second], sign, np.where(sign > 0, *bounds), gamma * weight
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.1, 1.0, 8.0]))
+@settings(max_examples=20)
+def test_no_other_metric_is_better(seed, d, gamma):
+    X, c = a_problem(seed, d=d)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = lw.ITML(gamma=gamma, tol=1e-9, max_iter=20_000).fit(X, constraints=c)
+    problem = (*stated(X, c, model.bounds_, gamma), np.eye(d))
+    ours = paper.objective(model.get_mahalanobis_matrix(), *problem)
+    least = paper.least(*problem)
+    assert ours <= least + 1e-5
+    assert least <= ours + 1e-3
+
+
+def test_the_covariance_as_a_prior():
+    X, c = a_problem(1, n=80, d=3, n_pairs=30)
+    model = lw.ITML("covariance", tol=1e-9, max_iter=20_000).fit(X, constraints=c)
+    spread = X.std(axis=0)
+    shrunk = 0.999 * np.corrcoef(X.T) + 0.001 * np.eye(3)
+    start = np.linalg.inv(shrunk * np.outer(spread, spread))
+    squares = pdist(X, "mahalanobis", VI=start) ** 2
+    np.testing.assert_allclose(model.bounds_, np.percentile(squares, (5, 95)))
+    problem = (*stated(X / spread, c, model.bounds_), start * np.outer(spread, spread))
+    M = model.get_mahalanobis_matrix() * np.outer(spread, spread)
+    assert paper.objective(M, *problem) <= paper.least(*problem) + 1e-5
+
+
+def test_bounds_are_percentiles_of_squared_distances():
+    c = lw.Constraints.sample(SPECIES, 20, random_state=0)
+    squares = pdist(IRIS, "sqeuclidean")
+    model = lw.ITML(random_state=0).fit(IRIS, constraints=c)
+    np.testing.assert_allclose(model.bounds_, np.percentile(squares[squares > 0], (5, 95)))
+    drawn = lw.ITML(random_state=0).fit(np.tile(IRIS, (4, 1)) + 0.0, constraints=None)
+    np.testing.assert_allclose(drawn.bounds_, model.bounds_, rtol=0.1)
+
+
+def test_bounds_may_be_given():
+    c = lw.Constraints(4, [(0, 1)], [(0, 2)])
+    X = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    loose = lw.ITML(bounds=(10.0, 0.5)).fit(X, constraints=c)  # both are kept already
+    np.testing.assert_allclose(loose.get_mahalanobis_matrix(), np.eye(2), atol=1e-12)
+    assert loose.bounds_ == (10.0, 0.5)
+    tight = lw.ITML(bounds=(1.0, 4.0), gamma=1e6, tol=1e-9).fit(X, constraints=c).get_mahalanobis_matrix()
+    np.testing.assert_allclose(np.diag(tight), [1 / 9, 4.0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("bounds", [(1.0,), (0.0, 1.0), (1.0, np.inf), ("a", 1.0), (np.nan, 1.0)])
+def test_other_bounds_are_refused(bounds):
+    with pytest.raises(ValueError, match=r"bounds=.*; give two positive numbers"):
+        lw.ITML(bounds=bounds).fit(IRIS)
+
+
+def test_a_greater_gamma_misses_bounds_by_less():
+    c = lw.Constraints.sample(SPECIES, 60, random_state=1)
+    missed = []
+    for gamma in (0.1, 1.0, 10.0):
+        model = lw.ITML(gamma=gamma, max_iter=5000, random_state=0).fit(IRIS, constraints=c)
+        pairs, sign, bound, _ = stated(IRIS, c, model.bounds_)
+        squares = (model.transform(pairs) ** 2).sum(axis=1)
+        missed.append(np.maximum(sign * np.log(squares / bound), 0).sum())
+    assert missed[0] > missed[1] > missed[2]
+
+
+def test_a_heavier_constraint_is_missed_by_less():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = np.random.default_rng(1).integers(0, 2, 30)
+    plain = lw.Constraints.sample(y, 30, random_state=0)
+    weight = np.ones(len(plain.must_link))
+    weight[0] = 100.0
+    heavy = lw.Constraints(30, plain.must_link, plain.cannot_link, must_link_weight=weight)
+    i, j = plain.must_link[0]
+    lengths = []
+    for c in (plain, heavy):
+        a, b = lw.ITML(bounds=(0.01, 9.0), random_state=0).fit(X, constraints=c).transform(X[[i, j]])
+        lengths.append(((a - b) ** 2).sum())
+    assert lengths[1] < lengths[0]
+
+
+def test_an_early_end_is_said():
+    c = lw.Constraints.sample(SPECIES, 100, random_state=0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"ITML's multipliers still change by \d.* in sweep 3; allow more"
+    ):
+        model = lw.ITML(max_iter=3, random_state=0).fit(IRIS, constraints=c)
+    assert model.n_iter_ == 3
+
+
+def test_rows_that_are_all_alike():
+    model = lw.ITML(random_state=0).fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
+    np.testing.assert_array_equal(model.components_, np.eye(2))
+    prior = lw.ITML("covariance").fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
+    np.testing.assert_allclose(prior.components_, np.eye(2))

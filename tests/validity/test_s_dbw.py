@@ -1,0 +1,214 @@
+"""S_Dbw: the definition, what changes nothing, odd clusterings, and its kernels."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs
+
+import linkwise as lw
+from linkwise import kernels
+from linkwise.kernels import squared_distances
+from reference import s_dbw as reference
+
+OPTIONS = [(s, f) for s in ("mean", "icdm2001") for f in ("mean", "printed")]
+each_option = pytest.mark.parametrize(("stdev", "factor"), OPTIONS)
+
+
+@st.composite
+def clusterings(draw):
+    """A few rows in clusters of any size, some of them noise, some of them equal."""
+    n, d = draw(st.integers(1, 40)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = rng.normal(size=(n, d)) * rng.choice([0.1, 1.0, 10.0], d)
+    X = X[rng.integers(0, n, n)] if draw(st.booleans()) else X
+    labels = rng.integers(-1, draw(st.integers(1, 6)), n)
+    labels[0] = 0
+    return X, labels, rng
+
+
+# ---------------------------------------------------------------- the definition
+@each_option
+@given(clusterings())
+def test_it_is_what_the_paper_defines(stdev, factor, problem):
+    X, labels, _ = problem
+    found = lw.s_dbw_score(X, labels, stdev=stdev, factor=factor)
+    assert found == pytest.approx(reference.s_dbw(X, labels, stdev, factor), rel=1e-9)
+
+
+@each_option
+def test_of_whole_numbers_with_rows_on_the_sphere(stdev, factor):
+    X = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [8, 0], [10, 0], [8, 2], [10, 2], [5, 1]], float)
+    labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert lw.s_dbw_score(X, labels, stdev=stdev, factor=factor) == pytest.approx(
+        reference.s_dbw(X, labels, stdev, factor)
+    )
+
+
+def test_by_hand():
+    """Variances of 1 within, 26 of all: no row lies half-way. With a row at 6, one lies there."""
+    assert lw.s_dbw_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1]) == pytest.approx(1 / 26)
+    sigma, whole = np.array([1.0, np.var([10.0, 12.0, 6.0])]), np.var([0.0, 2.0, 10.0, 12.0, 6.0])
+    score = lw.s_dbw_score([[0.0], [2.0], [10.0], [12.0], [6.0]], [0, 0, 1, 1, 1])
+    assert score == pytest.approx(sigma.mean() / whole + 1 / 2)  # 2 of its rows lie within 1.7 of each mean
+
+
+def test_no_row_near_the_means_counts_nothing_half_way():
+    """Two pairs far wider than the rest: their middles are empty, yet rows lie half-way between these."""
+    X, labels = np.array([[0.0], [10.0], [5.0], [15.0], [100.0], [100.0]]), np.array([0, 0, 1, 1, 2, 2])
+    score = lw.s_dbw_score(X, labels, stdev="icdm2001")
+    assert score == pytest.approx(reference.s_dbw(X, labels, "icdm2001"))
+    assert score == pytest.approx(np.mean([25, 25, 0]) / X.var())
+
+
+@pytest.mark.parametrize(
+    ("k", "default", "printed"), [(2, 0.213, 0.162), (3, 0.406, 0.126), (4, 0.366, 0.131)]
+)
+def test_of_iris(k, default, printed):
+    """Figures that another program gave for the k-means clusterings of scikit-learn's iris."""
+    X = load_iris().data
+    labels = KMeans(k, n_init=10, random_state=0).fit(X).labels_
+    assert lw.s_dbw_score(X, labels) == pytest.approx(default, abs=0.005)
+    assert lw.s_dbw_score(X, labels, stdev="icdm2001", factor="printed") == pytest.approx(printed, abs=0.005)
+
+
+def test_good_clusters_score_lower_than_bad_ones():
+    X, y = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    drawn = np.random.default_rng(0).permutation(y)
+    joined = np.minimum(y, 1)
+    assert lw.s_dbw_score(X, y) < lw.s_dbw_score(X, joined) < lw.s_dbw_score(X, drawn)
+
+
+# ---------------------------------------------------------------- what changes nothing
+@each_option
+@given(clusterings(), st.floats(1e-3, 1e3), st.floats(-10, 10))
+def test_neither_unit_place_order_nor_names_matter(stdev, factor, problem, unit, shift):
+    X, labels, rng = problem
+    options = {"stdev": stdev, "factor": factor}
+    score = lw.s_dbw_score(X, labels, **options)
+    columns, rows = rng.permutation(X.shape[1]), rng.permutation(len(X))
+    named = np.where(labels < 0, -1, rng.permutation(10)[labels] + 3)
+    for other, names in ((X * unit, labels), (X + shift, labels), (X[:, columns], labels), (X, named)):
+        assert lw.s_dbw_score(other, names, **options) == pytest.approx(score, rel=1e-9, abs=1e-12)
+    assert lw.s_dbw_score(X[rows], labels[rows], **options) == pytest.approx(score, rel=1e-9, abs=1e-12)
+
+
+def test_a_rotation_matters():
+    """The length of a vector of variances is no invariant of rotations."""
+    X, y = make_blobs(100, centers=[[0, 0], [9, 0]], random_state=0)
+    turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)
+    assert abs(lw.s_dbw_score(X @ turn, y) / lw.s_dbw_score(X, y) - 1) > 0.01
+
+
+@given(clusterings())
+def test_known_distances_change_nothing(problem):
+    X, labels, _ = problem
+    means = np.array([X[labels == c].mean(axis=0) for c in np.unique(labels[labels >= 0])])
+    known = squared_distances(np.ascontiguousarray(X), means, 1)
+    assert lw.s_dbw_score(X, labels, squares=known) == pytest.approx(lw.s_dbw_score(X, labels))
+
+
+# ---------------------------------------------------------------- odd clusterings
+def test_one_cluster_is_as_wide_as_the_data():
+    X = load_iris().data
+    assert lw.s_dbw_score(X, np.zeros(150)) == pytest.approx(1.0)
+
+
+def test_noise_is_left_out():
+    X, y = load_iris(return_X_y=True)
+    noisy = np.where(np.arange(150) % 4 == 0, -1, y)
+    assert lw.s_dbw_score(X, noisy) == lw.s_dbw_score(X[noisy >= 0], noisy[noisy >= 0])
+    assert lw.s_dbw_score(X, np.full(150, -1)) == np.inf
+
+
+def test_single_rows_are_clusters_without_variance():
+    assert lw.s_dbw_score(np.eye(3), [0, 1, 2]) == 0.0
+    assert lw.s_dbw_score([[0.0], [1.0], [9.0]], [0, 0, 1]) == pytest.approx(
+        reference.s_dbw([[0.0], [1.0], [9.0]], [0, 0, 1])
+    )
+
+
+def test_rows_that_are_all_identical():
+    assert lw.s_dbw_score(np.full((6, 2), 0.1), np.zeros(6)) == 0.0
+    assert lw.s_dbw_score(np.full((6, 2), 0.1), [0, 0, 0, 1, 1, 1]) == 1.0  # as dense half-way as anywhere
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        (([[1.0]], [0, 1]), {}, r"labels have shape \(2,\); give one label for each of 1 rows"),
+        (([[np.nan]], [0]), {}, "NaN"),
+        (([[1.0]], [0]), {"stdev": "median"}, "stdev='median'; give 'mean' or 'icdm2001'"),
+        (([[1.0]], [0]), {"factor": "half"}, "factor='half'; give 'mean' or 'printed'"),
+        (([[1.0]], [0]), {"squares": np.zeros((1, 2))}, r"squares have shape \(1, 2\); give \(1, 1\)"),
+    ],
+)
+def test_what_is_refused(arguments, options, words):
+    with pytest.raises(ValueError, match=words):
+        lw.s_dbw_score(*arguments, **options)
+
+
+# ---------------------------------------------------------------- the kernels
+@st.composite
+def quarters(draw):
+    """Small multiples of a power of two: every sum is exact, rows on the sphere abound."""
+    n, k, d = draw(st.integers(1, 70)), draw(st.integers(1, 5)), draw(st.integers(1, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = (rng.integers(-8, 9, (n, d)) / 2).astype(draw(st.sampled_from([np.float32, np.float64])))
+    centers, labels = rng.integers(-8, 9, (k, d)) / 2, rng.integers(-1, k, n).astype(np.int32)
+    reach = np.median(squared_distances(X, centers, 1))
+    return X, labels, centers, float(reach)
+
+
+@given(quarters())
+def test_the_kernels_equal_their_twins(problem):
+    X, labels, centers, reach = problem
+    np.testing.assert_array_equal(
+        kernels.label_scatter(X, labels, centers, 2), reference.label_scatter(X, labels, centers)
+    )
+    near, between = kernels.density_counts(X, labels, centers, reach, None, 2)
+    twins = reference.density_counts(X, labels, centers, reach)
+    np.testing.assert_array_equal(near, twins[0])
+    np.testing.assert_array_equal(between, twins[1])
+    known = squared_distances(X, centers, 1)
+    for one, other in zip(kernels.density_counts(X, labels, centers, reach, known, 2), twins, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_same_bits_for_any_number_of_threads(dtype):
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(30_000, 12)).astype(dtype), rng.normal(size=(7, 12))
+    labels = rng.integers(-1, 7, 30_000).astype(np.int32)
+    one, three = (kernels.label_scatter(X, labels, centers, threads) for threads in (1, 3))
+    np.testing.assert_array_equal(one, three)
+    one, three = (kernels.density_counts(X, labels, centers, 9.0, None, threads) for threads in (1, 3))
+    np.testing.assert_array_equal(one, three)
+
+
+ROWS, LABELS, CENTERS = np.zeros((3, 2)), np.zeros(3, np.int32), np.zeros((4, 2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((ROWS.astype(int), LABELS, CENTERS, 1), TypeError, "X must be .* float32 or float64"),
+        ((ROWS, LABELS[:2], CENTERS, 1), ValueError, r"labels must have shape \(3\), got \(2,\)"),
+        ((ROWS, LABELS.astype(int), CENTERS, 1), TypeError, "labels .* int32"),
+        ((ROWS, LABELS + 4, CENTERS, 1), ValueError, "labels holds 4 to 4"),
+        ((ROWS, LABELS, CENTERS[:, :1], 1), ValueError, r"centers .* \(≥1, 2\)"),
+        ((ROWS, LABELS, CENTERS, 0), ValueError, "n_threads must be at least 1"),
+    ],
+)
+def test_what_the_kernels_refuse(arguments, error, words):
+    *arrays, threads = arguments
+    with pytest.raises(error, match=words):
+        kernels.label_scatter(*arrays, threads)
+    with pytest.raises(error, match=words):
+        kernels.density_counts(*arrays, 1.0, None, threads)
+
+
+def test_known_distances_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"squares must have shape \(3, 4\), got \(3, 3\)"):
+        kernels.density_counts(ROWS, LABELS, CENTERS, 1.0, np.zeros((3, 3)), 1)
