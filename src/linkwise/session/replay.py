@@ -105,7 +105,7 @@ class Replay:
 
 def _tell(run: Run, event: Event) -> None:
     """Let a learner's run know of one event."""
-    if event.kind == "import":
+    if event.kind in ("import", "done"):
         for fact in event.facts:
             run.evidence.add(*fact)
         run.refresh()
