@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +42,13 @@ class Cluster:
     done: bool
 
 
-def clusters_of(labels: Labels, X: NDArray[Any], session: Session) -> tuple[Cluster, ...]:
-    """All clusters, the largest first."""
-    numbers, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+def clusters_of(
+    labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session
+) -> tuple[Cluster, ...]:
+    """All clusters, the largest first; `typical`: the `exemplars` of these labels."""
+    numbers, first, sizes = _counted(labels)
     names = {int(labels[row]): name for row, name in session.names.items()}
     done = _whole(labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
-    typical = _exemplars(labels, X, numbers)
     found = [
         Cluster(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
         for number, row, size in zip(numbers.tolist(), first.tolist(), sizes.tolist(), strict=True)
@@ -54,17 +56,27 @@ def clusters_of(labels: Labels, X: NDArray[Any], session: Session) -> tuple[Clus
     return tuple(sorted(found, key=lambda c: (-c.size, c.number)))
 
 
-def _exemplars(labels: Labels, X: NDArray[Any], numbers: NDArray[Any]) -> dict[int, tuple[int, ...]]:
-    """Rows near the mean of each cluster."""
+def _counted(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The clusters, the first row and the number of rows of each."""
+    low = min(int(labels.min(initial=0)), 0)
+    sizes = np.bincount(labels - low)
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[(labels - low)[::-1]] = np.arange(len(labels))[::-1]
+    there = np.flatnonzero(sizes)
+    return there + low, first[there], sizes[there]
+
+
+def exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
+    """Rows near the mean of each cluster, the nearest first; above 20 000 rows those of a sample."""
     rows = np.arange(len(X))
     if len(X) > SAMPLE:
         rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
-    code = np.searchsorted(numbers, labels[rows])
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    found = labels[rows]
+    order = np.argsort(found, kind="stable")
+    starts = np.flatnonzero(np.diff(found[order], prepend=found.min(initial=0) - 1))
     parts = np.split(rows[order], starts[1:])
     typical = {}
-    for number, part in zip(numbers[code[order[starts]]].tolist(), parts, strict=True):
+    for number, part in zip(found[order[starts]].tolist(), parts, strict=True):
         distance = ((X[part] - X[part].mean(axis=0)) ** 2).sum(axis=1)
         nearest = np.argsort(distance, kind="stable")[:EXEMPLARS]
         typical[number] = tuple(part[nearest].tolist())

@@ -22,7 +22,7 @@ from linkwise.apps.asking import learner_in_words
 from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
-from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of
+from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
 from linkwise.apps.page.history import held, links, told
 from linkwise.apps.page.items import Items, differing
 from linkwise.apps.page.places import framed, principal_places
@@ -92,6 +92,7 @@ class Desk:
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
+        self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
         self._rules: tuple[int, Explanation] | None = None
         self._event = -1
@@ -103,7 +104,7 @@ class Desk:
         return self._coordinates.astype("<f4").tobytes()
 
     def labels(self) -> tuple[int, bytes]:
-        """A number that changes with the labels; the cluster of each row in one byte, or two (see `state`)."""
+        """A number that changes with them; the cluster of each row, in one byte, or two where `state` says."""
         with self._lock:
             most, form = (TWO_BYTES, "<u2") if self._wide() else (ONE_BYTE, "u1")
             named = np.where(self._labels < 0, most, self._labels % most)
@@ -323,7 +324,8 @@ class Desk:
             self._shares |= {number: share if number == said[-1] else 0.0 for number in said}
         if self._event < 0 or not np.array_equal(labels, self._labels):
             self._labels, self._counter = labels, self._counter + 1
-        self._clusters = clusters_of(self._labels, self._X, self._session)
+            self._typical = exemplars(labels, self._X)
+        self._clusters = clusters_of(self._labels, self._typical, self._session)
         self._event = last
 
     def _last(self) -> int:
