@@ -104,7 +104,7 @@ class Desk:
         return self._coordinates.astype("<f4").tobytes()
 
     def labels(self) -> tuple[int, bytes]:
-        """A number that changes with them; the cluster of each row, in one byte, or two where `state` says."""
+        """A number that changes with them; the cluster of each row, in one byte or in two (see `state`)."""
         with self._lock:
             most, form = (TWO_BYTES, "<u2") if self._wide() else (ONE_BYTE, "u1")
             named = np.where(self._labels < 0, most, self._labels % most)
