@@ -1,0 +1,44 @@
+"""Desks for what the command line opens: a data file with its session, a demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkwise import datasets
+from linkwise.apps.demo import unit_scaled
+from linkwise.apps.page.desk import Desk
+from linkwise.apps.page.items import of_columns, of_pictures, of_table
+from linkwise.apps.project import Project
+from linkwise.data import Encoded, Feature, encode
+from linkwise.session.session import Session
+
+
+def of_project(project: Project, *, budget: int | None = None) -> Desk:
+    """The desk of a data file and its session."""
+    table = project.table
+    impute = project.session.source.get("impute", "mean")
+    return Desk(
+        project.session,
+        project.encoded.X,
+        of_table(table, project.encoded),
+        title=project.data.name,
+        place=str(project.path),
+        columns=encode(table, scale="none", impute=impute, categories="codes"),
+        budget=budget,
+    )
+
+
+def of_demo(
+    session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
+) -> Desk:
+    """The desk of bundled data."""
+    features = tuple(Feature(name, name, None, "numeric") for name in data.names)
+    return Desk(
+        session,
+        unit_scaled(data.X),
+        of_columns(data.X, data.names) if data.images is None else of_pictures(data.images),
+        title=data.name,
+        place=None if path is None else str(path),
+        columns=Encoded(data.X, features, ()) if data.images is None else None,
+        budget=budget,
+    )
