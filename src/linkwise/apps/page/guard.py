@@ -31,11 +31,12 @@ LEAST_PASSWORD = 8
 LOGIN = "/login"
 
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 PLAIN_CSP = (
-    f"default-src 'none'; style-src '{STYLE_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    f"default-src 'none'; style-src '{STYLE_HASH}'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 ALWAYS = {
     "Content-Security-Policy": CSP,
@@ -66,7 +67,7 @@ class Password:
 
 
 class Attempts:
-    """Wrong tokens and passwords of the last minute: after a few from one address, or many in all, none is looked at.
+    """Wrong tokens and passwords of the last minute; after too many none is looked at.
 
     Parameters
     ----------
@@ -157,11 +158,11 @@ class Door:
         """Whether the browser holds the cookie."""
         pairs = (part.partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
         held = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
-        return any([hmac.compare_digest(value.encode(), self.secret.encode()) for value in held])
+        return any(hmac.compare_digest(value.encode(), self.secret.encode()) for value in held)
 
     def with_cookie(self, response: Response, *, secure: bool = False) -> Response:
         """Give the browser the cookie."""
-        response.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", secure=secure, path="/")
+        response.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", secure=secure)
         return response
 
 
@@ -218,7 +219,7 @@ def refused(scope: Scope, door: Door) -> Response | None:
     if not length.isascii() or not length.isdigit() or int(length[:20]) > MAX_BODY:
         return no(413, "Too much was sent", "A request may bring 64 KiB at most.")
     if scope["type"] == "http" and scope["method"] not in _methods(scope, door):
-        answer = no(405, "This cannot be done here", "This page is only read; what it says goes by its socket.")
+        answer = no(405, "This cannot be done here", "This page can be read, and no more.")
         answer.headers["Allow"] = ", ".join(_methods(scope, door))
         return answer
     return None
@@ -330,7 +331,7 @@ def _only_here(door: Door) -> str:
 
 
 def _unknown(door: Door, *, again: bool = False) -> Response:
-    """`again`: after a link from another site a browser keeps the cookie back; from our own page it does not."""
+    """`again`: by a link from another site a browser keeps the cookie back, from our own page it does not."""
     if door.password is not None:
         return no(403, "Log in first", "Open the first page of this address; it asks for the password.")
     text = (

@@ -25,7 +25,7 @@ FORM = """<form method="post" action="/login">
 
 
 def plain_page(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
-    """A heading and a sentence, both ours; `again` loads the first page anew, `form` asks for the password."""
+    """A heading and a sentence, both ours; `again` loads the first page anew, `form` asks a password."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{AGAIN if again else ""}'

@@ -15,47 +15,22 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import SessionLockedError
 
+if TYPE_CHECKING:
+    from linkwise.apps.page.desk import Desk
+    from linkwise.apps.page.requests import Reply
+
 BUSY_S = 0.15  # from then on the views are told that the desk is at work
 POLL_S = 1.0  # how often to look whether another process wrote to the session
+SEEN_S = 5.0  # how long a page that is about to open is waited for, to be told why it cannot
 SEND_S = 30.0  # a view that takes nothing for so long is let go
 MOST_VIEWS = 64
 MOST_REQUESTS = 32  # of one view, not yet replied to
 
 Frame = str | bytes
-
-
-class Reply(Protocol):
-    """What a desk says to one request."""
-
-    body: dict[str, Any]
-    file: bytes | None
-    changed: bool
-
-
-class Desk(Protocol):
-    """A session with its items, which knows no network; its calls may take seconds."""
-
-    def places(self) -> bytes:
-        """Two float32 a row."""
-
-    def labels(self) -> tuple[int, bytes]:
-        """A counter that changes when they do, and a byte or two a row."""
-
-    def state(self) -> dict[str, Any]:
-        """Where the session stands, as JSON."""
-
-    def handle(self, request: dict[str, Any]) -> Reply:
-        """Do what a view asks; never raises for what a view says."""
-
-    def moved(self) -> bool:
-        """Whether another process wrote to the session since the last state."""
-
-    def close(self) -> None:
-        """Let go of the session."""
 
 
 class Worker:
@@ -115,6 +90,11 @@ class View:
                 return self._newest.pop(name)
         return self._replies.popleft() if self._replies else None
 
+    @property
+    def waits(self) -> bool:
+        """Whether something has still to be sent."""
+        return bool(self._newest or self._replies)
+
     async def sent_by(self, send: Callable[[Frame], Awaitable[None]]) -> None:
         """Send what comes, until a frame is not taken in time."""
         while True:
@@ -137,16 +117,24 @@ class Room:
         self.worker = Worker()
         self.desk: Desk | None = None
         self.views: set[View] = set()
+        self.awaited = False  # whether a page was just opened, and comes as soon as the browser does
         self._requests: asyncio.Queue[tuple[View, dict[str, Any]]] = asyncio.Queue()
         self._places: bytes | None = None
         self._labels: tuple[int, bytes] | None = None
         self._due = False  # whether the views have still to see the newest state
         self._state: dict[str, Any] = {"protocol": 1, "loading": loading}
 
+    @property
+    def n_answers(self) -> int | None:
+        """Answers in the session; None as long as it is not open."""
+        counts = self._state.get("counts")
+        return None if counts is None else int(counts["answers"])
+
     # ------------------------------------------------------------ views
     def join(self, view: View) -> None:
         """Show a new view all there is."""
         self.views.add(view)
+        self.awaited = False
         labels = None if self._labels is None else self._labels[1]
         view.show(places=self._places, labels=labels, state=in_json({"state": self._state}))
 
@@ -157,7 +145,7 @@ class Room:
     def ask(self, view: View, request: dict[str, Any]) -> None:
         """Put a request in the row; it has an ``id``, and a few may wait."""
         if self.desk is None:
-            view.reply(refusal(request["id"], "failed", "the data are not read yet; wait for the first question"))
+            view.reply(refusal(request["id"], "failed", "the data are not read yet; wait for a question"))
         elif view.asked >= MOST_REQUESTS:
             view.reply(refusal(request["id"], "failed", "too much was asked at once; wait for the replies"))
         else:
@@ -167,11 +155,14 @@ class Room:
     # ------------------------------------------------------------ the desk
     async def open(self, begin: Callable[[], Desk]) -> None:
         """Read the data and let all views see them; raises what `begin` raises."""
-        self.desk = await self.worker.call(begin)
-        self._places = bytes(4) + await self.worker.call(self.desk.places)
+        await self.worker.call(lambda: self._take(begin()))
+        self._places = bytes(4) + await self.worker.call(self._desk().places)
         for view in self.views:
             view.show(places=self._places)
         await self._show()
+
+    def _take(self, desk: Desk) -> None:
+        self.desk = desk
 
     async def work(self) -> None:
         """Work off requests, one after the other; look for what others did in between. Never returns."""
@@ -190,7 +181,7 @@ class Room:
             self._due = self._due or reply.changed
             await self._show_what_is_due()
         view.asked -= 1
-        view.reply(reply_frame(request["id"], reply))
+        view.reply(reply_frame(reply))
 
     async def _look(self) -> None:
         """Show what another process did."""
@@ -200,15 +191,21 @@ class Room:
 
     async def _show_what_is_due(self) -> None:
         if self._due:
-            with self._busy_when_long(), suppress(SessionLockedError):  # what was said is stored; show it later
+            with (
+                self._busy_when_long(),
+                suppress(SessionLockedError),
+            ):  # it is stored; show it later
                 await self._show()
                 self._due = False
 
     async def close(self) -> None:
         """Let go of the session, after what is being done."""
-        if self.desk is not None:
-            await self.worker.call(self.desk.close)
+        await self.worker.call(self._let_go)
         self.worker.end()
+
+    def _let_go(self) -> None:
+        if self.desk is not None:
+            self.desk.close()
 
     def _desk(self) -> Desk:
         assert self.desk is not None, "no desk yet"
@@ -229,6 +226,14 @@ class Room:
         """Say on every view that it cannot go on, and why."""
         self._state = {"protocol": 1, "failed": text}
         self._show_all()
+
+    async def seen(self) -> None:
+        """Wait a moment until all views have what they were shown, also one that is about to open."""
+        ends = asyncio.get_running_loop().time() + SEEN_S
+        while asyncio.get_running_loop().time() < ends:
+            await asyncio.sleep(0.05)
+            if not any(view.waits for view in self.views) and (self.views or not self.awaited):
+                break
 
     def _show_all(self, labels: Frame | None = None) -> None:
         state = in_json({"state": self._state})
@@ -266,9 +271,9 @@ def in_json(what: dict[str, Any]) -> str:
     return json.dumps(what, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def reply_frame(name: str, reply: Reply) -> Frame:
-    """The answer to the request of that name, with the file that belongs to it."""
-    body = in_json({"re": name, **reply.body})
+def reply_frame(reply: Reply) -> Frame:
+    """What the desk says to a request, with the file that belongs to it."""
+    body = in_json(reply.body)
     if reply.file is None:
         return body
     head = body.encode()

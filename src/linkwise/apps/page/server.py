@@ -12,7 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,8 +22,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from linkwise.apps.exits import exit_code, sentence
 from linkwise.apps.page.guard import MAX_BODY, MAX_HEADERS, Door, guarded
-from linkwise.apps.page.room import MOST_VIEWS, Desk, Frame, Room, View, refusal
+from linkwise.apps.page.room import MOST_VIEWS, Frame, Room, View, refusal
+
+if TYPE_CHECKING:
+    from linkwise.apps.page.desk import Desk
 
 STATIC = {
     "/": ("index.html", "text/html"),
@@ -195,14 +199,20 @@ async def host(
         work = asyncio.create_task(_opened_and_worked(room, begin))
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
         if not work.done():
             work.cancel()
-        await asyncio.wait([work])
-        if not work.cancelled():
-            work.result()
+        stopped.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
 
 
 async def _opened_and_worked(room: Room, begin: Callable[[], Desk]) -> None:
-    await room.open(begin)
-    await room.work()
+    try:
+        await room.open(begin)
+        await room.work()
+    except Exception as error:
+        room.fail(
+            sentence(error) if exit_code(error) is not None else "linkwise failed; its terminal says how"
+        )
+        await room.seen()
+        raise
