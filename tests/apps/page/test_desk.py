@@ -373,3 +373,17 @@ def test_names_that_cannot_be_shown_are_refused(name):
         refused(SHARED, do="name", cluster=SHARED.state()["clusters"][0]["cluster"], name=name)["kind"]
         == "bad"
     )
+
+
+def test_looking_ahead_changes_nothing_and_can_be_stopped():
+    desk = desk_of()
+    answer(desk, 5)
+    before, calls = desk.state(), []
+    desk.look_ahead(lambda: calls.append(1) or False)
+    assert calls
+    assert desk.state() == before
+    desk.look_ahead(lambda: True)
+    assert desk.state() == before
+    answer(desk, 200)
+    assert desk.state()["question"] is None
+    desk.look_ahead(lambda: False)

@@ -159,6 +159,15 @@ class Desk:
         with self._lock:
             return self._last() != self._event
 
+    def look_ahead(self, stop: Callable[[], bool]) -> None:
+        """Work out what follows either answer, the likely one first, until `stop` says there is more to do."""
+        with self._lock:
+            question = None if self._ended() else self._question()
+            if question is not None:
+                likely = question["guess"]
+                for said in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(said, stop=stop)
+
     def close(self) -> None:
         """Keep the labels and let go of the session."""
         with self._lock:
