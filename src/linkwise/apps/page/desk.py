@@ -160,7 +160,7 @@ class Desk:
             return self._last() != self._event
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
-        """Work out what follows either answer, the likely one first, until `stop` says there is more to do."""
+        """Work out what follows either answer, the likely one first, until `stop` says to."""
         with self._lock:
             question = None if self._ended() else self._question()
             if question is not None:
