@@ -5,8 +5,22 @@ A table goes one way: `read_table` or `from_frame` decide what each column is an
 """
 
 from linkwise.data.encode import Encoded, Feature, encode
+from linkwise.data.items import Items, image_items, record_items, series_items, text_items
 from linkwise.data.readers import read_table
 from linkwise.data.roles import Column
 from linkwise.data.table import Table, from_frame
 
-__all__ = ["Column", "Encoded", "Feature", "Table", "encode", "from_frame", "read_table"]
+__all__ = [
+    "Column",
+    "Encoded",
+    "Feature",
+    "Items",
+    "Table",
+    "encode",
+    "from_frame",
+    "image_items",
+    "read_table",
+    "record_items",
+    "series_items",
+    "text_items",
+]

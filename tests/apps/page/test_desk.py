@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_columns
+from linkwise.apps.page.items import View, places_in
 from linkwise.data import encode, from_frame
+from linkwise.data.items import value_items
 from linkwise.datasets import load
 from linkwise.session.session import Session
 
@@ -26,7 +27,12 @@ def desk_of(path=None, X=IRIS.X, names=IRIS.names, **options):
     learner = lw.COBRAS(random_state=0)
     session = lw.Session(X, learner) if path is None else Session.open(path, X, learner)
     columns = encode(from_frame(X), scale="none", categories="codes")
-    return Desk(session, X, of_columns(X, names), title="iris.csv", columns=columns, **options)
+    return Desk(session, X, view_of(X, names), title="iris.csv", columns=columns, **options)
+
+
+def view_of(X, names):
+    """Rows of numbers."""
+    return View(value_items(X, names), places=places_in(X, dict(enumerate(names))))
 
 
 def ask(desk, do, **request):
@@ -283,7 +289,7 @@ def test_what_is_exported_is_what_is_shown(tmp_path):
 
 def test_without_columns_there_are_no_rules():
     X = IRIS.X
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_columns(X, IRIS.names), title="")
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, view_of(X, IRIS.names), title="")
     for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
         error = refused(desk, **request)
         assert (error["kind"], "columns" in error["text"]) == ("bad", True)
@@ -367,3 +373,17 @@ def test_names_that_cannot_be_shown_are_refused(name):
         refused(SHARED, do="name", cluster=SHARED.state()["clusters"][0]["cluster"], name=name)["kind"]
         == "bad"
     )
+
+
+def test_looking_ahead_changes_nothing_and_can_be_stopped():
+    desk = desk_of()
+    answer(desk, 5)
+    before, calls = desk.state(), []
+    desk.look_ahead(lambda: calls.append(1) or False)
+    assert calls
+    assert desk.state() == before
+    desk.look_ahead(lambda: True)
+    assert desk.state() == before
+    answer(desk, 200)
+    assert desk.state()["question"] is None
+    desk.look_ahead(lambda: False)

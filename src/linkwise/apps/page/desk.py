@@ -24,7 +24,7 @@ from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
 from linkwise.apps.page.history import held, links, told
-from linkwise.apps.page.items import Items, differing
+from linkwise.apps.page.items import View, differing
 from linkwise.apps.page.places import framed, principal_places
 from linkwise.apps.page.requests import Refused, Reply, Request
 from linkwise.data import Encoded
@@ -60,7 +60,8 @@ class Desk:
         Opened with its data; closed by `close`.
     X : ndarray of shape (n_rows, n_features)
         The data of the session.
-    items : Items
+    view : View
+        The rows as they are shown.
     title : str
     place : str, optional
         Where the session is kept; in memory by default.
@@ -76,7 +77,7 @@ class Desk:
         self,
         session: Session,
         X: NDArray[Any],
-        items: Items,
+        view: View,
         *,
         title: str,
         place: str | None = None,
@@ -84,7 +85,7 @@ class Desk:
         columns: Encoded | None = None,
         budget: int | None = None,
     ) -> None:
-        self._session, self._X, self._items, self._columns = session, X, items, columns
+        self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget = title, place, budget
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
@@ -123,7 +124,7 @@ class Desk:
             return {
                 "protocol": PROTOCOL,
                 "title": self._title,
-                "kind": self._items.kind,
+                "kind": self._view.items.kind,
                 "place": self._place,
                 "rows": session.n_rows,
                 "wide": self._wide(),
@@ -157,6 +158,15 @@ class Desk:
         """Whether something was written since the state was last given, by whomever."""
         with self._lock:
             return self._last() != self._event
+
+    def look_ahead(self, stop: Callable[[], bool]) -> None:
+        """Work out what follows either answer, the likely one first, until `stop` says to."""
+        with self._lock:
+            question = None if self._ended() else self._question()
+            if question is not None:
+                likely = question["guess"]
+                for said in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(said, stop=stop)
 
     def close(self) -> None:
         """Keep the labels and let go of the session."""
@@ -273,7 +283,7 @@ class Desk:
         if first == second:
             raise Refused("bad", "this is one row; choose two")
         why = self._session.why(first, second)
-        return {"text": " ".join(why.sentences(self._items.name))}
+        return {"text": " ".join(why.sentences(self._view.name))}
 
     def _export(self, request: Request) -> tuple[dict[str, Any], bytes]:
         what = requests.word(request, "what", EXPORTS)
@@ -362,7 +372,7 @@ class Desk:
         return {"last": self._times[-1], "median": float(np.median(self._times))}
 
     def _shown(self, row: int) -> dict[str, Any]:
-        return {**self._items.shown(row), "cluster": int(self._labels[row])}
+        return {**self._view.shown(row), "cluster": int(self._labels[row])}
 
     def _cluster(self, cluster: Cluster) -> dict[str, Any]:
         return {
@@ -371,7 +381,7 @@ class Desk:
             "name": cluster.name,
             "exemplar": cluster.exemplars[0],
             "exemplars": list(cluster.exemplars),
-            "short": [self._items.name(row) for row in cluster.exemplars],
+            "short": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
         }
 
@@ -383,12 +393,12 @@ class Desk:
         return found
 
     def _told(self, event: Event) -> dict[str, Any]:
-        return told(event, self._session, self._items.name)
+        return told(event, self._session, self._view.name)
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """The links of a contradiction, each with the event that says it."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return links(self._session, chain, self._just_said(request), changed, self._items.name)
+        return links(self._session, chain, self._just_said(request), changed, self._view.name)
 
     def _just_said(self, request: Request) -> frozenset[int]:
         """The two rows that a refused request speaks of."""
