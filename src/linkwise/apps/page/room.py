@@ -41,6 +41,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._tasks: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._ahead: Future[Any] | None = None
         threading.Thread(target=self._work, name="linkwise desk", daemon=True).start()
 
     def _work(self) -> None:
@@ -58,6 +59,24 @@ class Worker:
         future: Future[Any] = Future()
         self._tasks.put((future, function))
         return asyncio.wrap_future(future)
+
+    def meanwhile(self, function: Callable[[Callable[[], bool]], object]) -> None:
+        """Work ahead while nothing else is to be done: ``function(stop)`` ends when ``stop()`` says so."""
+
+        def ahead() -> None:
+            with suppress(Exception):  # what is wrong comes up again, when it is in earnest
+                function(self._waited_for)
+
+        self._ahead = Future()
+        self._tasks.put((self._ahead, ahead))
+
+    def _waited_for(self) -> bool:
+        return not self._tasks.empty()
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing is being worked out ahead."""
+        return self._ahead is None or self._ahead.done()
 
     def end(self) -> None:
         """No more after what is waiting."""
@@ -170,7 +189,8 @@ class Room:
             try:
                 view, request = await asyncio.wait_for(self._requests.get(), POLL_S)
             except TimeoutError:
-                await self._look()
+                if self.worker.free:
+                    await self._look()
             else:
                 await self._answer(view, request)
 
@@ -221,6 +241,7 @@ class Room:
             frame = bytes([2 if state["wide"] else 1, 0, 0, 0]) + labels
             self._labels = counter, frame
         self._show_all(labels=frame)
+        self.worker.meanwhile(self._desk().look_ahead)
 
     def fail(self, text: str) -> None:
         """Say on every view that it cannot go on, and why."""
