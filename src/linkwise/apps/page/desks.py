@@ -32,10 +32,7 @@ def of_demo(
     session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
 ) -> Desk:
     """The desk of bundled data."""
-    if data.images is None:
-        view = of_numbers(data.X, data.names)
-    else:
-        view = View(image_items(data.images))
+    view = of_numbers(data.X, data.names) if data.images is None else View(image_items(data.images))
     features = tuple(Feature(name, name, None, "numeric") for name in data.names)
     return Desk(
         session,
