@@ -20,8 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 from linkwise.active.cobras import COBRAS
 from linkwise.apps.page.desk import Desk
 from linkwise.apps.page.guard import Door, Password
-from linkwise.apps.page.items import View as Rows
-from linkwise.data.items import value_items
+from linkwise.apps.page.items import of_numbers
 from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 from linkwise.session.session import Session
@@ -35,7 +34,7 @@ def small_desk(n_rows: int = 12) -> Desk:
     kind = np.arange(n_rows) % 3
     X = np.column_stack([10.0 * kind, 5.0 * (kind == 1)]) + rng.normal(0, 0.2, (n_rows, 2))
     session = Session(X, COBRAS(random_state=0))
-    return Desk(session, X, Rows(value_items(X, ("length", "width"))), title="leaves.csv")
+    return Desk(session, X, of_numbers(X, ("length", "width")), title="leaves.csv")
 
 
 @dataclass

@@ -41,7 +41,6 @@ class Worker:
 
     def __init__(self) -> None:
         self._tasks: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        self._ahead: Future[Any] | None = None
         threading.Thread(target=self._work, name="linkwise desk", daemon=True).start()
 
     def _work(self) -> None:
@@ -60,23 +59,10 @@ class Worker:
         self._tasks.put((future, function))
         return asyncio.wrap_future(future)
 
-    def meanwhile(self, function: Callable[[Callable[[], bool]], object]) -> None:
-        """Work ahead while nothing else is to be done: ``function(stop)`` ends when ``stop()`` says so."""
-
-        def ahead() -> None:
-            with suppress(Exception):  # what is wrong comes up again, when it is in earnest
-                function(self._waited_for)
-
-        self._ahead = Future()
-        self._tasks.put((self._ahead, ahead))
-
-    def _waited_for(self) -> bool:
-        return not self._tasks.empty()
-
     @property
-    def free(self) -> bool:
-        """Whether nothing is being worked out ahead."""
-        return self._ahead is None or self._ahead.done()
+    def waited_for(self) -> bool:
+        """Whether something is to be done after what is being done."""
+        return not self._tasks.empty()
 
     def end(self) -> None:
         """No more after what is waiting."""
@@ -141,6 +127,8 @@ class Room:
         self._places: bytes | None = None
         self._labels: tuple[int, bytes] | None = None
         self._due = False  # whether the views have still to see the newest state
+        self._ahead: asyncio.Future[Any] | None = None  # what is worked out while the person reads
+        self._foreseen = -1  # the event after which that was begun
         self._state: dict[str, Any] = {"protocol": 1, "loading": loading}
 
     @property
@@ -179,6 +167,7 @@ class Room:
         for view in self.views:
             view.show(places=self._places)
         await self._show()
+        self._look_ahead()
 
     def _take(self, desk: Desk) -> None:
         self.desk = desk
@@ -189,8 +178,7 @@ class Room:
             try:
                 view, request = await asyncio.wait_for(self._requests.get(), POLL_S)
             except TimeoutError:
-                if self.worker.free:
-                    await self._look()
+                await self._look()
             else:
                 await self._answer(view, request)
 
@@ -202,19 +190,34 @@ class Room:
             await self._show_what_is_due()
         view.asked -= 1
         view.reply(reply_frame(reply))
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Have the next questions worked out while the person reads."""
+        desk = self._desk()
+        if self._requests.empty() and self._foreseen != self._state["event"]:
+            self._foreseen = self._state["event"]
+            self._ahead = self.worker.call(lambda: desk.look_ahead(self._interrupting))
+            self._ahead.add_done_callback(_let_be)
+
+    def _interrupting(self) -> bool:
+        """Whether looking ahead has to stop, to begin again later; asked on the thread of the worker."""
+        if self.worker.waited_for:
+            self._foreseen = -1
+            return True
+        return False
 
     async def _look(self) -> None:
         """Show what another process did."""
+        if self._ahead is not None and not self._ahead.done():
+            return  # a look would end it
         with self._busy_when_long(), suppress(SessionLockedError):  # they are writing; look again later
             self._due = await self.worker.call(self._desk().moved) or self._due
         await self._show_what_is_due()
 
     async def _show_what_is_due(self) -> None:
         if self._due:
-            with (
-                self._busy_when_long(),
-                suppress(SessionLockedError),
-            ):  # it is stored; show it later
+            with self._busy_when_long(), suppress(SessionLockedError):  # it is stored; shown later
                 await self._show()
                 self._due = False
 
@@ -241,7 +244,6 @@ class Room:
             frame = bytes([2 if state["wide"] else 1, 0, 0, 0]) + labels
             self._labels = counter, frame
         self._show_all(labels=frame)
-        self.worker.meanwhile(self._desk().look_ahead)
 
     def fail(self, text: str) -> None:
         """Say on every view that it cannot go on, and why."""
@@ -276,6 +278,12 @@ class Room:
         if "busy" in self._state:
             self._state = {**self._state, "busy": busy}
             self._show_all()
+
+
+def _let_be(ahead: asyncio.Future[Any]) -> None:
+    """What fails while looking ahead fails again, and is told, when it is asked for."""
+    if not ahead.cancelled():
+        ahead.exception()
 
 
 def _together(desk: Desk) -> tuple[dict[str, Any], tuple[int, bytes]]:
