@@ -816,10 +816,10 @@ function questionPanel(view) {
     setText(heading, state.ended === "budget" ? `All ${counted(state.budget, "question")} are answered` : "Nothing is left to ask");
     finish.replaceChildren(...finishOf(view, state));
   };
-  const wait = (state) => {
+  const pending = (above, words) => {
     shown = null;
-    setText(count, state ? "One moment" : "Loading");
-    setText(heading, state ? "The next question is being worked out" : "Reading the data");
+    setText(count, above);
+    setText(heading, words);
     pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-bone" })));
   };
   return {
@@ -827,17 +827,25 @@ function questionPanel(view) {
     heading,
     why,
     guess,
+    /** Before there is anything to ask: the data are read, or could not be. */
+    wait({ loading, failed }) {
+      pending(failed ? "It cannot go on" : "Loading", failed ? "linkwise could not open the data" : loading || "Reading the data");
+      if (failed) pair.replaceChildren(h("p", { class: "lw-failed" }, failed), h("p", { class: "lw-soft" }, "The terminal in which linkwise was started says more."));
+      [bar, more].forEach((each) => (each.hidden = true));
+      card.setAttribute("aria-busy", String(!failed));
+    },
     update(state) {
-      const asking = Boolean(state && state.question);
-      const ended = Boolean(state && !state.question && state.ended);
+      const asking = Boolean(state.question);
+      const ended = Boolean(!state.question && state.ended);
       if (asking) ask(state);
       else if (ended) end(state);
-      else wait(state);
+      else pending("One moment", "The next question is being worked out");
+      more.hidden = false;
       finish.hidden = !ended;
       pair.hidden = ended;
       for (const node of [bar, why.opener, guess.opener]) node.hidden = ended;
       if (!asking) [why, guess].forEach((each) => each.shut());
-      undo.title = state && state.undo ? `Takes back: ${eventInWords(state.undo)}` : "";
+      undo.title = state.undo ? `Takes back: ${eventInWords(state.undo)}` : "";
       card.setAttribute("aria-busy", String(!asking && !ended));
       this.usable();
     },
@@ -1377,7 +1385,7 @@ function render({ model, el }) {
   let drawn = null;
   const onState = () => {
     const state = model.get("state");
-    if (!state || !state.counts) return question.update(null);
+    if (!state || !state.counts) return question.wait(state || {});
     const first = view.state === null;
     view.state = state;
     if (state.question) for (const item of [state.question.first, state.question.second]) items.set(item.row, item);
@@ -1404,15 +1412,6 @@ function render({ model, el }) {
     head.status();
     question.usable();
   };
-  const onFailure = () => {
-    const failure = model.get("failure"); // the page's host tells here why there are no data
-    if (failure) {
-      banner.hidden = false;
-      setText(banner, failure);
-      setText(question.heading, "The data could not be read");
-    }
-  };
-
   // ---------------------------------------------------------------- keys: only in here, and not where one writes
   const keys = {
     y: () => view.answer("yes"), n: () => view.answer("no"), s: () => view.answer("unsure"), u: () => view.undo(),
@@ -1443,13 +1442,12 @@ function render({ model, el }) {
   root.style.colorScheme = schemeAround();
 
   for (const panel of [plot, progress, clusters]) panel.node.hidden = true;
-  for (const [name, heard] of [["state", onState], ["link", onLink], ["failure", onFailure]]) model.on(`change:${name}`, heard);
+  for (const [name, heard] of [["state", onState], ["link", onLink]]) model.on(`change:${name}`, heard);
   onState();
   onLink();
-  onFailure();
   if (model.get("link") !== undefined) root.focus({ preventScroll: true });
   return () => {
-    for (const [name, heard] of [["state", onState], ["link", onLink], ["failure", onFailure]]) model.off(`change:${name}`, heard);
+    for (const [name, heard] of [["state", onState], ["link", onLink]]) model.off(`change:${name}`, heard);
     close();
     around.disconnect();
     dark.removeEventListener("change", onScheme);
