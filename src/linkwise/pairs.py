@@ -165,7 +165,7 @@ def positions_of(ids: Sequence[str]) -> dict[str, int]:
 
 
 def safe_cell(text: str) -> str:
-    """`text` for a cell of a CSV file: behind an apostrophe where a spreadsheet would compute it."""
+    """`text` for a cell of CSV: behind an apostrophe where a spreadsheet would take it for a formula."""
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
