@@ -58,7 +58,6 @@ def head_of(text: str) -> dict[str, str]:
         "2130706433:{port}",
         "0x7f.1:{port}",
         "localhost.:{port}",
-        "127.0.0.1:{port} ",
         "127.0.0.1:0{port}",
         "127.0.0.1:{port},evil.example",
         "",
@@ -67,8 +66,6 @@ def head_of(text: str) -> dict[str, str]:
 )
 def test_another_name_is_refused(still, host):
     named = host and host.format(port=still.port, other=still.port + 1)
-    if named and named != named.strip():
-        pytest.skip("space around a header is no part of it")
     head = f"Host: {named}\r\n" if named is not None else ""
     got = still.send(f"GET / HTTP/1.1\r\n{head}Cookie: {still.cookie}\r\nConnection: close\r\n\r\n")
     assert got.split(b" ")[1] in (b"403", b"400")  # 400: no HTTP without a Host
