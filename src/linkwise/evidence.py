@@ -257,6 +257,16 @@ class Evidence:
             self._groups = Groups(row, number[of], foes)
         return self._groups
 
+    @property
+    def n_inferred(self) -> int:
+        """Pairs of rows that nobody spoke of, and that are known to be together or apart all the same."""
+        groups = self.groups()
+        sizes = np.bincount(groups.number).astype(np.int64)
+        foes = np.unique(groups.foes, axis=0)
+        known = (sizes * (sizes - 1) // 2).sum() + (sizes[foes[:, 0]] * sizes[foes[:, 1]]).sum()
+        said = np.sort(np.vstack([self.answered("yes"), self.answered("no")]), axis=1)
+        return int(known) - len(np.unique(said, axis=0))
+
     def answered(self, answer: Answer, since: int = 0) -> Pairs:
         """The pairs that were answered so, in order, from answer number `since` on; shape (n, 2)."""
         pairs = np.array(self._pairs[2 * since :], dtype=np.int64).reshape(-1, 2)

@@ -13,7 +13,7 @@ import linkwise as lw
 from linkwise.learner import TruthOracle
 from registry import LEARNERS, each_learner
 
-KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU)]
+KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU, lw.ActiveFeatureWeights)]
 
 
 @parametrize_with_checks([lw.COBRA(), lw.COBRA(2), lw.COBRAS(), lw.COBRAS.paper(), *KNOWN_K])
@@ -23,7 +23,7 @@ def test_every_generated_check(estimator, check):
 
 def test_all_kinds_of_learners_are_swept():
     assert {type(entry.make()).__name__ for entry in LEARNERS} == {
-        "COBRA", "COBRAS", "ActiveCOBS", "ExploreConsolidate", "MinMax", "NPU",
+        "COBRA", "COBRAS", "ActiveCOBS", "ExploreConsolidate", "MinMax", "NPU", "ActiveFeatureWeights",
     }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def present(session):
 def image(session):
     """All that a session shows of what holds."""
     history = [(*told(e)[1:4], e.answer, e.facts, e.source) for e in session.history]
-    return present(session), session.status, session.constraints, history
+    return present(session), session.status, session.constraints, history, list(session.names.items())
 
 
 def answer_by(session, oracle, n=None):

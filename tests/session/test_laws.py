@@ -86,10 +86,40 @@ class Doing(RuleBasedStateMachine):
         else:
             self.says(lambda: self.session.import_constraints(pairs, source="import"))
 
-    @precondition(lambda self: any(e.kind != "import" for e in self.session.history))
+    @rule(row=ROWS)
+    def done(self, row):
+        before = self.session.labels
+        members = np.flatnonzero(before == before[row]).tolist()
+        said = {*members} <= {o for o in range(N_ROWS) if self.session.evidence.verdict(row, o) == "yes"}
+        was, events = image(self.session), self.session.events
+        if said:  # all of it is known: no event, and nothing to undo
+            assert self.session.set_done(row) == len(members)
+            assert (image(self.session), self.session.events) == (was, events)
+            return
+        self.says(lambda: self.session.set_done(row))
+        assert len(set(self.session.labels[members].tolist())) == 1
+        question = self.session.question
+        assert question is None or not {question.first, question.second} <= {*members}
+
+    @rule(row=ROWS, name=st.sampled_from(["", "A", " A  b ", "<b>"]))
+    def name_it(self, row, name):
+        names, wanted = self.session.names, " ".join(name.split())
+        if names.get(row, "") == wanted and next(reversed(names), row) == row:
+            events = self.session.events
+            self.session.set_name(row, name)
+            assert self.session.events == events
+            return
+        asked, labels = self.session.question_id, self.session.labels
+        self.says(lambda: self.session.set_name(row, name))
+        assert self.session.names == {**names, row: wanted}
+        assert next(reversed(self.session.names)) == row
+        assert self.session.labels.tolist() == labels.tolist()
+        assert asked == self.session.question_id  # who has seen the question may still answer
+
+    @precondition(lambda self: any(e.first is not None and e.kind != "done" for e in self.session.history))
     @rule(at=st.integers(0, 100), said=ANSWERS)
     def change(self, at, said):
-        able = [e for e in self.session.history if e.kind != "import"]
+        able = [e for e in self.session.history if e.kind not in ("import", "done")]
         event = able[at % len(able)]
         if event.answer != said:
             self.says(lambda: self.session.change(event.number, said))
@@ -104,6 +134,12 @@ class Doing(RuleBasedStateMachine):
             return
         assert image(self.session) == self.before.pop()
         assert self.session.events[undone.number - 1] == undone
+
+    @rule(said=ANSWERS, patience=st.integers(0, 6))
+    def look_ahead(self, said, patience):
+        was, events, patience = image(self.session), self.session.events, iter(range(patience))
+        self.session.look_ahead(said, stop=lambda: next(patience, None) is None)
+        assert (image(self.session), self.session.events) == (was, events)
 
     @rule()
     def close_and_open(self):
@@ -152,7 +188,11 @@ class Doing(RuleBasedStateMachine):
         )
         assert status.n_answers == len(answers) == session.evidence.n_questions
         assert status.n_volunteered == sum(e.kind == "add" for e in history)
-        assert status.n_imported == sum(len(e.facts) for e in history)
+        assert status.n_imported == sum(len(e.facts) for e in history if e.kind == "import")
+        assert status.n_done == sum(e.kind == "done" for e in history)
+        pairs = {tuple(sorted((i, j))) for i, j, said in known if said != "unsure"}
+        every = [(i, j) for i in range(N_ROWS) for j in range(i) if known.verdict(i, j) in ("yes", "no")]
+        assert status.n_inferred == len(every) - len(pairs)
         assert (status.reason is None) == (session.question is not None)
         assert [e.number for e in session.events] == list(range(1, len(session.events) + 1))
         if session.question is not None:
@@ -171,6 +211,57 @@ TestDoing.settings = settings(max_examples=10, stateful_step_count=20, deadline=
 
 
 # ---------------------------------------------------------------- one by one
+@pytest.mark.parametrize("said", ["yes", "no"])
+def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
+    """The split that an answer leads to is there when the answer comes."""
+    from linkwise.active import super_instances
+
+    def session():
+        made = lw.Session(wide, lw.COBRAS(random_state=0))
+        made.answer("no")
+        return made
+
+    wide = np.random.default_rng(0).normal(size=(300, 3))
+    calls = []
+    k_means = super_instances.k_means
+    monkeypatch.setattr(super_instances, "k_means", lambda *a, **k: calls.append(1) or k_means(*a, **k))
+    plain, ready = session(), session()
+    calls.clear()
+    plain.answer(said)
+    needed = len(calls)
+    assert ready.look_ahead(said)
+    calls.clear()
+    ready.answer(said)
+    assert not calls
+    assert needed or said == "yes"
+    assert present(ready) == present(plain)
+
+
+@each_learner
+@settings(max_examples=15, deadline=None)
+@given(given_=st.lists(ANSWERS, min_size=1, max_size=6), at=st.integers(0, 5), name=st.booleans())
+def test_what_is_taken_back_was_never_said(learner, given_, at, name):
+    """Any event, not the last one alone, with the changes that were made to it."""
+    session, other = lw.Session(X, learner()), lw.Session(X, learner())
+    for said in given_:
+        if session.question is not None:
+            session.answer(said)
+    if name:
+        session.set_name(3, "three")
+        other.set_name(3, "three")
+    event = session.history[at % len(session.history)]
+    session.change(event.number, "unsure")  # a doubt contradicts nothing
+    assert session.undo(event.number).number == event.number
+    assert event.number not in [e.number for e in session.history]
+    for e in session.history:
+        if e.answer != "unsure":
+            other.add(e.first, e.second, "must-link" if e.answer == "yes" else "cannot-link")
+    assert session.constraints == other.constraints
+    assert session.names == other.names
+    with pytest.raises(SessionError, match=f"event {event.number} is nothing that holds"):
+        session.undo(event.number)
+
+
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), pairs=st.lists(PAIRS, min_size=2, max_size=10, unique=True))

@@ -110,6 +110,8 @@ def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
         told["ids"] = [id_of(event.first), id_of(event.second)]
     if event.answer is not None:
         told["answer"] = event.answer
-    if event.kind == "import":
-        told |= {"pairs": len(event.facts), "source": event.source}
+    if event.kind in ("import", "done"):
+        told["pairs"] = len(event.facts)
+    if event.source:
+        told["name" if event.kind == "name" else "source"] = event.source
     return told

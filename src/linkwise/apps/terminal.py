@@ -111,6 +111,10 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
         return f"{screen.count(len(event.facts), 'pair')} brought in from {screen.printable(event.source)}"
     if event.kind == "change":
         return f"the change of answer {event.target} to {event.answer}"
+    if event.kind == "name":
+        return f"the name {screen.printable(event.source) or 'taken away'}"
+    if event.kind == "done":
+        return f"{screen.count(len(event.facts), 'pair')} of a cluster that was called done"
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
     unasked = "" if event.kind == "answer" else ", volunteered"
     return f"{event.answer} for {screen.printable(first)} and {screen.printable(second)}{unasked}"

@@ -11,7 +11,7 @@ from linkwise.closure import chain_in_words
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 from linkwise.evidence import Answer, Evidence, Fact
 
-EventKind = Literal["answer", "add", "import", "change", "undo"]
+EventKind = Literal["answer", "add", "import", "done", "name", "change", "undo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +22,23 @@ class Event:
     ----------
     number : int
         Position in the session, from 1.
-    kind : {"answer", "add", "import", "change", "undo"}
-        An answer to a question, a volunteered pair, a set of pairs brought in together, an earlier
-        answer changed, the last of these taken back.
+    kind : {"answer", "add", "import", "done", "name", "change", "undo"}
+        An answer to a question, a volunteered pair, a set of pairs brought in together, all rows of a
+        cluster said to belong together, a cluster named, an earlier answer changed, one of these
+        taken back.
     when : str
         UTC, ISO 8601.
     first, second : int or None
-        Rows, for an answer or a volunteered pair.
+        Rows, for an answer or a volunteered pair; `first` alone for a cluster that is named or done: the
+        row that it is known by.
     answer : {"yes", "no", "unsure"} or None
         For a change, the new answer.
     target : int or None
         Number of the event that is changed or undone.
     facts : tuple of Fact
-        The pairs of an import.
+        The pairs of an import, or of a cluster that is done.
     source : str
-        Where an import came from.
+        Where an import came from; the name of a cluster.
     """
 
     number: int
@@ -53,21 +55,34 @@ class Event:
 def holding(events: Sequence[Event]) -> list[Event]:
     """Events that were not undone, in order; changes are still events of their own."""
     undone = {e.target for e in events if e.kind == "undo"}
-    return [e for e in events if e.kind != "undo" and e.number not in undone]
+    gone = undone | {e.number for e in events if e.kind == "change" and e.target in undone}
+    return [e for e in events if e.kind != "undo" and e.number not in gone]
 
 
 def settled(events: Sequence[Event]) -> list[Event]:
-    """Answers, volunteered pairs and imports that hold, each with its latest answer."""
+    """What holds of all that was said of pairs, each with its latest answer."""
     left = holding(events)
     latest = {e.target: e.answer for e in left if e.kind == "change"}
     return [
-        replace(e, answer=latest[e.number]) if e.number in latest else e for e in left if e.kind != "change"
+        replace(e, answer=latest[e.number]) if e.number in latest else e
+        for e in left
+        if e.kind not in ("change", "name")
     ]
 
 
+def names_of(events: Sequence[Event]) -> dict[int, str]:
+    """Names of clusters, by the row that each was given to, in the order in which they were given."""
+    names: dict[int, str] = {}
+    for event in holding(events):
+        if event.kind == "name" and event.first is not None:
+            names.pop(event.first, None)
+            names[event.first] = event.source
+    return names
+
+
 def facts_of(event: Event) -> tuple[Fact, ...]:
-    """The pairs that an answer, a volunteered pair or an import speaks of."""
-    if event.kind == "import":
+    """The pairs that an event speaks of."""
+    if event.kind in ("import", "done"):
         return event.facts
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(

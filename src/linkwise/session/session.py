@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise.constraints import Constraints
@@ -36,7 +37,7 @@ from linkwise.session.described import (
     rebuilt,
     seed_of_learner,
 )
-from linkwise.session.events import Event, EventKind, evidence_of, holding, in_ids, settled
+from linkwise.session.events import Event, EventKind, evidence_of, holding, in_ids, names_of, settled
 from linkwise.session.status import Status
 from linkwise.session.store import Changed, Store
 from linkwise.session.view import SessionView, alone
@@ -233,6 +234,28 @@ class Session(SessionView):
             raise self._stale() from None
 
     @alone
+    def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
+        """Work out now what would follow an answer to the present question, while the person still thinks.
+
+        Nothing is stored and nothing changes; if that answer is given, the next question comes sooner.
+
+        Parameters
+        ----------
+        answer : {"yes", "no", "unsure"} or bool
+        stop : callable, optional
+            Asked now and then; the work ends when it says True.
+
+        Returns
+        -------
+        bool
+            Whether the work came to its end.
+        """
+        self._catch_up()
+        replay = self._asking()
+        q = replay.question
+        return q is not None and replay.foresee(checked_answer(answer, q.first, q.second), stop)
+
+    @alone
     def add(self, first: int, second: int, kind: Kind) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
@@ -313,10 +336,64 @@ class Session(SessionView):
         return len(facts)
 
     @alone
-    def undo(self) -> Event | None:
-        """Take back the last thing that was said; returns it, or None when there is nothing."""
+    def set_done(self, row: int) -> int:
+        """Say of the cluster of a row that all its rows belong together: nothing is asked inside it then.
+
+        What is said is said of the rows that are in it now. Taken back by `undo`.
+
+        Parameters
+        ----------
+        row : int
+            Any row of the cluster.
+
+        Returns
+        -------
+        int
+            Rows of the cluster.
+        """
+        members: list[int] = []
+
+        def pairs() -> dict[str, Any] | None:
+            kept, current = self._clustering()
+            if not current:
+                raise SessionError("the clusters are older than the answers; open the session with its data")
+            lead, known = self._row(row), self._known()
+            members[:] = np.flatnonzero(kept.labels == kept.labels[lead]).tolist()
+            facts = tuple(
+                Fact(lead, other, "yes") for other in members if known.verdict(lead, other) != "yes"
+            )
+            return {"first": lead, "facts": facts} if facts else None
+
+        self._write_checked("done", pairs)
+        return len(members)
+
+    @alone
+    def set_name(self, row: int, name: str) -> None:
+        """Name the cluster of a row; the name stays with that row. An empty name takes it away."""
+        if not isinstance(name, str):
+            raise TypeError(f"the name is a {type(name).__name__}; give text")
+        text = " ".join(name.split())
+
+        def named() -> dict[str, Any] | None:
+            lead, names = self._row(row), names_of(self._events)
+            latest = names.get(lead, "") == text and next(reversed(names), lead) == lead
+            return None if latest else {"first": lead, "source": text}
+
+        self._write_checked("name", named)
+
+    @alone
+    def undo(self, number: int | None = None) -> Event | None:
+        """Take back what was said last, or an earlier event by its number in `history`.
+
+        Returns
+        -------
+        Event or None
+            What was taken back; None when there is nothing.
+        """
         self._catch_up()
-        left = holding(self._events)
+        left = [e for e in holding(self._events) if number in (None, e.number)]
+        if not left and number is not None:
+            raise SessionError(f"event {number} is nothing that holds; history lists what does")
         if not left:
             return None
         try:
@@ -383,8 +460,15 @@ class Session(SessionView):
         self.close()
 
     # ------------------------------------------------------------ writing
+    def _row(self, row: int) -> int:
+        """A row that exists, as a plain integer."""
+        return self._known().check(row, 1 if row == 0 else 0, "unsure")[0]
+
     def _name_of(self, question: Question | None) -> str | None:
-        return None if question is None else f"{self._last}:{question.first}-{question.second}"
+        if question is None:
+            return None
+        said = next((e.number for e in reversed(self._events) if e.kind != "name"), 0)
+        return f"{said}:{question.first}-{question.second}"
 
     def _stale(self) -> StaleAnswerError:
         question = self.question

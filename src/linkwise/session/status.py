@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwise.evidence import Evidence
 from linkwise.learner import Labels
 from linkwise.session.events import Event
 
@@ -22,6 +23,10 @@ class Status:
         Answers to questions that hold.
     n_volunteered, n_imported : int
         Pairs that were brought unasked.
+    n_done : int
+        Clusters of which it was said that all their rows belong together.
+    n_inferred : int
+        Pairs of rows of which nobody said anything, and that are known to be together or apart all the same.
     cluster_sizes : tuple of int
         Rows of each cluster, in order of cluster number.
     reason : str or None
@@ -42,12 +47,18 @@ class Status:
     cluster_sizes: tuple[int, ...]
     reason: str | None
     description: tuple[str, ...] = ()
+    n_done: int = 0
+    n_inferred: int = 0
 
 
 def counted(
-    history: Sequence[Event], labels: Labels, reason: str | None, description: tuple[str, ...] = ()
+    history: Sequence[Event],
+    labels: Labels,
+    known: Evidence,
+    reason: str | None,
+    description: tuple[str, ...] = (),
 ) -> Status:
-    """The numbers of settled events and of the clusters."""
+    """The numbers of settled events, of what follows from them, and of the clusters."""
     answers = [e.answer for e in history if e.kind == "answer"]
     return Status(
         n_rows=len(labels),
@@ -56,7 +67,9 @@ def counted(
         n_no=answers.count("no"),
         n_unsure=answers.count("unsure"),
         n_volunteered=sum(e.kind == "add" for e in history),
-        n_imported=sum(len(e.facts) for e in history),
+        n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
+        n_done=sum(e.kind == "done" for e in history),
+        n_inferred=known.n_inferred,
         cluster_sizes=tuple(np.bincount(labels - min(labels.min(initial=0), 0)).tolist()),
         reason=reason,
         description=description,

@@ -17,7 +17,7 @@ from linkwise.learner import Labels, Learner, Progress
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.described import rebuilt, seed_of_learner
-from linkwise.session.events import Event, evidence_of, settled
+from linkwise.session.events import Event, evidence_of, names_of, settled
 from linkwise.session.replay import Replay
 from linkwise.session.status import Status, counted
 from linkwise.session.store import Snapshot, Store
@@ -152,8 +152,16 @@ class SessionView:
 
     @property
     def history(self) -> list[Event]:
-        """What was answered, volunteered and imported and still holds, with its latest answer."""
+        """All that was said of pairs of rows and still holds, with its latest answer."""
         return settled(self.events)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Names that were given to clusters, by the row that each was given to; the latest comes last.
+
+        Where several of these rows are in one cluster, the latest name is the one it has.
+        """
+        return names_of(self.events)
 
     @property
     @alone
@@ -168,7 +176,7 @@ class SessionView:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         now, current = self._clustering()
         said = (now.reason, now.description) if current else (None, ())
-        return counted(settled(self._events), now.labels, *said)
+        return counted(settled(self._events), now.labels, self._known(), *said)
 
     # ------------------------------------------------------------ the present state
     @property
@@ -187,7 +195,7 @@ class SessionView:
                 self._ask_by(rebuilt(learner), self._replay.X)
             self._meta["learner"], self._moved = learner, True
         self._events += new
-        self._moved = self._moved or bool(new)
+        self._moved = self._moved or any(e.kind != "name" for e in new)
         if self._store.last() < self._last:  # a file does not forget by itself
             raise SessionDamagedError(f"{self._store.path} was replaced by an older file; open it again")
         self._version = version

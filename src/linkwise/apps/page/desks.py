@@ -1,0 +1,49 @@
+"""Desks for what the command line opens: a data file with its session, a demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkwise import datasets
+from linkwise.apps.demo import unit_scaled
+from linkwise.apps.page.desk import Desk
+from linkwise.apps.page.items import View, named, numbers_of, places_in
+from linkwise.apps.project import Project
+from linkwise.data import Encoded, Feature, encode, image_items, record_items
+from linkwise.data.items import value_items
+from linkwise.session.session import Session
+
+
+def of_project(project: Project, *, budget: int | None = None) -> Desk:
+    """The desk of a data file and its session."""
+    table, encoded = project.table, project.encoded
+    impute = project.session.source.get("impute", "mean")
+    return Desk(
+        project.session,
+        encoded.X,
+        View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded))),
+        title=project.data.name,
+        place=str(project.path),
+        columns=encode(table, scale="none", impute=impute, categories="codes"),
+        budget=budget,
+    )
+
+
+def of_demo(
+    session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
+) -> Desk:
+    """The desk of bundled data."""
+    if data.images is None:
+        view = View(value_items(data.X, data.names), places=places_in(data.X, dict(enumerate(data.names))))
+    else:
+        view = View(image_items(data.images))
+    features = tuple(Feature(name, name, None, "numeric") for name in data.names)
+    return Desk(
+        session,
+        unit_scaled(data.X),
+        view,
+        title=data.name,
+        place=None if path is None else str(path),
+        columns=Encoded(data.X, features, ()) if data.images is None else None,
+        budget=budget,
+    )

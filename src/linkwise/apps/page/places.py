@@ -1,0 +1,44 @@
+"""Where rows stand in the plot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import PCA
+
+from linkwise.errors import DataError
+
+FIT_ROWS = 100_000  # the two axes are those of a sample of so many rows, where there are more
+Places = NDArray[np.float32]
+
+
+def principal_places(X: NDArray[Any]) -> Places:
+    """The first two principal components, of shape (n_rows, 2), within [-1, 1].
+
+    Above 100 000 rows the axes are those of a sample.
+    """
+    rows = X
+    if len(X) > FIT_ROWS:
+        rows = X[np.random.default_rng(0).choice(len(X), FIT_ROWS, replace=False)]
+    n_axes = min(2, *rows.shape)
+    found = (
+        PCA(n_axes, random_state=0).fit(rows).transform(X) if np.ptp(rows, axis=0).any() else X[:, :n_axes]
+    )
+    flat = np.zeros((len(X), 2))
+    flat[:, :n_axes] = found
+    return framed(flat)
+
+
+def framed(places: ArrayLike, n_rows: int | None = None) -> Places:
+    """Any two coordinates a row, moved and scaled by one factor into [-1, 1]."""
+    given = np.asarray(places, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != 2 or (n_rows is not None and len(given) != n_rows):
+        wanted = f"({'n_rows' if n_rows is None else n_rows}, 2)"
+        raise DataError(f"places have the shape {given.shape}; give two coordinates a row: {wanted}")
+    if not np.isfinite(given).all():
+        raise DataError("places hold NaN or infinity; give every row two finite coordinates")
+    low, high = given.min(axis=0), given.max(axis=0)
+    middle, half = low / 2 + high / 2, float((high / 2 - low / 2).max())
+    return np.ascontiguousarray((given - middle) / (half or 1.0), dtype=np.float32)

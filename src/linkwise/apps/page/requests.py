@@ -1,0 +1,93 @@
+"""What a page may ask for, checked: requests come from outside and are never trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Request = Mapping[str, Any]
+
+MOST_ROWS = 50  # items at a time
+MOST_EVENTS = 200  # events at a time
+MOST_LETTERS = 200  # of a name
+LARGEST = 2**53  # integers above are no integers in a browser
+
+
+class Refused(Exception):  # no error of ours: it is told to the page
+    """A request that cannot be met: its kind, and why in words.
+
+    Attributes
+    ----------
+    kind : {"bad", "stale", "contradiction", "locked", "failed", "ended"}
+    more : dict
+        What goes with it.
+    """
+
+    def __init__(self, kind: str, text: str, **more: Any) -> None:
+        super().__init__(text)
+        self.kind, self.text, self.more = kind, text, more
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back to the one that asked.
+
+    Attributes
+    ----------
+    body : dict
+        JSON: ``re`` (the id of the request), ``ok``, and the result or the ``error``.
+    file : bytes or None
+    changed : bool
+        Whether the state is another one now.
+    """
+
+    body: dict[str, Any]
+    file: bytes | None = None
+    changed: bool = field(default=False)
+
+
+def whole(request: Request, name: str, limit: int = LARGEST) -> int:
+    """A number from 0 to `limit` - 1."""
+    value = request.get(name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Refused("bad", f"{name} is {_shown(value)}; give a whole number")
+    if not 0 <= value < limit:
+        raise Refused("bad", f"{name} is {_shown(value)}; give a number from 0 to {limit - 1}")
+    return value
+
+
+def word(request: Request, name: str, allowed: Sequence[str]) -> str:
+    """One of the words that are allowed."""
+    value = request.get(name)
+    if not isinstance(value, str) or value not in allowed:
+        raise Refused("bad", f"{name} is {_shown(value)}; give {', '.join(allowed)}")
+    return value
+
+
+def text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
+    """Any text that is not too long."""
+    value = request.get(name)
+    if not isinstance(value, str):
+        raise Refused("bad", f"{name} is {_shown(value)}; give text")
+    if len(value) > most:
+        raise Refused("bad", f"{name} has {len(value)} letters; give at most {most}")
+    if not value.isprintable():
+        raise Refused("bad", f"{name} holds letters that cannot be shown; leave them out")
+    return value
+
+
+def rows(request: Request, n_rows: int) -> list[int]:
+    """Some rows of the data."""
+    value = request.get("rows")
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
+        raise Refused("bad", f"rows is {_shown(value)}; give a list of 1 to {MOST_ROWS} rows")
+    return [whole({"rows": row}, "rows", n_rows) for row in value]
+
+
+def _shown(value: object) -> str:
+    """What was given, shortened."""
+    if value is None:
+        return "missing"
+    said = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
+    return said if len(said) <= 40 else f"{said[:37]}..."
