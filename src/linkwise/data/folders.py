@@ -103,8 +103,6 @@ def _images(
 ) -> Rows:
     need_pillow()
     encoded, rows = encode_files([folder / n for n in names], skip_broken=skip_broken, progress=progress)
-    if len(rows) < 2:
-        raise DataError("Only 1 image can be read; at least 2 are needed to compare.")
     kept = [names[row] for row in rows]
     choices = {"kind": "image", **({"skip_broken": True} if skip_broken else {})}
     table = Table(tuple(kept), _frame(file=kept), (_ID,), tuple(notes), choices)

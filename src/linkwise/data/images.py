@@ -170,6 +170,10 @@ def encode_files(
         if not parts:
             raise DataError(_broken_in_words(broken))
         sample = np.concatenate([values for _, values in parts])
+        if len(sample) < 2:
+            raise DataError(
+                f"Only 1 image can be read, and at least 2 are needed. {_broken_in_words(broken)}"
+            )
         mean, directions, share = _components(sample)
         points = [(rows, (values - mean) @ directions) for rows, values in parts]
         points += [(rows, (values - mean) @ directions) for rows, values in read(others, len(first))]

@@ -62,7 +62,7 @@ class Table:
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
         hidden = {*FEATURE_ROLES, "id"}
-        dropped = self.choices["drop"]
+        dropped = self.choices.get("drop", ())
         return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
 
     @property

@@ -122,7 +122,7 @@ def _topics(weights: Any) -> tuple[NDArray[np.float64], float]:
     order = [k for k in np.argsort(-strength)[:most] if strength[k] > _NOTHING]
     # a direction and its contrary are one: the word that counts most is on the positive side
     sign = [np.sign(right[k, np.abs(right[k]).argmax()]) for k in order]
-    places = left[:, order] * (strength[order] * sign)
+    places = np.ascontiguousarray(left[:, order]) * (strength[order] * sign)
     total = weights.multiply(weights).mean() * weights.shape[1] - np.square(weights.mean(axis=0)).sum()
     share = places.var(axis=0).sum() / total if total > _NOTHING else 0.0
     return places, float(min(share, 1.0))

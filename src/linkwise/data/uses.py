@@ -44,7 +44,7 @@ def as_curves(
     wrong = [name for name in columns or () if name not in (lists or samples)]
     if wrong:
         raise DataError(
-            f"Column '{wrong[0]}' is no part of the curves: name columns of numbers, or one of lists."
+            f"Column '{wrong[0]}' is no part of a curve; name columns of numbers, or one column of lists."
         )
     if lists:
         found = _columns(frame, {lists[0]: "curve"}, id_column, drop)
