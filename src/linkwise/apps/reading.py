@@ -90,7 +90,10 @@ def read(
 ) -> Rows:
     """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
     if existing(data).is_dir():
-        return read_folder(data, **source["choices"], progress=progress)
+        try:
+            return read_folder(data, **source["choices"], progress=progress)
+        except ImportError as error:
+            raise WrongUse(str(error)) from error
     table = read_table(data, **source["choices"])
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
