@@ -188,9 +188,11 @@ def next_commands(project: Project, reason: Ending, status: Status) -> list[tupl
     commands = [] if reason == "exhausted" else [("go on", _go_on(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", screen.quoted("linkwise", "undo", path)))
+    told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
+    if told is not None:
+        commands.append((told, screen.quoted("linkwise", "explain", path)))
     return [
         *commands,
-        ("clusters as rules", screen.quoted("linkwise", "explain", path)),
         ("clusters as CSV", screen.quoted("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
         ("answers as pairs", screen.quoted("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
     ]

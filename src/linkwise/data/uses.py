@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,10 @@ def as_curves(
         )
     found = _columns(frame, dict.fromkeys(samples, "sample"), id_column, drop)
     which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else listed(samples)
-    return found, _shown_note(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
+    notes = _shown_note(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
+    if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
+        notes.append("Leave out what is no part of the curves with --drop, or name what is with --columns.")
+    return found, notes
 
 
 def _columns(

@@ -60,19 +60,21 @@ def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> li
     -------
     list of ClusterWords
         In the order of the labels. A word counts by its share of the texts within the cluster less its share
-        of all others; words that one text alone holds are left out.
+        of all others, times the log of how rare it is (or "and" would tell much); words of one text alone
+        do not count.
     """
     of_rows = labels_of(labels, len(texts))
     words, counts = word_counts(texts)
     counts.data[:] = 1.0
     in_texts = np.asarray(counts.sum(axis=0)).ravel()
+    rarity = np.log((1 + len(of_rows)) / (1 + in_texts))
     found = []
     for cluster in np.unique(of_rows):
         rows = of_rows == cluster
         n_rows, n_others = int(rows.sum()), int((~rows).sum())
         held = np.asarray(counts[np.flatnonzero(rows)].sum(axis=0)).ravel()
         inside, outside = held / n_rows, (in_texts - held) / max(n_others, 1)
-        gain = np.where(in_texts >= LEAST_TEXTS, inside - outside, 0.0)
+        gain = np.where(in_texts >= LEAST_TEXTS, inside - outside, 0.0) * rarity
         best = [k for k in np.argsort(-gain, kind="stable")[:most] if gain[k] > 0]
         telling = tuple(TellingWord(str(words[k]), float(inside[k]), float(outside[k])) for k in best)
         found.append(ClusterWords(cluster.item(), n_rows, telling))
