@@ -609,6 +609,9 @@ function scaleOf(first, second) {
   return drawing;
 }
 
+/** A name that may be broken after its signs. */
+const breakable = (name) => name.split(/(?<=[_./-])/).flatMap((part) => [part, h("wbr")]).slice(0, -1);
+
 /** The fields of one or two items as a table; what differs is bold and has a sign. */
 function fieldsOf(items, differ = []) {
   if (!items.some((item) => item.fields && item.fields.length)) return null;
@@ -621,7 +624,7 @@ function fieldsOf(items, differ = []) {
     const cells = all.map((fields) => fields.get(name));
     const other = differs.has(name);
     return h("tr", { class: other && "lw-differs" },
-      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), name, other && h("span", { class: "lw-hidden" }, ", differs")),
+      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), breakable(name), other && h("span", { class: "lw-hidden" }, ", differs")),
       cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
       places && h("td", { class: "lw-where" }, scaleOf(...cells.map(place))));
   };
@@ -748,7 +751,7 @@ function header(view) {
   });
   menu.addEventListener("keydown", (event) => event.key === "Escape" && shut());
   const node = h("header", { class: "lw-header" },
-    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), "linkwise"),
+    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), h("span", {}, "linkwise")),
     title, saved, h("div", { class: "lw-tools" },
       button("History", () => historyDialog(view), { className: "lw-plainer" }), menu,
       button("?", () => keysDialog(view), { className: "lw-plainer", "aria-label": "Keys and help", title: "Keys and help" })));
@@ -904,12 +907,12 @@ function plotPanel(view) {
   const tools = h("div", { class: "lw-zoom", role: "group", "aria-label": "Zoom" },
     button("+", () => plot.zoom(1.5), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
     button("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
-    button("0", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
-  const plotBox = h("div", { class: "lw-plot" }, plot.node, tools, tip);
+    button("Fit", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
+  const plotBox = h("div", { class: "lw-plot" }, plot.node, tip);
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });
   const node = h("section", { class: "lw-card lw-map", "aria-label": "Plot of all rows" }, plotBox,
-    h("p", { class: "lw-soft lw-hint" }, "Drag moves, the wheel zooms, a click opens a row. Two chosen rows can be told to belong together or apart."), chosen, told);
+    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs."), tools), chosen, told);
   const nameOf = (item) => h("strong", {}, item.name);
   const choice = () => {
     const [first, second] = view.chosen;
@@ -1269,7 +1272,7 @@ function contradictionDialog(view, request, error, told, pair) {
       h("p", {}, "It was not stored. One of these must give way; the links below cannot all hold:"),
       h("ol", { class: "lw-chain" }, found.chain.map((link) => h("li", { class: link.event === null || link.event === undefined ? "lw-new" : "" },
         icon(link.said === "yes" ? "yes" : "no"),
-        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), ` and ${"\u00a0"}`.trimEnd() + " ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
+        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), " and ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
           h("span", { class: "lw-soft" }, link.event === null || link.event === undefined ? "now" : `${sources[link.kind] || link.kind}, number ${link.event}`)),
         h("div", { class: "lw-ways" }, ways(link))))));
   };
