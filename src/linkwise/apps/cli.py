@@ -258,15 +258,19 @@ def ask_command(
     """
     from linkwise.apps.serve import Where, can_open, serve
 
-    reading = _reading(id_column, columns, drop, delimiter, scale, impute)
-    asking = _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed)
+    def options() -> tuple[Reading, Asking]:
+        return (
+            _reading(id_column, columns, drop, delimiter, scale, impute),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        )
+
     kept: dict[str, Any] = {"session": session, "constraints": constraints, "old": old, "budget": budget}
     if not terminal and not as_json and can_open():
-        serve(file, reading, asking, Where(), **kept)
+        serve(file, options, Where(), **kept)
         return
     from linkwise.apps.ask import ask
 
-    ask(file, reading, asking, **kept, as_json=as_json)
+    ask(file, *options(), **kept, as_json=as_json)
 
 
 @app.command("serve")
@@ -318,8 +322,10 @@ def serve_command(
 
     serve(
         file,
-        _reading(id_column, columns, drop, delimiter, scale, impute),
-        _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        lambda: (
+            _reading(id_column, columns, drop, delimiter, scale, impute),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        ),
         Where(host, port, browser, password_file),
         session=session,
         constraints=constraints,
