@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ class Served:
         self._sock = listening("127.0.0.1", 0)
         self._door = Door("127.0.0.1", self._sock.getsockname()[1])
         self._begin, self._started = begin, threading.Event()
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self._thread.start()
         assert self._started.wait(PATIENCE)
@@ -31,8 +33,17 @@ class Served:
         self._started.set()
         try:
             await host(self.room, self._door, self._sock, self._begin, self._stop)
+        except Exception as error:
+            self._error = error
         finally:
             await self.room.close()
+
+    def wait(self) -> None:
+        """Until the desk is there; raises what hindered it."""
+        while self.room.desk is None:
+            if not self._thread.is_alive():
+                raise RuntimeError("no desk") from self._error
+            time.sleep(0.01)
 
     def address(self) -> str:
         return self._door.new_address()

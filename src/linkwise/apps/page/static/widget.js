@@ -81,7 +81,7 @@ const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : ma
 const percent = (share) => (share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`);
 const seconds = (time) => (time < 0.995 ? `${Math.max(1, Math.round(time * 1000))} ms` : `${time.toFixed(1)} s`);
 const fileName = (path) => path.split(/[\\/]/).pop();
-const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster + 1}`);
+const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster}`);
 
 /** What an event said, as one would say it. */
 function eventInWords(event) {
@@ -168,7 +168,7 @@ void main() {
   colour = texelFetch(colours, ivec2(int(label & 255u), int(label >> 8u)), 0);
 }`;
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 flat in vec4 colour;
 uniform float size;
 out vec4 shown;
@@ -992,7 +992,7 @@ function progressPanel(view) {
         tile(time ? seconds(time.last) : "–", "to the next question", time ? `median ${seconds(time.median)}` : null));
       bars.hidden = changes.length === 0;
       bars.replaceChildren(chart(changes), h("p", { class: "lw-soft" }, "rows that moved, answer by answer"));
-      setText(advice, (advised && advised.text) || "");
+      setText(advice, (!state.ended && advised && advised.text) || "");
       advice.dataset.stop = String(Boolean(advised && advised.stop));
       const words = [state.learner, ...(state.description || []), state.place ? `Saved in ${state.place}` : "Kept in memory only: export the session before you leave."];
       setText(details, words.filter(Boolean).map((line) => (/[.!?…]$/.test(line) || line === state.place ? line : `${line}.`)).join(" ").replace(/\.$/, ""));
@@ -1029,7 +1029,8 @@ function clustersPanel(view, plot) {
     fidelity.hidden = !shown;
     for (const [cluster, row] of rows) {
       const lines = (shown && rules && rules.counter === view.state.labels && rules.of.get(cluster)) || [];
-      row.rules.replaceChildren(...lines.map((line) => h("li", {}, line)));
+      const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean); // the row says so already
+      row.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
       row.rules.hidden = lines.length === 0;
     }
   };
