@@ -81,7 +81,7 @@ const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : ma
 const percent = (share) => (share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`);
 const seconds = (time) => (time < 0.995 ? `${Math.max(1, Math.round(time * 1000))} ms` : `${time.toFixed(1)} s`);
 const fileName = (path) => path.split(/[\\/]/).pop();
-const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster + 1}`);
+const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster}`);
 
 /** What an event said, as one would say it. */
 function eventInWords(event) {
@@ -168,7 +168,7 @@ void main() {
   colour = texelFetch(colours, ivec2(int(label & 255u), int(label >> 8u)), 0);
 }`;
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 flat in vec4 colour;
 uniform float size;
 out vec4 shown;
@@ -609,6 +609,9 @@ function scaleOf(first, second) {
   return drawing;
 }
 
+/** A name that may be broken after its signs. */
+const breakable = (name) => name.split(/(?<=[_./-])/).flatMap((part) => [part, h("wbr")]).slice(0, -1);
+
 /** The fields of one or two items as a table; what differs is bold and has a sign. */
 function fieldsOf(items, differ = []) {
   if (!items.some((item) => item.fields && item.fields.length)) return null;
@@ -621,7 +624,7 @@ function fieldsOf(items, differ = []) {
     const cells = all.map((fields) => fields.get(name));
     const other = differs.has(name);
     return h("tr", { class: other && "lw-differs" },
-      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), name, other && h("span", { class: "lw-hidden" }, ", differs")),
+      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), breakable(name), other && h("span", { class: "lw-hidden" }, ", differs")),
       cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
       places && h("td", { class: "lw-where" }, scaleOf(...cells.map(place))));
   };
@@ -748,7 +751,7 @@ function header(view) {
   });
   menu.addEventListener("keydown", (event) => event.key === "Escape" && shut());
   const node = h("header", { class: "lw-header" },
-    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), "linkwise"),
+    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), h("span", {}, "linkwise")),
     title, saved, h("div", { class: "lw-tools" },
       button("History", () => historyDialog(view), { className: "lw-plainer" }), menu,
       button("?", () => keysDialog(view), { className: "lw-plainer", "aria-label": "Keys and help", title: "Keys and help" })));
@@ -904,12 +907,12 @@ function plotPanel(view) {
   const tools = h("div", { class: "lw-zoom", role: "group", "aria-label": "Zoom" },
     button("+", () => plot.zoom(1.5), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
     button("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
-    button("0", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
-  const plotBox = h("div", { class: "lw-plot" }, plot.node, tools, tip);
+    button("Fit", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
+  const plotBox = h("div", { class: "lw-plot" }, plot.node, tip);
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });
   const node = h("section", { class: "lw-card lw-map", "aria-label": "Plot of all rows" }, plotBox,
-    h("p", { class: "lw-soft lw-hint" }, "Drag moves, the wheel zooms, a click opens a row. Two chosen rows can be told to belong together or apart."), chosen, told);
+    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs."), tools), chosen, told);
   const nameOf = (item) => h("strong", {}, item.name);
   const choice = () => {
     const [first, second] = view.chosen;
@@ -989,7 +992,7 @@ function progressPanel(view) {
         tile(time ? seconds(time.last) : "–", "to the next question", time ? `median ${seconds(time.median)}` : null));
       bars.hidden = changes.length === 0;
       bars.replaceChildren(chart(changes), h("p", { class: "lw-soft" }, "rows that moved, answer by answer"));
-      setText(advice, (advised && advised.text) || "");
+      setText(advice, (!state.ended && advised && advised.text) || "");
       advice.dataset.stop = String(Boolean(advised && advised.stop));
       const words = [state.learner, ...(state.description || []), state.place ? `Saved in ${state.place}` : "Kept in memory only: export the session before you leave."];
       setText(details, words.filter(Boolean).map((line) => (/[.!?…]$/.test(line) || line === state.place ? line : `${line}.`)).join(" ").replace(/\.$/, ""));
@@ -1026,7 +1029,8 @@ function clustersPanel(view, plot) {
     fidelity.hidden = !shown;
     for (const [cluster, row] of rows) {
       const lines = (shown && rules && rules.counter === view.state.labels && rules.of.get(cluster)) || [];
-      row.rules.replaceChildren(...lines.map((line) => h("li", {}, line)));
+      const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean); // the row says so already
+      row.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
       row.rules.hidden = lines.length === 0;
     }
   };
@@ -1269,7 +1273,7 @@ function contradictionDialog(view, request, error, told, pair) {
       h("p", {}, "It was not stored. One of these must give way; the links below cannot all hold:"),
       h("ol", { class: "lw-chain" }, found.chain.map((link) => h("li", { class: link.event === null || link.event === undefined ? "lw-new" : "" },
         icon(link.said === "yes" ? "yes" : "no"),
-        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), ` and ${"\u00a0"}`.trimEnd() + " ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
+        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), " and ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
           h("span", { class: "lw-soft" }, link.event === null || link.event === undefined ? "now" : `${sources[link.kind] || link.kind}, number ${link.event}`)),
         h("div", { class: "lw-ways" }, ways(link))))));
   };
