@@ -33,6 +33,7 @@ from linkwise.data import Encoded
 from linkwise.learner import Question
 from linkwise.session.session import Session, Status
 
+NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
 
 
@@ -64,7 +65,7 @@ def ask(
 
 def _dialogue(project: Project, budget: int | None) -> None:
     console = Console()
-    console.print(screen.opening(*_first_words(project)), highlight=False)
+    console.print(screen.opening(*first_words(project)), highlight=False)
     terminal = Terminal(
         console,
         pair_of(project),
@@ -77,7 +78,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
 
 
 def _stream(project: Project, budget: int | None) -> None:
-    for words in _first_words(project):
+    for words in first_words(project):
         for line in [words] if isinstance(words, str) else words:
             say(line)
     ids = project.session.ids
@@ -85,7 +86,7 @@ def _stream(project: Project, budget: int | None) -> None:
     hold(project.session, face, Lines(sys.stdin), budget=budget)
 
 
-def _first_words(project: Project) -> tuple[str, tuple[str, ...]]:
+def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
     """What is opened, and what was chosen on the way."""
     status = project.session.status
     if project.resumed:
@@ -176,7 +177,7 @@ def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> It
     except KeyboardInterrupt:
         print(file=sys.stderr)
         if path is None:
-            raise Interrupted("interrupted; a demo keeps nothing unless --session says where") from None
+            raise Interrupted(NOTHING_KEPT) from None
         answers = screen.count(session.status.n_answers, "answer")
         raise Interrupted(f"interrupted; {answers} saved in {path}; go on with: {go_on}") from None
 

@@ -25,6 +25,7 @@ from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
 from linkwise.learner import Progress
+from linkwise.pairs import row_named
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why, why
@@ -243,12 +244,12 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
             continue
         if len(row) < 2 or not row[1].strip():
             raise DataError(f"{path}, line {line}: {','.join(row)!r} names no cluster; give id,cluster")
-        if row[0] not in position:
+        at = row_named(row[0], position)
+        if at is None:
             raise DataError(
                 f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …; "
                 "name the column that calls them as the file does: --id COLUMN"
             )
-        at = position[row[0]]
         if found[at] not in (None, row[1]):
             raise DataError(
                 f"{path}, line {line}: row {row[0]!r} is in cluster {found[at]} already; keep one"

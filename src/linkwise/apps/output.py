@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from linkwise.apps.exits import WrongUse
+from linkwise.pairs import safe_cell
 
 STDOUT = Path("-")
 
@@ -49,7 +50,7 @@ def written(target: Path) -> AbstractContextManager[TextIO]:
 
 
 def write_labels(ids: Sequence[str], labels: Sequence[int], file: TextIO) -> None:
-    """``id,cluster``, one line a row."""
+    """``id,cluster``, one line a row; ids that look like formulas stand behind an apostrophe."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["id", "cluster"])
-    writer.writerows(zip(ids, labels, strict=True))
+    writer.writerows((safe_cell(name), label) for name, label in zip(ids, labels, strict=True))

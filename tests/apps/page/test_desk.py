@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import View, places_in
+from linkwise.apps.page.items import of_numbers
 from linkwise.data import encode, from_frame
-from linkwise.data.items import value_items
 from linkwise.datasets import load
 from linkwise.session.session import Session
 
@@ -27,12 +26,7 @@ def desk_of(path=None, X=IRIS.X, names=IRIS.names, **options):
     learner = lw.COBRAS(random_state=0)
     session = lw.Session(X, learner) if path is None else Session.open(path, X, learner)
     columns = encode(from_frame(X), scale="none", categories="codes")
-    return Desk(session, X, view_of(X, names), title="iris.csv", columns=columns, **options)
-
-
-def view_of(X, names):
-    """Rows of numbers."""
-    return View(value_items(X, names), places=places_in(X, dict(enumerate(names))))
+    return Desk(session, X, of_numbers(X, names), title="iris.csv", columns=columns, **options)
 
 
 def ask(desk, do, **request):
@@ -289,7 +283,7 @@ def test_what_is_exported_is_what_is_shown(tmp_path):
 
 def test_without_columns_there_are_no_rules():
     X = IRIS.X
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, view_of(X, IRIS.names), title="")
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_numbers(X, IRIS.names), title="")
     for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
         error = refused(desk, **request)
         assert (error["kind"], "columns" in error["text"]) == ("bad", True)

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from linkwise.apps.page.desks import of_demo, of_project
-from linkwise.apps.page.items import View, differing, named, numbers_of, places_in
+from linkwise.apps.page.items import View, differing, named, numbers_of, of_numbers, places_in
 from linkwise.apps.page.places import framed, principal_places
 from linkwise.data import encode, from_frame, image_items, record_items
-from linkwise.data.items import value_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 
@@ -33,7 +32,7 @@ def test_records_show_all_columns_and_where_numbers_stand():
 
 def test_a_constant_column_stands_at_the_left():
     X = np.array([[1.0, 5.0], [3.0, 5.0]])
-    items = View(value_items(X, ("a", "b")), places=places_in(X, {0: "a", 1: "b"}))
+    items = of_numbers(X, ("a", "b"))
     assert [f["place"] for f in items.shown(1)["fields"]] == [1.0, 0.0]
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from linkwise import datasets
 from linkwise.apps.demo import unit_scaled
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import View, named, numbers_of, places_in
+from linkwise.apps.page.items import View, named, numbers_of, of_numbers, places_in
 from linkwise.apps.project import Project
 from linkwise.data import Encoded, Feature, encode, image_items
-from linkwise.data.items import value_items
 from linkwise.session.session import Session
 
 
@@ -37,10 +36,7 @@ def of_demo(
     session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
 ) -> Desk:
     """The desk of bundled data."""
-    if data.images is None:
-        view = View(value_items(data.X, data.names), places=places_in(data.X, dict(enumerate(data.names))))
-    else:
-        view = View(image_items(data.images))
+    view = of_numbers(data.X, data.names) if data.images is None else View(image_items(data.images))
     features = tuple(Feature(name, name, None, "numeric") for name in data.names)
     return Desk(
         session,

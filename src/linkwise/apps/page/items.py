@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data import Encoded, Items
+from linkwise.data.items import value_items
 
 Place = Mapping[str, float]
 
@@ -56,6 +57,11 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 def named(ids: Sequence[str] | None) -> Callable[[int], str]:
     """Rows called by their ids, or by their positions."""
     return "row {}".format if ids is None else ids.__getitem__
+
+
+def of_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> View:
+    """Rows of an array of shape (n_rows, n_columns), under the names of its columns."""
+    return View(value_items(X, names), named(ids), places_in(X, dict(enumerate(names))))
 
 
 def places_in(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
