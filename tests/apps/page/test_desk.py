@@ -172,6 +172,10 @@ def test_a_name_does_not_make_the_question_stale():
     ask(desk, "name", cluster=0, name="  All of  them ")
     assert desk.state()["clusters"][0]["name"] == "All of them"
     ask(desk, "answer", question=asked, said="yes")
+    clusters = {c["cluster"]: c["name"] for c in desk.state()["clusters"]}
+    lines = csv.DictReader(io.StringIO(ask(desk, "export", what="labels").file.decode()))
+    assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
+    assert "All of them" in clusters.values()
     ask(desk, "name", cluster=0, name="")
     assert desk.state()["clusters"][0]["name"] == ""
 

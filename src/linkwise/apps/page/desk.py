@@ -301,7 +301,7 @@ class Desk:
 
     def _labels_file(self) -> bytes:
         file = io.StringIO()
-        write_labels(self._session.ids, self._labels.tolist(), file)
+        write_labels(self._session.ids, self._labels.tolist(), file, names=self._session.cluster_names)
         return file.getvalue().encode()
 
     def _constraints_file(self) -> bytes:
