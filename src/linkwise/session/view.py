@@ -61,6 +61,11 @@ class SessionView:
         self._replay = replay  # after it was seen to work
 
     @property
+    def X(self) -> NDArray[Any] | None:
+        """The data, of shape (n_rows, n_features); None where the session was opened without them."""
+        return None if self._replay is None else self._replay.X
+
+    @property
     def n_rows(self) -> int:
         """Number of rows of the data."""
         return int(self._meta["data"]["shape"][0])

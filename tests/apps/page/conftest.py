@@ -205,6 +205,14 @@ def pages() -> Iterator[Callable[..., Page]]:
         yield serve
 
 
+@pytest.fixture(scope="module")
+def still(request: pytest.FixtureRequest) -> Iterator[Page]:
+    """One page for tests that change nothing in it."""
+    page = Page(small_desk)
+    yield page
+    page.close()
+
+
 @pytest.fixture
 def page(pages: Callable[..., Page]) -> Page:
     """A page about twelve leaves."""
