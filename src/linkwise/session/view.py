@@ -163,7 +163,7 @@ class SessionView:
     @property
     def names(self) -> dict[int, str]:
         """Names that were given to clusters, by the row that each was given to; the latest comes last."""
-        return names_of(self.events)
+        return {row: name for row, name in names_of(self.events).items() if name}
 
     @property
     @alone
@@ -173,7 +173,7 @@ class SessionView:
         Where several rows that a name was given to are in one cluster, the latest name is the one it has.
         """
         labels = self._clustering()[0].labels
-        latest = {int(labels[row]): name for row, name in self.names.items()}
+        latest = {int(labels[row]): name for row, name in names_of(self._events).items()}
         return {cluster: name for cluster, name in latest.items() if name}
 
     @property

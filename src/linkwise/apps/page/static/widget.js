@@ -854,7 +854,7 @@ function questionPanel(view) {
       this.usable();
     },
     usable() {
-      const open = view.link === "open" && !view.pending;
+      const open = view.link === "open" && !view.waits();
       answers.forEach((node) => setUsable(node, open && view.state && view.state.question));
       setUsable(undo, open && view.state && view.state.undo);
     },
@@ -1337,17 +1337,25 @@ function render({ model, el }) {
       if (!view.state || !view.state.undo) return view.notice("There is nothing to take back.");
       return view.say({ do: "undo" }, (reply) => (reply.undone ? `Taken back. ${eventInWords(reply.undone)}.` : "There was nothing to take back."));
     },
+    /** Whether something is on its way. An answer is, until it is confirmed or the next question is there. */
+    waits() {
+      const { pending, state } = view;
+      const next = pending && pending.do === "answer" && state.question && state.question.id !== pending.question;
+      return Boolean(pending) && !next;
+    },
     /** Say something; while it is on its way, nothing else is said. `told(reply)` words what came of it. */
     async say(request, told, pair) {
-      if (view.pending || view.link !== "open") return;
+      if (view.waits() || view.link !== "open") return;
       view.pending = request;
       const slow = setTimeout(() => settle("saving"), 120);
       question.usable();
       const reply = await ask(request);
       clearTimeout(slow);
-      view.pending = null;
-      settle(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
-      question.usable();
+      if (view.pending === request) {
+        view.pending = null;
+        settle(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
+        question.usable();
+      }
       if (reply.ok) {
         const words = told ? told(reply) : "";
         view.notice(words);
