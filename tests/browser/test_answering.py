@@ -113,7 +113,9 @@ def test_two_windows(wine, browse):
 def test_hasty_presses_answer_once(wine, browse):
     server, bundled = wine
     sent = []
-    page = browse(server, before=lambda p: p.on("websocket", lambda s: s.on("framesent", lambda f: sent.append(f))))
+    page = browse(
+        server, before=lambda p: p.on("websocket", lambda s: s.on("framesent", lambda f: sent.append(f)))
+    )
     n, before = bundled.n_answers, page.evaluate(QUESTION)
     page.evaluate("""() => { const root = document.querySelector(".linkwise");
         for (const key of "ynyys") root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
@@ -145,7 +147,9 @@ def test_keys_stay_in_the_widget(wine, browse):
     server, bundled = wine
     page = browse(server)
     n = bundled.n_answers
-    page.evaluate("() => { window.heard = []; document.addEventListener('keydown', (e) => heard.push(e.key)); }")
+    page.evaluate(
+        "() => { window.heard = []; document.addEventListener('keydown', (e) => heard.push(e.key)); }"
+    )
     for combined in ("Control+y", "Alt+n", "Meta+s"):
         page.keyboard.press(combined)
     page.evaluate("heard.length = 0")
@@ -193,7 +197,9 @@ def test_saved_is_said_after_the_reply(wine, browse):
     page.wait_for_timeout(100)
     for message in held:
         here["route"].send(message)
-    page.wait_for_function("() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Saved.')")
+    page.wait_for_function(
+        "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Saved.')"
+    )
     first, second = pair(page)
     assert live.inner_text() == f"Saved. Next question: row {first} and row {second}."
     assert saved.get_attribute("data-is") == "memory"  # this session has no file

@@ -90,7 +90,7 @@ def widget(
     >>> session = lw.Session([[0.0], [0.1], [5.0], [5.1]], lw.COBRAS(random_state=0))
     >>> page = lw.widget(session, items=["a pea", "a bean", "a pumpkin", "a melon"])
     >>> page.state["question"]["first"]["text"]
-    'a pumpkin'
+    'a pea'
     >>> page.close()
     """
     X = session.X

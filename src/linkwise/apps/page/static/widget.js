@@ -781,9 +781,9 @@ const LOST = "Connection lost. Every answer marked saved is in the file. Trying 
 const SHUT = "linkwise is not running any more, or was started anew. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
 
 function questionPanel(view) {
-  const card = h("section", { class: "lw-card lw-question", "aria-labelledby": view.id("asked") });
-  const count = h("p", { class: "lw-eyebrow" });
   const heading = h("h2", { id: view.id("asked"), tabindex: "-1" });
+  const card = h("section", { class: "lw-card lw-question", "aria-labelledby": heading.id });
+  const count = h("p", { class: "lw-eyebrow" });
   const pair = h("div", { class: "lw-items" });
   const answer = (said, words, letter) => {
     const node = button([icon(said), h("span", {}, words), key(letter)], () => view.answer(said),
@@ -967,13 +967,13 @@ function progressPanel(view) {
   const bars = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const details = h("p", { class: "lw-soft" });
-  const node = h("section", { class: "lw-card lw-progress", "aria-labelledby": view.id("far") },
-    h("h3", { id: view.id("far") }, "So far"), tiles, h("div", { class: "lw-stable" }, bars, advice), details);
+  const heading = h("h3", { id: view.id("far") }, "So far");
+  const node = h("section", { class: "lw-card lw-progress", "aria-labelledby": heading.id }, heading, tiles, h("div", { class: "lw-stable" }, bars, advice), details);
   const tile = (value, words, more) => h("div", {}, h("dt", {}, words), h("dd", {}, value), more && h("dd", { class: "lw-soft" }, more));
   const chart = (changes) => {
     const [wide, tall] = [160, 40];
     const most = Math.max(0.05, ...changes);
-    const said = changes.length ? `Rows that moved at each of the last ${counted(changes.length, "answer")}; at the last one ${percent(changes.at(-1))}` : "";
+    const said = changes.length ? `Rows that moved at each of the last ${counted(changes.length, "answer")}; at the last one ${percent(changes.at(-1))}` : "No answers yet";
     return s("svg", { viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": said },
       changes.map((share, i) => {
         const t = Math.max(1.5, (share / most) * (tall - 2));
@@ -1036,7 +1036,7 @@ function clustersPanel(view, plot) {
   };
   const highlight = (cluster) => plot.highlight(cluster === null ? pinned : cluster);
   const make = (number_) => {
-    let present = null;
+    let [present, asked] = [null, null]; // as it is, and the name that was last asked for
     const swatch = button("", () => {
       pinned = pinned === number_ ? null : number_;
       rows.forEach((row, each) => row.swatch.setAttribute("aria-pressed", String(each === pinned)));
@@ -1045,20 +1045,21 @@ function clustersPanel(view, plot) {
     const name = h("input", { class: "lw-name", maxlength: "200", autocomplete: "off", spellcheck: "false", "data-lm-suppress-shortcuts": "true" });
     const commit = async () => {
       const text = name.value.trim();
-      if (text === present.name) return;
+      if (text === asked) return;
+      asked = text;
       const reply = await view.ask({ do: "name", cluster: present.cluster, name: text });
       if (reply.ok) view.announce(text ? `Saved: the cluster is called ${text}` : "Saved: the cluster has no name");
       else {
         view.notice(reply.error.text, "warn");
-        if (view.active() !== name) name.value = present.name;
+        asked = present.name;
+        if (view.active() !== name) name.value = asked;
       }
     };
     name.addEventListener("change", commit);
     name.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") commit();
-      if (event.key !== "Escape") return;
-      name.value = present.name;
-      view.root.focus();
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      if (event.key === "Escape") name.value = present.name;
+      view.root.focus(); // which commits a name, and the keys answer again
     });
     const size = h("span", { class: "lw-size" });
     const share = h("span", { class: "lw-share", "aria-hidden": "true" }, h("i", {}));
@@ -1074,7 +1075,10 @@ function clustersPanel(view, plot) {
     const update = (cluster, state) => {
       const before = present;
       present = cluster;
-      if (!before || before.name !== cluster.name) if (view.active() !== name) name.value = cluster.name;
+      if (!before || before.name !== cluster.name) {
+        asked = cluster.name;
+        if (view.active() !== name) name.value = cluster.name;
+      }
       const words = clusterName(cluster);
       name.placeholder = clusterName({ ...cluster, name: "" });
       name.setAttribute("aria-label", `Name of ${words}`);
@@ -1142,7 +1146,7 @@ function dialog(view, title, { className = "" } = {}) {
   box.addEventListener("pointerdown", (event) => event.target === box && box.close());
   box.addEventListener("close", () => {
     box.remove();
-    (from && from.isConnected && view.root.contains(from) ? from : view.root).focus();
+    (from && view.root.contains(from) && !from.closest("[hidden]") ? from : view.root).focus();
   });
   view.root.append(box);
   box.showModal();
@@ -1391,6 +1395,7 @@ function render({ model, el }) {
     const state = model.get("state");
     if (!state || !state.counts) return question.wait(state || {});
     const first = view.state === null;
+    const focused = root.contains(view.active());
     view.state = state;
     if (state.question) for (const item of [state.question.first, state.question.second]) items.set(item.row, item);
     question.update(state);
@@ -1403,6 +1408,8 @@ function render({ model, el }) {
     if (first && state.counts.answers && state.place) {
       view.notice(`Resumed: ${counted(state.counts.answers, "answer")} from before ${state.counts.answers === 1 ? "is" : "are"} here.`);
     }
+    const at = view.active();
+    if (focused && (!root.contains(at) || at.closest("[hidden]"))) root.focus(); // what had the focus is gone
     if (fresh) root.dispatchEvent(new CustomEvent("linkwise:drawn", { bubbles: true, detail: state.labels }));
     return undefined;
   };
