@@ -759,6 +759,7 @@ function header(view) {
     node,
     update(state) {
       setText(title, state.title || "");
+      list.lastChild.hidden = !state.rules;
       this.status();
     },
     status() {
@@ -873,7 +874,7 @@ function finishOf(view, state) {
       state.ended === "budget" ? "More can be asked with a larger budget." : "All that the learner wanted to know is known."),
     h("div", { class: "lw-answers" },
       button("Save the clusters", () => view.save("labels"), { className: "lw-answer lw-main" }),
-      button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
+      state.rules && button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
     h("p", { class: "lw-soft" }, "You may go on by yourself: choose two points in the plot and say whether they belong together, merge two clusters, name them, or change an earlier answer in the history."),
   ];
 }
@@ -1023,7 +1024,8 @@ function clustersPanel(view, plot) {
     setText(fidelity, "Looking for rules…");
     const reply = await view.ask({ do: "rules" });
     rules = reply.ok ? { counter, of: new Map(reply.clusters.map((each) => [each.cluster, each.text])) } : { counter, of: new Map() };
-    setText(fidelity, reply.ok ? [`The rules put ${percent(reply.fidelity)} of the rows where they are.`, ...(reply.notes || [])].join(" ") : reply.error.text);
+    const right = reply.ok && reply.fidelity !== null ? [`The rules put ${percent(reply.fidelity)} of the rows where they are.`] : [];
+    setText(fidelity, reply.ok ? [...right, ...(reply.notes || [])].join(" ") : reply.error.text);
   };
   const drawRules = () => {
     fidelity.hidden = !shown;
@@ -1117,6 +1119,7 @@ function clustersPanel(view, plot) {
         row.update(cluster, state);
         if (list.children[i] !== row.item) list.insertBefore(row.item, list.children[i] || null);
       });
+      rulesButton.hidden = !state.rules;
       foot.hidden = !state.more_clusters;
       setText(foot, `${counted(state.more_clusters || 0, "smaller cluster is", "smaller clusters are")} not listed.`);
       if (shown && rules && rules.counter !== state.labels) loadRules().then(drawRules);
