@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
     from linkwise.reasons.explanation import Explanation, explain
+    from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
@@ -91,6 +92,7 @@ _HOME = {
     "explain": "reasons.explanation",
     "Why": "reasons.why",
     "why": "reasons.why",
+    "telling_words": "reasons.telling_words",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -146,6 +148,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "SelfTuningSpectral",
     "explain",
     "Explanation",
+    "telling_words",
     "why",
     "Why",
     "widget",

@@ -259,11 +259,16 @@ def test_folders_without_pictures_or_texts(tmp_path, files):
     assert all(name in str(caught.value) for name in files)
 
 
-def test_a_picture_that_went_away_is_named(folder):
+def test_a_picture_that_went_away_is_crossed_out(folder):
     rows = read_folder(folder)
     (folder / "a0.png").unlink()
-    with pytest.raises(DataError, match=r"a0.png: No such file"):
-        rows.items.content(0)
+    (folder / "a2.png").write_bytes(b"broken")
+    crossed = rows.items.pixels(0)
+    assert (crossed[0, 0], crossed[0, 1]) == (90, 200)
+    assert np.array_equal(rows.items.pixels(1), crossed)
+    assert rows.items.content(0).startswith(b"\x89PNG")
+    assert rows.items.fields(0) == {"file": "not there any more"}
+    assert rows.items.fields(2) == {}
 
 
 # ---------------------------------------------------------------- texts

@@ -143,7 +143,7 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
-    if hasattr(model, "feature_weights_"):
+    if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
         parts.append(Text(screen.printable(what_counts(model.feature_weights_, encoded.features))))
     return [*parts, screen.cluster_bars(sizes(model), width=width)]
 

@@ -11,7 +11,9 @@ from linkwise.data.items import Items, image_items, record_items, series_items, 
 from linkwise.data.readers import read_table
 from linkwise.data.roles import Column
 from linkwise.data.rows import Rows, items_of
+from linkwise.data.series import encode_series
 from linkwise.data.table import Table, from_frame
+from linkwise.data.texts import encode_texts
 
 __all__ = [
     "Column",
@@ -21,6 +23,8 @@ __all__ = [
     "Rows",
     "Table",
     "encode",
+    "encode_series",
+    "encode_texts",
     "from_frame",
     "image_items",
     "items_of",

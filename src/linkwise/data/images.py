@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.items import LARGEST, Items, no_fields
+from linkwise.data.items import LARGEST, Items
 from linkwise.data.png import as_bytes, png
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
@@ -110,15 +110,21 @@ def _coloured(image: Image) -> Image:
 
 
 def file_items(paths: Sequence[Path]) -> Items:
-    """Pictures of files, read when they are shown."""
+    """Pictures of files, read when they are shown; one that went away meanwhile is a crossed-out field."""
+
+    def fields(row: int) -> dict[str, str]:
+        return {} if paths[row].is_file() else {"file": "not there any more"}
 
     def pixels(row: int) -> NDArray[np.uint8]:
-        with _large_ones():
-            picture = np.asarray(picture_of(paths[row], LARGEST))
+        try:
+            with _large_ones():
+                picture = np.asarray(picture_of(paths[row], LARGEST))
+        except DataError:
+            return np.where(np.eye(24) + np.eye(24)[::-1] > 0, 90, 200).astype(np.uint8)
         grey = (picture == picture[..., :1]).all()
         return np.ascontiguousarray(picture[..., 0] if grey else picture)
 
-    return Items("image", no_fields, lambda row: png(pixels(row)), pixels)
+    return Items("image", fields, lambda row: png(pixels(row)), pixels)
 
 
 # ---------------------------------------------------------------- as points

@@ -6,8 +6,9 @@ text is its place among them, again of unit length: the distance then says what 
 
 Stop words would need the language, which is not guessed: words that are in many texts are left out instead.
 
-Twenty topics, not the hundred that is usual for search: on five sets of news and TREC texts COBRAS comes with
-50 answers as near to the classes as with any number from 10 to 100, or nearer, and k-means too.
+Twenty topics, not the hundred usual for search: after 50 answers of COBRAS the mean agreement with the
+classes (ARI) of five sets of news and TREC texts is 0.61 with 10 topics, 0.59 with 20, 0.58 with 50 and 0.54
+with 100; 20 leave room for more groups than the 3 to 9 of those sets.
 """
 
 from __future__ import annotations

@@ -62,6 +62,17 @@ def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> li
         In the order of the labels. A word counts by its share of the texts within the cluster less its share
         of all others, times the log of how rare it is (or "and" would tell much); words of one text alone
         do not count.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> texts = ["red apple pie", "apple tart", "fast car", "old car", "car"]
+    >>> for cluster in lw.telling_words([0, 0, 1, 1, 1], texts, most=1):
+    ...     print(*cluster.lines(), sep=chr(10))
+    cluster 0: 2 rows
+      apple: in 100% of its texts, in 0% of the others
+    cluster 1: 3 rows
+      car: in 100% of its texts, in 0% of the others
     """
     of_rows = labels_of(labels, len(texts))
     words, counts = word_counts(texts)
