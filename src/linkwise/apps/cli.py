@@ -533,9 +533,9 @@ def _reading(
     delimiter: str | None,
     scale: Scale | None,
     impute: Impute | None,
-    text: str | None = None,
-    series: bool = False,
-    skip_broken: bool = False,
+    text: str | None,
+    series: bool,
+    skip_broken: bool,
 ) -> Reading:
     """How a file is read, as the options say."""
     from linkwise.apps.reading import Reading

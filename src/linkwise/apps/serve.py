@@ -73,6 +73,7 @@ def serve(
     budget: int | None = None,
 ) -> None:
     """Serve the page about the rows of `file`, until Ctrl-C; `options` are made after the address is out."""
+    file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
     def begin() -> Desk:

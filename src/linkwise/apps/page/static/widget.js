@@ -81,7 +81,7 @@ const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : ma
 const percent = (share) => (share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`);
 const seconds = (time) => (time < 0.995 ? `${Math.max(1, Math.round(time * 1000))} ms` : `${time.toFixed(1)} s`);
 const fileName = (path) => path.split(/[\\/]/).pop();
-const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster + 1}`);
+const clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "No cluster" : `Cluster ${cluster.cluster}`);
 
 /** What an event said, as one would say it. */
 function eventInWords(event) {
@@ -168,7 +168,7 @@ void main() {
   colour = texelFetch(colours, ivec2(int(label & 255u), int(label >> 8u)), 0);
 }`;
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 flat in vec4 colour;
 uniform float size;
 out vec4 shown;
@@ -609,6 +609,9 @@ function scaleOf(first, second) {
   return drawing;
 }
 
+/** A name that may be broken after its signs. */
+const breakable = (name) => name.split(/(?<=[_./-])/).flatMap((part) => [part, h("wbr")]).slice(0, -1);
+
 /** The fields of one or two items as a table; what differs is bold and has a sign. */
 function fieldsOf(items, differ = []) {
   if (!items.some((item) => item.fields && item.fields.length)) return null;
@@ -621,7 +624,7 @@ function fieldsOf(items, differ = []) {
     const cells = all.map((fields) => fields.get(name));
     const other = differs.has(name);
     return h("tr", { class: other && "lw-differs" },
-      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), name, other && h("span", { class: "lw-hidden" }, ", differs")),
+      h("th", { scope: "row" }, h("span", { class: "lw-mark", "aria-hidden": "true" }, other ? "≠" : ""), breakable(name), other && h("span", { class: "lw-hidden" }, ", differs")),
       cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
       places && h("td", { class: "lw-where" }, scaleOf(...cells.map(place))));
   };
@@ -748,7 +751,7 @@ function header(view) {
   });
   menu.addEventListener("keydown", (event) => event.key === "Escape" && shut());
   const node = h("header", { class: "lw-header" },
-    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), "linkwise"),
+    h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), h("span", {}, "linkwise")),
     title, saved, h("div", { class: "lw-tools" },
       button("History", () => historyDialog(view), { className: "lw-plainer" }), menu,
       button("?", () => keysDialog(view), { className: "lw-plainer", "aria-label": "Keys and help", title: "Keys and help" })));
@@ -756,6 +759,7 @@ function header(view) {
     node,
     update(state) {
       setText(title, state.title || "");
+      list.lastChild.hidden = !state.rules;
       this.status();
     },
     status() {
@@ -778,9 +782,9 @@ const LOST = "Connection lost. Every answer marked saved is in the file. Trying 
 const SHUT = "linkwise is not running any more, or was started anew. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
 
 function questionPanel(view) {
-  const card = h("section", { class: "lw-card lw-question", "aria-labelledby": view.id("asked") });
-  const count = h("p", { class: "lw-eyebrow" });
   const heading = h("h2", { id: view.id("asked"), tabindex: "-1" });
+  const card = h("section", { class: "lw-card lw-question", "aria-labelledby": heading.id });
+  const count = h("p", { class: "lw-eyebrow" });
   const pair = h("div", { class: "lw-items" });
   const answer = (said, words, letter) => {
     const node = button([icon(said), h("span", {}, words), key(letter)], () => view.answer(said),
@@ -870,7 +874,7 @@ function finishOf(view, state) {
       state.ended === "budget" ? "More can be asked with a larger budget." : "All that the learner wanted to know is known."),
     h("div", { class: "lw-answers" },
       button("Save the clusters", () => view.save("labels"), { className: "lw-answer lw-main" }),
-      button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
+      state.rules && button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
     h("p", { class: "lw-soft" }, "You may go on by yourself: choose two points in the plot and say whether they belong together, merge two clusters, name them, or change an earlier answer in the history."),
   ];
 }
@@ -904,12 +908,12 @@ function plotPanel(view) {
   const tools = h("div", { class: "lw-zoom", role: "group", "aria-label": "Zoom" },
     button("+", () => plot.zoom(1.5), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
     button("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
-    button("0", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
-  const plotBox = h("div", { class: "lw-plot" }, plot.node, tools, tip);
+    button("Fit", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
+  const plotBox = h("div", { class: "lw-plot" }, plot.node, tip);
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });
   const node = h("section", { class: "lw-card lw-map", "aria-label": "Plot of all rows" }, plotBox,
-    h("p", { class: "lw-soft lw-hint" }, "Drag moves, the wheel zooms, a click opens a row. Two chosen rows can be told to belong together or apart."), chosen, told);
+    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs."), tools), chosen, told);
   const nameOf = (item) => h("strong", {}, item.name);
   const choice = () => {
     const [first, second] = view.chosen;
@@ -964,13 +968,13 @@ function progressPanel(view) {
   const bars = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const details = h("p", { class: "lw-soft" });
-  const node = h("section", { class: "lw-card lw-progress", "aria-labelledby": view.id("far") },
-    h("h3", { id: view.id("far") }, "So far"), tiles, h("div", { class: "lw-stable" }, bars, advice), details);
+  const heading = h("h3", { id: view.id("far") }, "So far");
+  const node = h("section", { class: "lw-card lw-progress", "aria-labelledby": heading.id }, heading, tiles, h("div", { class: "lw-stable" }, bars, advice), details);
   const tile = (value, words, more) => h("div", {}, h("dt", {}, words), h("dd", {}, value), more && h("dd", { class: "lw-soft" }, more));
   const chart = (changes) => {
     const [wide, tall] = [160, 40];
     const most = Math.max(0.05, ...changes);
-    const said = changes.length ? `Rows that moved at each of the last ${counted(changes.length, "answer")}; at the last one ${percent(changes.at(-1))}` : "";
+    const said = changes.length ? `Rows that moved at each of the last ${counted(changes.length, "answer")}; at the last one ${percent(changes.at(-1))}` : "No answers yet";
     return s("svg", { viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": said },
       changes.map((share, i) => {
         const t = Math.max(1.5, (share / most) * (tall - 2));
@@ -989,7 +993,7 @@ function progressPanel(view) {
         tile(time ? seconds(time.last) : "–", "to the next question", time ? `median ${seconds(time.median)}` : null));
       bars.hidden = changes.length === 0;
       bars.replaceChildren(chart(changes), h("p", { class: "lw-soft" }, "rows that moved, answer by answer"));
-      setText(advice, (advised && advised.text) || "");
+      setText(advice, (!state.ended && advised && advised.text) || "");
       advice.dataset.stop = String(Boolean(advised && advised.stop));
       const words = [state.learner, ...(state.description || []), state.place ? `Saved in ${state.place}` : "Kept in memory only: export the session before you leave."];
       setText(details, words.filter(Boolean).map((line) => (/[.!?…]$/.test(line) || line === state.place ? line : `${line}.`)).join(" ").replace(/\.$/, ""));
@@ -1020,19 +1024,21 @@ function clustersPanel(view, plot) {
     setText(fidelity, "Looking for rules…");
     const reply = await view.ask({ do: "rules" });
     rules = reply.ok ? { counter, of: new Map(reply.clusters.map((each) => [each.cluster, each.text])) } : { counter, of: new Map() };
-    setText(fidelity, reply.ok ? [`The rules put ${percent(reply.fidelity)} of the rows where they are.`, ...(reply.notes || [])].join(" ") : reply.error.text);
+    const right = reply.ok && reply.fidelity !== null ? [`The rules put ${percent(reply.fidelity)} of the rows where they are.`] : [];
+    setText(fidelity, reply.ok ? [...right, ...(reply.notes || [])].join(" ") : reply.error.text);
   };
   const drawRules = () => {
     fidelity.hidden = !shown;
     for (const [cluster, row] of rows) {
       const lines = (shown && rules && rules.counter === view.state.labels && rules.of.get(cluster)) || [];
-      row.rules.replaceChildren(...lines.map((line) => h("li", {}, line)));
+      const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean); // the row says so already
+      row.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
       row.rules.hidden = lines.length === 0;
     }
   };
   const highlight = (cluster) => plot.highlight(cluster === null ? pinned : cluster);
   const make = (number_) => {
-    let present = null;
+    let [present, asked] = [null, null]; // as it is, and the name that was last asked for
     const swatch = button("", () => {
       pinned = pinned === number_ ? null : number_;
       rows.forEach((row, each) => row.swatch.setAttribute("aria-pressed", String(each === pinned)));
@@ -1041,20 +1047,21 @@ function clustersPanel(view, plot) {
     const name = h("input", { class: "lw-name", maxlength: "200", autocomplete: "off", spellcheck: "false", "data-lm-suppress-shortcuts": "true" });
     const commit = async () => {
       const text = name.value.trim();
-      if (text === present.name) return;
+      if (text === asked) return;
+      asked = text;
       const reply = await view.ask({ do: "name", cluster: present.cluster, name: text });
       if (reply.ok) view.announce(text ? `Saved: the cluster is called ${text}` : "Saved: the cluster has no name");
       else {
         view.notice(reply.error.text, "warn");
-        if (view.active() !== name) name.value = present.name;
+        asked = present.name;
+        if (view.active() !== name) name.value = asked;
       }
     };
     name.addEventListener("change", commit);
     name.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") commit();
-      if (event.key !== "Escape") return;
-      name.value = present.name;
-      view.root.focus();
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      if (event.key === "Escape") name.value = present.name;
+      view.root.focus(); // which commits a name, and the keys answer again
     });
     const size = h("span", { class: "lw-size" });
     const share = h("span", { class: "lw-share", "aria-hidden": "true" }, h("i", {}));
@@ -1070,7 +1077,10 @@ function clustersPanel(view, plot) {
     const update = (cluster, state) => {
       const before = present;
       present = cluster;
-      if (!before || before.name !== cluster.name) if (view.active() !== name) name.value = cluster.name;
+      if (!before || before.name !== cluster.name) {
+        asked = cluster.name;
+        if (view.active() !== name) name.value = cluster.name;
+      }
       const words = clusterName(cluster);
       name.placeholder = clusterName({ ...cluster, name: "" });
       name.setAttribute("aria-label", `Name of ${words}`);
@@ -1109,6 +1119,7 @@ function clustersPanel(view, plot) {
         row.update(cluster, state);
         if (list.children[i] !== row.item) list.insertBefore(row.item, list.children[i] || null);
       });
+      rulesButton.hidden = !state.rules;
       foot.hidden = !state.more_clusters;
       setText(foot, `${counted(state.more_clusters || 0, "smaller cluster is", "smaller clusters are")} not listed.`);
       if (shown && rules && rules.counter !== state.labels) loadRules().then(drawRules);
@@ -1138,7 +1149,7 @@ function dialog(view, title, { className = "" } = {}) {
   box.addEventListener("pointerdown", (event) => event.target === box && box.close());
   box.addEventListener("close", () => {
     box.remove();
-    (from && from.isConnected && view.root.contains(from) ? from : view.root).focus();
+    (from && view.root.contains(from) && !from.closest("[hidden]") ? from : view.root).focus();
   });
   view.root.append(box);
   box.showModal();
@@ -1269,7 +1280,7 @@ function contradictionDialog(view, request, error, told, pair) {
       h("p", {}, "It was not stored. One of these must give way; the links below cannot all hold:"),
       h("ol", { class: "lw-chain" }, found.chain.map((link) => h("li", { class: link.event === null || link.event === undefined ? "lw-new" : "" },
         icon(link.said === "yes" ? "yes" : "no"),
-        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), ` and ${"\u00a0"}`.trimEnd() + " ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
+        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), " and ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
           h("span", { class: "lw-soft" }, link.event === null || link.event === undefined ? "now" : `${sources[link.kind] || link.kind}, number ${link.event}`)),
         h("div", { class: "lw-ways" }, ways(link))))));
   };
@@ -1387,6 +1398,7 @@ function render({ model, el }) {
     const state = model.get("state");
     if (!state || !state.counts) return question.wait(state || {});
     const first = view.state === null;
+    const focused = root.contains(view.active());
     view.state = state;
     if (state.question) for (const item of [state.question.first, state.question.second]) items.set(item.row, item);
     question.update(state);
@@ -1399,6 +1411,8 @@ function render({ model, el }) {
     if (first && state.counts.answers && state.place) {
       view.notice(`Resumed: ${counted(state.counts.answers, "answer")} from before ${state.counts.answers === 1 ? "is" : "are"} here.`);
     }
+    const at = view.active();
+    if (focused && (!root.contains(at) || at.closest("[hidden]"))) root.focus(); // what had the focus is gone
     if (fresh) root.dispatchEvent(new CustomEvent("linkwise:drawn", { bubbles: true, detail: state.labels }));
     return undefined;
   };
