@@ -25,7 +25,7 @@ from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 from linkwise.session.session import Session
 
-PATIENCE = 20.0
+PATIENCE = 60.0  # only reached when something is wrong
 
 
 def small_desk(n_rows: int = 12) -> Desk:

@@ -17,7 +17,7 @@ import linkwise as lw
 from linkwise.apps.page import widget as module
 from linkwise.data import from_frame, text_items
 
-PATIENCE = 20.0
+from .conftest import PATIENCE
 
 
 def session_of(n_rows=12, ids=None, **kwargs):
