@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-
-from browser.served import Served
+from bench.served import Served
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
@@ -43,7 +42,7 @@ def served() -> Iterator[Callable[[Callable[[], Any]], Served]]:
 
 @pytest.fixture
 def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Open a page that is ready; options are those of a browser's context. Errors of scripts fail the test."""
+    """Open pages that are ready, with options of a browser's context; errors of scripts fail the test."""
     contexts, wrong = [], []
 
     def open_page(server: Served, *, before: Callable[[Any], Any] | None = None, **options: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -20,8 +22,10 @@ RESOLVED = """(name) => { const probe = document.createElement("span");
   probe.remove();
   return found; }"""
 TEXTS = [
-    ("ink", "card"), ("ink", "paper"), ("ink", "well"), ("ink", "tint"), ("soft", "card"), ("soft", "paper"), ("soft", "well"),
-    ("soft", "warn-tint"), ("accent", "card"), ("accent", "well"), ("on-accent", "accent"), ("warn", "warn-tint"), ("warn", "paper"),
+    ("ink", "card"), ("ink", "paper"), ("ink", "well"), ("ink", "tint"),
+    ("soft", "card"), ("soft", "paper"), ("soft", "well"),
+    ("soft", "warn-tint"), ("accent", "card"), ("accent", "well"), ("on-accent", "accent"),
+    ("warn", "warn-tint"), ("warn", "paper"),
     ("good", "card"), ("card", "ink"),
 ]  # fmt: skip
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB: protanopia, deuteranopia
@@ -141,9 +145,7 @@ def test_phone_needs_no_scrolling_sideways(served, browse, server, width):
         page.keyboard.press(opener)
         page.wait_for_selector("dialog")
         assert page.evaluate(fits)
-        assert page.evaluate(
-            "() => { const box = document.querySelector('dialog'); return box.scrollWidth <= box.clientWidth; }"
-        )
+        assert page.locator("dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
         page.keyboard.press("Escape")
     bar = page.locator(".lw-question > .lw-answers").bounding_box()
     assert bar["y"] + bar["height"] <= 760  # the buttons are in sight
@@ -153,28 +155,14 @@ def test_phone_needs_no_scrolling_sideways(served, browse, server, width):
 
 def test_no_movement_where_none_is_wanted(server, browse):
     page = browse(server, reduced_motion="reduce")
-    moving = "() => [...document.querySelectorAll('.linkwise *')].some((n) => getComputedStyle(n).animationName !== 'none')"
-    assert not page.evaluate(moving)
+    moves = "all => all.some((node) => getComputedStyle(node).animationName !== 'none')"
+    assert not page.locator(".linkwise *").evaluate_all(moves)
 
 
 def test_two_views_on_one_page(server, browse):
     """As in a notebook: the module twice, each with its own model, in a page with keys of its own."""
     page = browse(server)
-    page.evaluate("""async () => {
-        const module = await import("/widget.js");
-        window.sent = [];
-        const state = {protocol: 1, title: "second", kind: "record", place: null, rows: 2, wide: false, labels: 1, event: 0, busy: false,
-          question: {id: "0:0-1", differ: ["x"], why: "", guess: "yes", first: {row: 0, name: "p", cluster: 0, fields: [{name: "x", value: "1", place: 0}]},
-            second: {row: 1, name: "q", cluster: 0, fields: [{name: "x", value: "2", place: 1}]}},
-          ended: null, budget: null, counts: {answers: 0, yes: 0, no: 0, unsure: 0, volunteered: 0, imported: 0, done: 0, inferred: 0}, changes: [],
-          advice: {stop: null, text: ""}, seconds: null, clusters: [{cluster: 0, size: 2, name: "", exemplar: 0, exemplars: [0], short: ["p"], done: false}],
-          more_clusters: 0, learner: "COBRAS", description: [], undo: null};
-        const traits = {state, labels: new DataView(new Uint8Array([0, 0]).buffer), places: new DataView(new Float32Array([-1, 0, 1, 0]).buffer)};
-        const el = document.createElement("div");
-        el.id = "second";
-        document.body.append(el);
-        window.gone = module.default.render({el, model: {get: (name) => traits[name], on() {}, off() {}, send: (message) => sent.push(message)}});
-    }""")
+    page.evaluate((Path(__file__).parent / "second_view.js").read_text().partition("\n")[2])
     assert page.evaluate(TWICE) == []
     second = page.locator("#second .linkwise")
     assert (
@@ -195,6 +183,7 @@ def test_what_comes_next_is_announced(server, browse):
     assert live.get_attribute("aria-live") == "polite"
     press(page, "s")
     page.wait_for_function(
-        "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Saved. Next question:')"
+        "start => document.querySelector('[role=status]').textContent.startsWith(start)",
+        arg="Saved. Next question:",
     )
     press(page, "u")

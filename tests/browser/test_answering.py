@@ -64,7 +64,7 @@ def test_buttons_do_what_keys_do(wine, browse):
 
 
 def test_reload_resumes(wine, browse):
-    server, bundled = wine
+    server, _ = wine
     page = browse(server)
     press(page, "s")
     asked, shown = page.evaluate(QUESTION), pair(page)
@@ -118,7 +118,8 @@ def test_hasty_presses_answer_once(wine, browse):
     )
     n, before = bundled.n_answers, page.evaluate(QUESTION)
     page.evaluate("""() => { const root = document.querySelector(".linkwise");
-        for (const key of "ynyys") root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
+        for (const key of "ynyys")
+          root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
     page.keyboard.press("Shift")
     page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
     assert sum('"do":"answer"' in frame for frame in sent) == 1

@@ -13,7 +13,8 @@ NO_WEBGL = """() => { const real = HTMLCanvasElement.prototype.getContext;
     return kind === "webgl2" ? null : real.call(this, kind, ...more); }; }"""
 COLOUR = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster")].map((item) =>
   [item.querySelector(".lw-name").placeholder.split(" ")[1],
-   getComputedStyle(item.querySelector(".lw-share i")).backgroundColor.match(/[\\d.]+/g).slice(0, 3).map(Number)]))"""
+   getComputedStyle(item.querySelector(".lw-share i")).backgroundColor
+     .match(/[\\d.]+/g).slice(0, 3).map(Number)]))"""
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def volunteer(page, first, second, words):
 
 @pytest.fixture
 def chained(served, browse):
-    """A page whose session knows that rows 0, 1 and 2 are together and 4 is apart from them; exemplars are all rows."""
+    """Rows 0, 1 and 2 are known to be together, 4 to be apart from them; all rows are exemplars."""
     session, X = small(CHAIN)
     desk = plain(session, X)
     desk._typical = {

@@ -1,4 +1,4 @@
-"""A desk served on a thread of its own, for a browser."""
+"""A desk served on a thread of its own, for a browser that is driven by a program."""
 
 from __future__ import annotations
 
