@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints import Constraints
-from linkwise.metric.base import MetricLearner
+from linkwise.metric.base import MetricLearner, one_thread
 from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
 from linkwise.metric.longest import Longest, longest
 from linkwise.metric.roots import root
@@ -171,7 +171,8 @@ def diagonal_weights(
     array([2., 0.])
     """
     must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
-    return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
+    with one_thread():
+        return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 
 class _Links(NamedTuple):
