@@ -74,8 +74,8 @@ def s_dbw_score(
     Raises
     ------
     ValueError
-        Labels that are not one a row, values that are no finite numbers, no such option, distances of
-        another shape.
+        Labels that are not one a row, or are None or NaN; values that are no finite numbers, no such option;
+        distances that are no squares or have another shape.
 
     References
     ----------
@@ -102,6 +102,14 @@ def s_dbw_score(
     given = np.asarray(labels)
     if given.shape != (len(points),):
         raise ValueError(f"labels have shape {given.shape}; give one label for each of {len(points)} rows")
+    numbers = given.dtype.kind in "iub"
+    wrong = (
+        [] if numbers else [at for at, label in enumerate(given.tolist()) if label is None or label != label]
+    )
+    if wrong:
+        raise ValueError(
+            f"labels hold {given[wrong[0]]} for row {wrong[0]}; give every row a cluster, or -1 for noise"
+        )
     kept = given != NOISE
     if not kept.any():
         return float("inf")
@@ -109,6 +117,8 @@ def s_dbw_score(
     wanted = (len(points), len(names))
     if squares is not None and np.shape(squares) != wanted:
         raise ValueError(f"squares have shape {np.shape(squares)}; give {wanted}: a row each, a cluster each")
+    if squares is not None and not (np.isfinite(squares).all() and np.min(squares, initial=0) >= 0):
+        raise ValueError("squares hold NaN, infinity or numbers below 0; give squared distances")
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
