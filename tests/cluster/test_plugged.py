@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler, minmax_scale
 
 import linkwise as lw
 from linkwise.cluster.common import weighing
-from linkwise.cluster.common.plugged import made
+from linkwise.cluster.common.plugged import made, named
 
 X, CLASSES = load_iris(return_X_y=True)
 X = minmax_scale(X)
@@ -98,7 +98,7 @@ def test_a_pair_in_the_noise_is_no_merit():
     c = lw.Constraints(3, [(0, 1)], [(0, 2)])
 
     def labels(*given):
-        return lambda rows, starts: weighing.Clustered(np.array(given, np.int32), np.zeros((1, 1)))
+        return lambda rows, starts: named(rows, np.array(given))
 
     found = [
         weighing.Trials(weighing.Aim(rows, c, labels(*given), lambda r, f: 0.0), 1)(np.ones(1))

@@ -29,6 +29,7 @@ from linkwise.apps.terminal import PairView, Terminal
 from linkwise.apps.waiting import busy
 from linkwise.data import Encoded
 from linkwise.learner import Question
+from linkwise.reasons.words import what_counts
 from linkwise.session.session import Session, Status
 
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
@@ -68,6 +69,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
         name_of(project),
         budget=budget,
         commands=lambda reason, status: next_commands(project, reason, status),
+        counts=lambda: counting(project),
     )
     with reader() as read:
         hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
@@ -124,6 +126,12 @@ def name_of(project: Project) -> Callable[[int], str]:
     """How a row is called: its id, or its position."""
     ids = project.table.ids
     return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
+
+
+def counting(project: Project) -> str | None:
+    """Which columns count most, where what asks learns that."""
+    shares = project.session.column_shares
+    return None if shares is None else what_counts(shares, project.encoded.features)
 
 
 # ---------------------------------------------------------------- around the dialogue

@@ -216,7 +216,8 @@ class FeatureWeightClustering(CenteredClusterer):
     ) -> Labels:
         refuse_class(self.clusterer)
         self.mean_, self.components_ = dimensions(X, self.svd)
-        Z = _projected(X, self.mean_, self.components_)
+        plain = self.svd == "none"
+        Z = X - self.mean_ if plain else projected(X, self.mean_, self.components_)
         validity = s_dbw_validity if self.validity is None else judged(self.validity)
         aim = Aim(Z, constraints, self._cluster(k, seed), validity)
         best = self._climbed(aim.first(self.n_dimensions or Z.shape[1]), progress)
@@ -284,7 +285,7 @@ class FeatureWeightClustering(CenteredClusterer):
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
-        rows = _projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
+        rows = projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
         return predicted(self._found, rows)
 
 
@@ -323,7 +324,8 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     return mean, directions
 
 
-def _projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
+def projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
+    """(n, m) rows in their dimensions."""
     with one_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)

@@ -67,7 +67,9 @@ def named(rows: Array, given: NDArray[Any], model: Any = None) -> Clustered:
     labels = (number.ravel() - noise).astype(np.int32)
     k = len(names) - noise
     empty = np.zeros((k, rows.shape[1]))
-    return Clustered(labels, points.means(rows, labels, empty) if k else empty, model, names[noise:])
+    return Clustered(
+        labels, points.means(rows, labels, empty) if k else empty, model, names[noise:], bool(noise)
+    )
 
 
 def predicted(found: Clustered, rows: Array) -> Labels:

@@ -43,6 +43,8 @@ class Clustered(NamedTuple):
     """The estimator that made it."""
     names: NDArray[Any] = np.empty(0)
     """(k,) what this calls the clusters."""
+    noise: bool = False
+    """Whether some labels are -1."""
 
 
 Validity = Callable[[Array, Clustered], float]
@@ -116,7 +118,7 @@ class Trials:
         found = self.aim.cluster(rows, None if starts is None else starts * scale)
         c = self.aim.constraints
         must, cannot = c.violated(found.labels)
-        if len(found.labels) and found.labels.min() < 0:  # rows of noise are not together
+        if found.noise:  # of which no two rows are together
             must |= (found.labels[c.must_link] < 0).all(axis=1)
         satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)
         if self.progress is not None:
