@@ -28,6 +28,7 @@ half-way, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² /
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -145,10 +146,10 @@ def s_dbw(
     variance = share @ (sigma + away * away)
     unit = variance.max() or 1.0  # squares of variances would leave the range of a float otherwise
     spread, whole = _length(sigma / unit), _length(variance / unit)
-    scat = float(spread.mean() / whole) if whole > 0 else 0.0
+    scat = float(spread.sum() / (k * whole)) if whole > 0 else 0.0
     if k == 1:
         return scat
-    radius2 = spread.sum() / k**2 if stdev == "icdm2001" else np.sqrt(spread).mean() ** 2
+    radius2 = spread.sum() / k**2 if stdev == "icdm2001" else (np.sqrt(spread).sum() / k) ** 2
     reach = float(radius2 * unit + ROUNDING * variance.sum())
     near, between = kernels.density_counts(X, labels, means, reach, squares, threads)
     return scat + _density_between(near, between) * (1.0 if factor == "mean" else 0.25)
@@ -161,8 +162,15 @@ def _length(vectors: NDArray[np.float64]) -> Any:
 
 def _density_between(near: NDArray[np.int64], between: NDArray[np.int64]) -> float:
     """Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean."""
-    k = len(near)
-    at_mean = near.diagonal()[:, None] + near.T  # [i, j]: rows of clusters i and j near the mean of i
-    densest = np.maximum(at_mean, at_mean.T)
-    ratio = (between + between.T) * (densest > 0) / np.maximum(densest, 1)
-    return float((ratio.sum() - ratio.trace()) / (k * (k - 1)))
+    one, other = _pairs(len(near))
+    own = near.diagonal()
+    densest = np.maximum(own[one] + near[other, one], own[other] + near[one, other])
+    ratio = (between[one, other] + between[other, one]) / np.maximum(densest, 1)
+    return float(ratio[densest > 0].sum() / len(one))
+
+
+@lru_cache(8)
+def _pairs(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of clusters."""
+    one, other = np.triu_indices(k, 1)
+    return one, other
