@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkwise.active.feature_weights import ActiveFeatureWeights
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
+    from linkwise.apps.page.widget import widget
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
@@ -104,6 +105,7 @@ _HOME = {
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
     "s_dbw_score": "validity.s_dbw",
+    "widget": "apps.page.widget",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -146,6 +148,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "Explanation",
     "why",
     "Why",
+    "widget",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("typer", "rich", "polars")  # the extra "app"
+NEEDED = ("typer", "rich", "polars", "starlette", "uvicorn", "websockets")  # the extra "app"
 
 
 def main() -> None:

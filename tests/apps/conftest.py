@@ -44,6 +44,13 @@ def write_fruit(path: Path, rows: int = ROWS) -> Fruit:
     return Fruit(path, {f"f{i}": int(kind[i]) for i in range(rows)})
 
 
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests on terminals stay there, also where there is a screen with a browser."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def fruit(tmp_path: Path) -> Fruit:
     return write_fruit(tmp_path / "fruit.csv")

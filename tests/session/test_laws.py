@@ -135,6 +135,12 @@ class Doing(RuleBasedStateMachine):
         assert image(self.session) == self.before.pop()
         assert self.session.events[undone.number - 1] == undone
 
+    @rule(said=ANSWERS, patience=st.integers(0, 6))
+    def look_ahead(self, said, patience):
+        was, events, patience = image(self.session), self.session.events, iter(range(patience))
+        self.session.look_ahead(said, stop=lambda: next(patience, None) is None)
+        assert (image(self.session), self.session.events) == (was, events)
+
     @rule()
     def close_and_open(self):
         self.session.close()
@@ -205,6 +211,32 @@ TestDoing.settings = settings(max_examples=10, stateful_step_count=20, deadline=
 
 
 # ---------------------------------------------------------------- one by one
+@pytest.mark.parametrize("said", ["yes", "no"])
+def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
+    """The split that an answer leads to is there when the answer comes."""
+    from linkwise.active import super_instances
+
+    def session():
+        made = lw.Session(wide, lw.COBRAS(random_state=0))
+        made.answer("no")
+        return made
+
+    wide = np.random.default_rng(0).normal(size=(300, 3))
+    calls = []
+    k_means = super_instances.k_means
+    monkeypatch.setattr(super_instances, "k_means", lambda *a, **k: calls.append(1) or k_means(*a, **k))
+    plain, ready = session(), session()
+    calls.clear()
+    plain.answer(said)
+    needed = len(calls)
+    assert ready.look_ahead(said)
+    calls.clear()
+    ready.answer(said)
+    assert not calls
+    assert needed or said == "yes"
+    assert present(ready) == present(plain)
+
+
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(given_=st.lists(ANSWERS, min_size=1, max_size=6), at=st.integers(0, 5), name=st.booleans())

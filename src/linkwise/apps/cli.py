@@ -14,6 +14,7 @@ from linkwise import __version__
 from linkwise.apps.exits import WrongUse, plainly
 
 if TYPE_CHECKING:
+    from linkwise.apps.asking import Asking
     from linkwise.apps.reading import Reading
 
 MAX_SEED = 2**32 - 1  # scikit-learn takes no larger one
@@ -125,7 +126,12 @@ app = typer.Typer(
 )
 
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="The data file or its session file.")]
-DataFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz.")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts."
+    ),
+]
 IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")]
 Columns = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns to compare rows by.  [default: all that can be]")
@@ -138,6 +144,13 @@ Scaling = Annotated[
     Scale | None, typer.Option(help="Numbers to 0..1, to deviation 1, or as they are.  [default: unit]")
 ]
 Imputing = Annotated[Impute | None, typer.Option(help="Fill missing values.")]
+TextColumn = Annotated[
+    str | None, typer.Option("--text", metavar="COLUMN", help="Compare rows by the texts of this column.")
+]
+Series = Annotated[
+    bool, typer.Option("--series", help="Each row is a curve: columns of numbers in order, or of lists.")
+]
+SkipBroken = Annotated[bool, typer.Option("--skip-broken", help="Leave images out that cannot be read.")]
 Clusterings = Annotated[
     Preset | None,
     typer.Option("--preset", help="With cobs: try 931 clusterings, or a quarter of them.  [default: paper]"),
@@ -157,6 +170,42 @@ Cache = Annotated[
 PairsFile = Annotated[
     Path | None,
     typer.Option(metavar="PAIRS.csv", help="Bring in pairs: id_a,id_b,kind (must-link or cannot-link)."),
+]
+Asks = Annotated[Method | None, typer.Option("--method", help="What asks.  [default: cobras]")]
+SuperInstances = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
+]
+KnownNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--clusters",
+        min=1,
+        metavar="N",
+        help="With explore, minmax, npu or weights, which must know: how many there are.",
+    ),
+]
+Refitted = Annotated[
+    str | None,
+    typer.Option(
+        "--estimator",
+        metavar="NAME",
+        help="With explore, minmax or npu: pckmeans, ...  [default: mpckmeans]",
+    ),
+]
+Budget = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Stop after N answers in all.  [default: no end]")
+]
+OldSession = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="OLD.linkwise", help="Take over the answers of another session, by id."),
+]
+SessionFile = Annotated[
+    Path | None,
+    typer.Option("--session", metavar="PATH", dir_okay=False, help="Session file.  [default: FILE.linkwise]"),
+]
+OnTerminal = Annotated[
+    bool,
+    typer.Option("--terminal", help="No page.  [default: a page, where there is a browser]"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line.")]
@@ -198,68 +247,108 @@ def ask_command(
     delimiter: Delimiter = None,
     scale: Scaling = None,
     impute: Imputing = None,
-    method: Annotated[Method | None, typer.Option(help="What asks.  [default: cobras]")] = None,
-    super_instances: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
-    ] = None,
-    clusters: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="With explore, minmax, npu or weights, which must know: how many there are.",
-        ),
-    ] = None,
-    estimator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="With explore, minmax or npu: pckmeans, ...  [default: mpckmeans]"),
-    ] = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
+    method: Asks = None,
+    super_instances: SuperInstances = None,
+    clusters: KnownNumber = None,
+    estimator: Refitted = None,
     preset: Clusterings = None,
     noise: NoiseIs = None,
     cache: Cache = None,
     seed: Seed = None,
-    budget: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Stop after N answers in all.  [default: no end]")
-    ] = None,
+    budget: Budget = None,
     constraints: PairsFile = None,
-    old: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="OLD.linkwise", help="Take over the answers of another session, by id."
-        ),
-    ] = None,
-    session: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", dir_okay=False, help="Session file.  [default: FILE.linkwise]"),
-    ] = None,
+    old: OldSession = None,
+    session: SessionFile = None,
+    terminal: OnTerminal = False,
     as_json: Json = False,
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
 
     Every answer is saved at once in FILE.linkwise (or --session PATH); the same command goes on
-    where it stopped. Answers can be piped in as lines (y, n, s, u, q).
+    where it stopped. Where there is a browser the questions are asked on a page; answers can also be
+    piped in as lines (y, n, s, u, q).
     """
-    from linkwise.apps.ask import ask
-    from linkwise.apps.asking import Asking
+    from linkwise.apps.serve import Where, can_open, serve
 
-    ask(
-        file,
-        _reading(id_column, columns, drop, delimiter, scale, impute),
-        Asking(
-            method and method.value,
-            super_instances,
-            preset and preset.value,
-            noise and noise.value,
-            cache,
-            clusters,
-            estimator,
-            seed,
+    def options() -> tuple[Reading, Asking]:
+        return (
+            _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        )
+
+    kept: dict[str, Any] = {"session": session, "constraints": constraints, "old": old, "budget": budget}
+    if not terminal and not as_json and can_open():
+        serve(file, options, Where(), **kept)
+        return
+    from linkwise.apps.ask import ask
+
+    ask(file, *options(), **kept, as_json=as_json)
+
+
+@app.command("serve")
+def serve_command(
+    file: DataFile,
+    id_column: IdColumn = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    scale: Scaling = None,
+    impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
+    method: Asks = None,
+    super_instances: SuperInstances = None,
+    clusters: KnownNumber = None,
+    estimator: Refitted = None,
+    preset: Clusterings = None,
+    noise: NoiseIs = None,
+    cache: Cache = None,
+    seed: Seed = None,
+    budget: Budget = None,
+    constraints: PairsFile = None,
+    old: OldSession = None,
+    session: SessionFile = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="Where the page is.  [default: a free one]")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address only.")
+    ] = True,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Other than 127.0.0.1: other machines may come, by password."),
+    ] = "127.0.0.1",
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="Its first line is the password.  [default: $LINKWISE_PASSWORD, or asked for]",
         ),
+    ] = None,
+) -> None:
+    """Ask about pairs of rows of FILE on a page in the browser.
+
+    The address is printed at once, and works once: it opens the page for the browser that it is opened
+    in. Every answer is saved at once in FILE.linkwise (or --session PATH). Ctrl-C ends.
+    """
+    from linkwise.apps.serve import Where, serve
+
+    serve(
+        file,
+        lambda: (
+            _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        ),
+        Where(host, port, browser, password_file),
         session=session,
         constraints=constraints,
         old=old,
         budget=budget,
-        as_json=as_json,
     )
 
 
@@ -272,6 +361,9 @@ def cluster_command(
     delimiter: Delimiter = None,
     scale: Scaling = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     constraints: PairsFile = None,
     method: Annotated[Chooser, typer.Option(help="What clusters.")] = Chooser.cobs,
     clusters: Annotated[
@@ -307,7 +399,7 @@ def cluster_command(
 
     cluster(
         file,
-        _reading(id_column, columns, drop, delimiter, scale, impute),
+        _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
         Clustering(
             method.value, clusters, preset and preset.value, noise and noise.value, cache, seed, max_leaves
         ),
@@ -369,6 +461,9 @@ def explain_command(
     drop: Drop = None,
     delimiter: Delimiter = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -381,7 +476,7 @@ def explain_command(
 
     explained(
         path,
-        _reading(id_column, columns, drop, delimiter, None, impute),
+        _reading(id_column, columns, drop, delimiter, None, impute, text, series, skip_broken),
         Wanted(rows, form.value, max_leaves, fidelity, plot, force, as_json),
         labels=labels,
         constraints=constraints,
@@ -423,11 +518,12 @@ def demo_command(
         Path | None,
         typer.Option(metavar="PATH", dir_okay=False, help="Keep the answers.  [default: nothing is kept]"),
     ] = None,
+    terminal: OnTerminal = False,
 ) -> None:
     """Try it on bundled data: pictures of digits, or wines."""
     from linkwise.apps.demo import demo
 
-    demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session)
+    demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session, terminal=terminal)
 
 
 def _reading(
@@ -437,6 +533,9 @@ def _reading(
     delimiter: str | None,
     scale: Scale | None,
     impute: Impute | None,
+    text: str | None,
+    series: bool,
+    skip_broken: bool,
 ) -> Reading:
     """How a file is read, as the options say."""
     from linkwise.apps.reading import Reading
@@ -448,6 +547,34 @@ def _reading(
         delimiter,
         scale and scale.value,
         impute and impute.value,
+        text,
+        series or None,
+        skip_broken or None,
+    )
+
+
+def _asking(
+    method: Method | None,
+    super_instances: int | None,
+    preset: Preset | None,
+    noise: Noise | None,
+    cache: Path | None,
+    clusters: int | None,
+    estimator: str | None,
+    seed: int | None,
+) -> Asking:
+    """What asks, as the options say."""
+    from linkwise.apps.asking import Asking
+
+    return Asking(
+        method and method.value,
+        super_instances,
+        preset and preset.value,
+        noise and noise.value,
+        cache,
+        clusters,
+        estimator,
+        seed,
     )
 
 

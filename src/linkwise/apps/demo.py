@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,29 +14,37 @@ from rich.text import Text
 from linkwise import datasets
 from linkwise.active.cobras import COBRAS
 from linkwise.apps import screen
-from linkwise.apps.ask import reader, told_when_interrupted
+from linkwise.apps.ask import NOTHING_KEPT, reader, told_when_interrupted
 from linkwise.apps.dialogue import hold
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.keys import on_terminal
+from linkwise.apps.serve import Subject, Where, can_open, hold_page
 from linkwise.apps.terminal import PairView, Terminal
 from linkwise.learner import Question, TruthOracle
 from linkwise.session.session import Session
+
+if TYPE_CHECKING:
+    from linkwise.apps.page.desk import Desk
 
 AUTO_BUDGET = 100
 AUTO_STEPS = 10  # lines that are printed on the way
 
 
-def demo(name: str, *, auto: bool, budget: int | None, seed: int, session: Path | None) -> None:
+def demo(
+    name: str, *, auto: bool, budget: int | None, seed: int, session: Path | None, terminal: bool = False
+) -> None:
     """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
+    again = screen.quoted("linkwise", "demo", name, *_options(seed, session))
+    if not auto and not terminal and can_open():
+        on_page(name, budget, seed, session, again)
+        return
     data = datasets.load(name)
     console = Console()
-    with opened(data, seed, session) as held:
-        again = screen.quoted("linkwise", "demo", name, *_options(seed, session))
-        with told_when_interrupted(held, session, again):
-            if auto or not on_terminal():
-                answered(console, held, data, AUTO_BUDGET if budget is None else budget)
-            else:
-                by_hand(console, held, data, budget, session, again)
+    with opened(data, seed, session) as held, told_when_interrupted(held, session, again):
+        if auto or not on_terminal():
+            answered(console, held, data, AUTO_BUDGET if budget is None else budget)
+        else:
+            by_hand(console, held, data, budget, session, again)
 
 
 def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
@@ -62,6 +70,24 @@ def unit_scaled(X: NDArray[Any]) -> NDArray[np.float64]:
 def _options(seed: int, session: Path | None) -> tuple[object, ...]:
     options: tuple[object, ...] = ("--seed", seed) if seed else ()
     return options if session is None else (*options, "--session", session)
+
+
+# ---------------------------------------------------------------- on the page
+def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
+    """The page about bundled data."""
+
+    def begin() -> Desk:
+        from linkwise.apps.page.desks import of_demo
+
+        data = datasets.load(name)
+        return of_demo(opened(data, seed, path), data, path=path, budget=budget)
+
+    def ended(n_answers: int | None) -> str:
+        if path is None:
+            return NOTHING_KEPT
+        return f"interrupted; {screen.count(n_answers or 0, 'answer')} saved in {path}; go on with: {again}"
+
+    hold_page(Subject(name, begin, ended), Where())
 
 
 # ---------------------------------------------------------------- by hand

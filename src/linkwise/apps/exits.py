@@ -60,7 +60,7 @@ def plainly() -> Iterator[None]:
             code = exit_code(error)
             if code is None:
                 traceback.print_exc()
-            say(_sentence(error) if code is not None else _fault(error))
+            say(sentence(error) if code is not None else _fault(error))
             sys.exit(FAULT if code is None else code)
 
 
@@ -85,7 +85,8 @@ def _fault(error: BaseException) -> str:
     )
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
+    """An error in one line."""
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; nothing was changed"
     if isinstance(error, OSError) and error.filename is not None:

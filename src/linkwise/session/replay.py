@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.evidence import Evidence
+from linkwise.evidence import Answer, Evidence
 from linkwise.learner import (
     Describing,
     Labels,
@@ -69,18 +69,46 @@ class Replay:
     def follow(self, events: Sequence[Event]) -> None:
         """Bring the learner to where `events` lead."""
         wanted = settled(events)
-        n_before = next((at for at, e in enumerate(wanted) if e.kind == "answer"), len(wanted))
+        n_before = _before_the_first_answer(wanted)
         run, self._run = self._run, None  # an error or an interruption leaves no run that is half told
         if run is None or len(self._told) < n_before or wanted[: len(self._told)] != self._told:
             self._told = wanted[:n_before]
-            known = evidence_of(len(self.X), self._told)
-            run = Run(self._learner, self.X, known, self._seed, prepared=self._prepared)
+            run = self._begun(self._told)
         for event in wanted[len(self._told) :]:
             _tell(run, event)
         self._run, self._told = run, wanted
         self.question, self.labels = run.question, run.labels
         self.reason, self.evidence = run.reason, run.evidence
         self.at = events[-1].number if events else 0
+
+    def _begun(self, known: Sequence[Event]) -> Run:
+        """A run that knows what came before the first answer."""
+        evidence = evidence_of(len(self.X), known)
+        return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared)
+
+    def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
+        """Take another run to what would come after an answer to the present question.
+
+        Nothing comes of it but what the learner remembers, so that the answer is dealt with sooner if it is
+        given. Between two events `stop` may end it.
+
+        Returns
+        -------
+        bool
+            Whether it came to its end.
+        """
+        if self.question is None or self._run is None:
+            return False
+        n_before = _before_the_first_answer(self._told)
+        run = self._begun(self._told[:n_before])
+        for event in self._told[n_before:]:
+            if stop():
+                return False
+            _tell(run, event)
+        if stop():
+            return False
+        run.tell(self.question.first, self.question.second, answer, asked=True)
+        return True
 
     def snapshot(self) -> Snapshot:
         """What can be kept of it, to be read without the data."""
@@ -101,6 +129,11 @@ class Replay:
         if isinstance(self._learner, Describing) and self._described[0] != self.at:
             self._described = self.at, tuple(self._learner.describe(self._prepared, self.evidence))
         return self._described[1]
+
+
+def _before_the_first_answer(events: Sequence[Event]) -> int:
+    """How many events come before the first answer: their order does not matter."""
+    return next((at for at, event in enumerate(events) if event.kind == "answer"), len(events))
 
 
 def _tell(run: Run, event: Event) -> None:

@@ -234,6 +234,28 @@ class Session(SessionView):
             raise self._stale() from None
 
     @alone
+    def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
+        """Work out now what would follow an answer to the present question, while the person still thinks.
+
+        Nothing is stored and nothing changes; if that answer is given, the next question comes sooner.
+
+        Parameters
+        ----------
+        answer : {"yes", "no", "unsure"} or bool
+        stop : callable, optional
+            Asked now and then; the work ends when it says True.
+
+        Returns
+        -------
+        bool
+            Whether the work came to its end.
+        """
+        self._catch_up()
+        replay = self._asking()
+        q = replay.question
+        return q is not None and replay.foresee(checked_answer(answer, q.first, q.second), stop)
+
+    @alone
     def add(self, first: int, second: int, kind: Kind) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_columns
+from linkwise.apps.page.items import View, of_numbers
 from linkwise.data import encode, from_frame
+from linkwise.data.items import text_items
 from linkwise.datasets import load
 from linkwise.session.session import Session
 
@@ -26,7 +27,7 @@ def desk_of(path=None, X=IRIS.X, names=IRIS.names, **options):
     learner = lw.COBRAS(random_state=0)
     session = lw.Session(X, learner) if path is None else Session.open(path, X, learner)
     columns = encode(from_frame(X), scale="none", categories="codes")
-    return Desk(session, X, of_columns(X, names), title="iris.csv", columns=columns, **options)
+    return Desk(session, X, of_numbers(X, names), title="iris.csv", columns=columns, **options)
 
 
 def ask(desk, do, **request):
@@ -172,6 +173,10 @@ def test_a_name_does_not_make_the_question_stale():
     ask(desk, "name", cluster=0, name="  All of  them ")
     assert desk.state()["clusters"][0]["name"] == "All of them"
     ask(desk, "answer", question=asked, said="yes")
+    clusters = {c["cluster"]: c["name"] for c in desk.state()["clusters"]}
+    lines = csv.DictReader(io.StringIO(ask(desk, "export", what="labels").file.decode()))
+    assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
+    assert "All of them" in clusters.values()
     ask(desk, "name", cluster=0, name="")
     assert desk.state()["clusters"][0]["name"] == ""
 
@@ -283,10 +288,29 @@ def test_what_is_exported_is_what_is_shown(tmp_path):
 
 def test_without_columns_there_are_no_rules():
     X = IRIS.X
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_columns(X, IRIS.names), title="")
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_numbers(X, IRIS.names), title="")
     for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
         error = refused(desk, **request)
         assert (error["kind"], "columns" in error["text"]) == ("bad", True)
+    assert not desk.state()["rules"]
+
+
+def test_texts_are_told_by_their_words():
+    texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
+    X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(texts)), title="news")
+    answer(desk, 2, lambda i, j: "yes" if i % 2 == j % 2 else "no")
+    assert desk.state()["question"]["first"]["text"] in texts
+    told = ask(desk, "rules").body
+    assert desk.state()["rules"]
+    assert told["fidelity"] is None
+    assert {
+        tuple(sorted(line.split(":")[0].strip() for line in c["text"][1:])) for c in told["clusters"]
+    } == {
+        ("goal", "match"),
+        ("bond", "stock"),
+    }
+    assert "goal" in ask(desk, "export", what="rules").file.decode()
 
 
 # ---------------------------------------------------------------- two desks on one file
@@ -367,3 +391,17 @@ def test_names_that_cannot_be_shown_are_refused(name):
         refused(SHARED, do="name", cluster=SHARED.state()["clusters"][0]["cluster"], name=name)["kind"]
         == "bad"
     )
+
+
+def test_looking_ahead_changes_nothing_and_can_be_stopped():
+    desk = desk_of()
+    answer(desk, 5)
+    before, calls = desk.state(), []
+    desk.look_ahead(lambda: calls.append(1) or False)
+    assert calls
+    assert desk.state() == before
+    desk.look_ahead(lambda: True)
+    assert desk.state() == before
+    answer(desk, 200)
+    assert desk.state()["question"] is None
+    desk.look_ahead(lambda: False)

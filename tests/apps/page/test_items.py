@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from linkwise.apps.page.desks import of_demo, of_project
-from linkwise.apps.page.items import differing, of_columns, of_pictures, of_table
+from linkwise.apps.page.items import View, differing, named, numbers_of, of_numbers, places_in
 from linkwise.apps.page.places import framed, principal_places
-from linkwise.data import encode, from_frame
+from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
 
@@ -20,7 +20,8 @@ def test_records_show_all_columns_and_where_numbers_stand():
         {"id": ["a", "b", "c"], "income": [10, 20, 30], "plan": ["<b>x", "y", "y"], "class": ["p", "q", "p"]}
     )
     table = from_frame(frame)
-    items = of_table(table, encode(table))
+    encoded = encode(table)
+    items = View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded)))
     shown = items.shown(1)
     assert (shown["row"], shown["name"]) == (1, "b")
     fields = {f["name"]: (f["value"], f["place"]) for f in shown["fields"]}
@@ -30,18 +31,19 @@ def test_records_show_all_columns_and_where_numbers_stand():
 
 
 def test_a_constant_column_stands_at_the_left():
-    items = of_columns(np.array([[1.0, 5.0], [3.0, 5.0]]), ("a", "b"))
+    X = np.array([[1.0, 5.0], [3.0, 5.0]])
+    items = of_numbers(X, ("a", "b"))
     assert [f["place"] for f in items.shown(1)["fields"]] == [1.0, 0.0]
 
 
 def test_pictures_come_as_they_are():
     image = pytest.importorskip("PIL.Image")
     digits = load("digits")
-    shown = of_pictures(digits.images).shown(7)
+    shown = View(image_items(digits.images)).shown(7)
     kind, data = shown["image"].split(",")
     assert kind == "data:image/png;base64"
     seen = np.asarray(image.open(io.BytesIO(base64.b64decode(data))))
-    assert seen.tolist() == (digits.images[7] * (255 / 16)).astype(np.uint8).tolist()
+    assert seen.tolist() == np.rint(digits.images[7] * (255 / 16)).tolist()
 
 
 def test_desks_of_demos():

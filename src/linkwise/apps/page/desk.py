@@ -23,8 +23,9 @@ from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
+from linkwise.apps.page.describing import Described, by_columns, by_words
 from linkwise.apps.page.history import held, links, told
-from linkwise.apps.page.items import Items, differing
+from linkwise.apps.page.items import View, differing
 from linkwise.apps.page.places import framed, principal_places
 from linkwise.apps.page.requests import Refused, Reply, Request
 from linkwise.data import Encoded
@@ -37,8 +38,6 @@ from linkwise.errors import (
 )
 from linkwise.learner import Labels
 from linkwise.pairs import KINDS
-from linkwise.reasons.explanation import Explanation, explain
-from linkwise.reasons.words import cluster_lines, in_words
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 
@@ -60,7 +59,8 @@ class Desk:
         Opened with its data; closed by `close`.
     X : ndarray of shape (n_rows, n_features)
         The data of the session.
-    items : Items
+    view : View
+        The rows as they are shown.
     title : str
     place : str, optional
         Where the session is kept; in memory by default.
@@ -76,7 +76,7 @@ class Desk:
         self,
         session: Session,
         X: NDArray[Any],
-        items: Items,
+        view: View,
         *,
         title: str,
         place: str | None = None,
@@ -84,7 +84,7 @@ class Desk:
         columns: Encoded | None = None,
         budget: int | None = None,
     ) -> None:
-        self._session, self._X, self._items, self._columns = session, X, items, columns
+        self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget = title, place, budget
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
@@ -94,7 +94,7 @@ class Desk:
         self._labels: Labels = session.labels
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
-        self._rules: tuple[int, Explanation] | None = None
+        self._rules: tuple[int, Described] | None = None
         self._event = -1
         self._look()
 
@@ -123,7 +123,7 @@ class Desk:
             return {
                 "protocol": PROTOCOL,
                 "title": self._title,
-                "kind": self._items.kind,
+                "kind": self._view.items.kind,
                 "place": self._place,
                 "rows": session.n_rows,
                 "wide": self._wide(),
@@ -147,6 +147,7 @@ class Desk:
                 "advice": advice(changes, ended=ended is not None),
                 "seconds": self._seconds(),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
+                "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_in_words(session.learner),
                 "description": list(status.description),
@@ -157,6 +158,15 @@ class Desk:
         """Whether something was written since the state was last given, by whomever."""
         with self._lock:
             return self._last() != self._event
+
+    def look_ahead(self, stop: Callable[[], bool]) -> None:
+        """Work out what follows either answer, the likely one first, until `stop` says to."""
+        with self._lock:
+            question = None if self._ended() else self._question()
+            if question is not None:
+                likely = question["guess"]
+                for said in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(said, stop=stop)
 
     def close(self) -> None:
         """Keep the labels and let go of the session."""
@@ -260,12 +270,9 @@ class Desk:
         return {"events": [self._told(e) for e in newest], "more": len(told) > len(newest)}
 
     def _tell_rules(self, request: Request) -> dict[str, Any]:
-        found = self._explanation()
-        return {
-            "clusters": [{"cluster": c.cluster, "text": cluster_lines(c)} for c in found.clusters],
-            "fidelity": found.fidelity,
-            "notes": [*found.notes, *([found.approximation] if found.approximation else [])],
-        }
+        told = self._described()
+        clusters = [{"cluster": cluster, "text": lines} for cluster, lines in told.clusters.items()]
+        return {"clusters": clusters, "fidelity": told.fidelity, "notes": told.notes}
 
     def _why(self, request: Request) -> dict[str, Any]:
         n_rows = self._session.n_rows
@@ -273,7 +280,7 @@ class Desk:
         if first == second:
             raise Refused("bad", "this is one row; choose two")
         why = self._session.why(first, second)
-        return {"text": " ".join(why.sentences(self._items.name))}
+        return {"text": " ".join(why.sentences(self._view.name))}
 
     def _export(self, request: Request) -> tuple[dict[str, Any], bytes]:
         what = requests.word(request, "what", EXPORTS)
@@ -283,7 +290,7 @@ class Desk:
             "constraints": (f"{stem}-pairs.csv", "text/csv", self._constraints_file),
             "session": (f"{stem}.linkwise", "application/vnd.sqlite3", self._session_file),
             "rules": (
-                f"{stem}-rules.txt", "text/plain", lambda: f"{in_words(self._explanation())}\n".encode()
+                f"{stem}-rules.txt", "text/plain", lambda: f"{self._described().text}\n".encode()
             ),
         }  # fmt: skip
         name, kind, make = made[what]
@@ -291,7 +298,7 @@ class Desk:
 
     def _labels_file(self) -> bytes:
         file = io.StringIO()
-        write_labels(self._session.ids, self._labels.tolist(), file)
+        write_labels(self._session.ids, self._labels.tolist(), file, names=self._session.cluster_names)
         return file.getvalue().encode()
 
     def _constraints_file(self) -> bytes:
@@ -362,7 +369,7 @@ class Desk:
         return {"last": self._times[-1], "median": float(np.median(self._times))}
 
     def _shown(self, row: int) -> dict[str, Any]:
-        return {**self._items.shown(row), "cluster": int(self._labels[row])}
+        return {**self._view.shown(row), "cluster": int(self._labels[row])}
 
     def _cluster(self, cluster: Cluster) -> dict[str, Any]:
         return {
@@ -371,7 +378,7 @@ class Desk:
             "name": cluster.name,
             "exemplar": cluster.exemplars[0],
             "exemplars": list(cluster.exemplars),
-            "short": [self._items.name(row) for row in cluster.exemplars],
+            "short": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
         }
 
@@ -383,12 +390,12 @@ class Desk:
         return found
 
     def _told(self, event: Event) -> dict[str, Any]:
-        return told(event, self._session, self._items.name)
+        return told(event, self._session, self._view.name)
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """The links of a contradiction, each with the event that says it."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return links(self._session, chain, self._just_said(request), changed, self._items.name)
+        return links(self._session, chain, self._just_said(request), changed, self._view.name)
 
     def _just_said(self, request: Request) -> frozenset[int]:
         """The two rows that a refused request speaks of."""
@@ -402,11 +409,16 @@ class Desk:
             pair = [request["first"], request["second"]]
         return frozenset(pair)
 
-    def _explanation(self) -> Explanation:
-        if self._columns is None:
+    def _has_rules(self) -> bool:
+        return self._columns is not None or self._view.items.kind == "text"
+
+    def _described(self) -> Described:
+        if not self._has_rules():
             raise Refused("bad", "rules speak of columns, and these items have none")
         if self._rules is None or self._rules[0] != self._counter:
-            held = self._session.constraints
-            found = explain(self._labels, self._columns, constraints=held if held.n_constraints else None)
+            if self._columns is not None:
+                found = by_columns(self._labels, self._columns, self._session.constraints)
+            else:
+                found = by_words(self._labels, self._view.items)
             self._rules = self._counter, found
         return self._rules[1]

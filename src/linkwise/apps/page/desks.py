@@ -7,23 +7,27 @@ from pathlib import Path
 from linkwise import datasets
 from linkwise.apps.demo import unit_scaled
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_columns, of_pictures, of_table
+from linkwise.apps.page.items import View, named, numbers_of, of_numbers, places_in
 from linkwise.apps.project import Project
-from linkwise.data import Encoded, Feature, encode
+from linkwise.data import Encoded, Feature, encode, image_items
 from linkwise.session.session import Session
 
 
 def of_project(project: Project, *, budget: int | None = None) -> Desk:
     """The desk of a data file and its session."""
-    table = project.table
-    impute = project.session.source.get("impute", "mean")
+    table, encoded = project.table, project.encoded
+    view, columns = View(project.items, named(table.ids)), None
+    if project.items.kind == "record":
+        view = View(project.items, named(table.ids), places_in(encoded.X, numbers_of(encoded)))
+        impute = project.session.source.get("impute")
+        columns = encode(table, scale="none", impute=impute, categories="codes")
     return Desk(
         project.session,
-        project.encoded.X,
-        of_table(table, project.encoded),
+        encoded.X,
+        view,
         title=project.data.name,
         place=str(project.path),
-        columns=encode(table, scale="none", impute=impute, categories="codes"),
+        columns=columns,
         budget=budget,
     )
 
@@ -32,11 +36,12 @@ def of_demo(
     session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
 ) -> Desk:
     """The desk of bundled data."""
+    view = of_numbers(data.X, data.names) if data.images is None else View(image_items(data.images))
     features = tuple(Feature(name, name, None, "numeric") for name in data.names)
     return Desk(
         session,
         unit_scaled(data.X),
-        of_columns(data.X, data.names) if data.images is None else of_pictures(data.images),
+        view,
         title=data.name,
         place=None if path is None else str(path),
         columns=Encoded(data.X, features, ()) if data.images is None else None,

@@ -1,0 +1,108 @@
+"""What a person is shown of a row: a record, a text, a picture or a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.data.png import as_bytes, png
+from linkwise.data.roles import Kind
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    from linkwise.data.table import Table
+
+Content = str | bytes | list[float | None] | None
+Fields = Callable[[int], dict[str, str]]
+
+LARGEST = 256  # pixels of the longer side of a picture that is shown
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Rows as a person judges them.
+
+    Attributes
+    ----------
+    kind : {"record", "text", "image", "series"}
+    fields : callable
+        ``fields(row)``: names and values that stand beside the content; of a record they are all there is.
+    content : callable
+        ``content(row)``: of a text its str; of an image a PNG in bytes, at most 256 pixels long; of a
+        series a list of float, None where a value is missing; of a record None.
+    pixels : callable, or None
+        Of images only: ``pixels(row)``, the same picture as ndarray of shape (height, width) or
+        (height, width, 3), uint8.
+    """
+
+    kind: Kind
+    fields: Fields
+    content: Callable[[int], Content]
+    pixels: Callable[[int], NDArray[np.uint8]] | None = None
+
+
+def no_fields(row: int) -> dict[str, str]:
+    """Nothing beside the content."""
+    return {}
+
+
+def record_items(table: Table) -> Items:
+    """Rows of a table, with all of their values."""
+    return Items("record", table.item, lambda row: None)
+
+
+def value_items(X: ArrayLike, names: Sequence[str]) -> Items:
+    """Rows of an array of shape (n_rows, n_columns), under the names of its columns."""
+    values = np.asarray(X)
+    return Items(
+        "record",
+        lambda row: {name: f"{value:g}" for name, value in zip(names, values[row].tolist(), strict=True)},
+        lambda row: None,
+    )
+
+
+def text_items(texts: Sequence[str], fields: Fields = no_fields) -> Items:
+    """Texts, one a row."""
+    return Items("text", fields, lambda row: texts[row])
+
+
+def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
+    """Pictures in memory.
+
+    Parameters
+    ----------
+    images : array-like of shape (n_rows, height, width) or (n_rows, height, width, 3)
+        Bytes are shown as they are; of other numbers the lowest is black and the highest is white.
+    fields : callable, optional
+    """
+    given = np.asarray(images)
+    if (
+        given.ndim not in (3, 4)
+        or (given.ndim == 4 and given.shape[3] != 3)
+        or given.dtype.kind not in "buif"
+    ):
+        raise DataError(
+            f"The images are an array of shape {given.shape} of {given.dtype}; wanted are numbers of shape"
+            " (n_rows, height, width) or (n_rows, height, width, 3)."
+        )
+    if given.size == 0 or not np.isfinite(given).all():
+        raise DataError("The images are empty, or hold NaN or infinity; give every pixel a number.")
+    step = -(-max(given.shape[1:3]) // LARGEST)  # of larger ones every second, third, ... pixel is shown
+    pixels = as_bytes(given)[:, ::step, ::step]
+    return Items("image", fields, lambda row: png(pixels[row]), pixels.__getitem__)
+
+
+def series_items(curves: ArrayLike, fields: Fields = no_fields) -> Items:
+    """Curves, an array of shape (n_rows, n_samples); NaN where a value is missing."""
+    values = np.asarray(curves, dtype=np.float64)
+    if values.ndim != 2:
+        raise DataError(f"The curves have shape {values.shape}; wanted is (n_rows, n_samples).")
+    return Items("series", fields, lambda row: _with_gaps(values[row]))
+
+
+def _with_gaps(curve: NDArray[np.float64]) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in curve.tolist()]
