@@ -31,6 +31,7 @@ from linkwise.apps.views import view_of
 from linkwise.apps.waiting import busy
 from linkwise.data import Encoded
 from linkwise.learner import Question
+from linkwise.reasons.words import what_counts
 from linkwise.session.session import Session, Status
 
 NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
@@ -72,6 +73,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
         name_of(project),
         budget=budget,
         commands=lambda reason, status: next_commands(project, reason, status),
+        counts=lambda: counting(project),
     )
     with reader() as read:
         hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
@@ -138,6 +140,12 @@ def name_of(project: Project) -> Callable[[int], str]:
     """How a row is called: its id, or its position."""
     ids = project.table.ids
     return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
+
+
+def counting(project: Project) -> str | None:
+    """Which columns count most, where what asks learns that."""
+    shares = project.session.column_shares
+    return None if shares is None else what_counts(shares, project.encoded.features)
 
 
 # ---------------------------------------------------------------- around the dialogue

@@ -145,6 +145,8 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
     if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
         parts.append(Text(screen.printable(what_counts(model.feature_weights_, encoded.features))))
+    if model.violations_ and getattr(model, "budget_exhausted_", False):
+        parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     return [*parts, screen.cluster_bars(sizes(model), width=width)]
 
 
@@ -190,6 +192,7 @@ def summary(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
         "pairs": pairs.n_constraints,
         "satisfied": pairs.n_constraints - model.violations_,
         "fell_back": getattr(model, "fell_back_", None),
+        "budget_exhausted": getattr(model, "budget_exhausted_", None),
         "columns": shares_by_column(model.feature_weights_, encoded.features)
         if hasattr(model, "feature_weights_")
         else None,
