@@ -2,8 +2,8 @@
 
     python docs/screenshots.py
 
-Needs chromium and ``pip install "linkwise[app,dev]"``. The sessions are real: a browser answers the questions of
-``linkwise serve`` and of ``linkwise demo`` from files that come with linkwise, and is photographed on the way.
+Needs chromium and ``pip install "linkwise[app,dev]"``. The session is real: a browser answers the questions
+of ``linkwise serve`` about the wines that come with scikit-learn, and is photographed on the way.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def answer(page: Page, classes: list[int], times: int) -> None:
 
 
 def opened(browser: Browser, address: str, size: dict[str, int], **options: Any) -> Page:
+    """A page that shows its first question."""
     page = browser.new_context(viewport=size, device_scale_factor=2, **options).new_page()  # type: ignore[arg-type]
     page.goto(address)
     page.wait_for_selector(".lw-cluster")
@@ -76,6 +77,7 @@ def opened(browser: Browser, address: str, size: dict[str, int], **options: Any)
 
 
 def photograph(page: Page, name: str) -> None:
+    """Keep what is seen."""
     page.wait_for_timeout(400)
     page.screenshot(path=IMAGES / f"{name}.png")
     print(f"docs/images/{name}.png")
@@ -96,8 +98,9 @@ def contradict(page: Page) -> None:
 
 
 def pictures(browser: Browser, folder: Path) -> None:
+    """All pictures, in the order in which a session comes to them."""
     file, classes = wine(folder)
-    with served(folder, file.name, "--id", "wine", "--budget", "32") as (process, address):
+    with served(folder, file.name, "--id", "wine", "--budget", "24") as (process, address):
         page = opened(browser, address, DESKTOP)
         answer(page, classes, 14)
         photograph(page, "page")
@@ -111,20 +114,22 @@ def pictures(browser: Browser, folder: Path) -> None:
         page.locator(".lw-history > li").first.wait_for()
         photograph(page, "page-history")
         page.keyboard.press("Escape")
+        answer(page, classes, 10)
+        page.get_by_role("button", name="Show rules").click()
+        page.locator(".lw-rules li").first.wait_for()
+        photograph(page, "page-finished")
+        page.get_by_role("button", name="Hide rules").click()
         contradict(page)
         photograph(page, "page-contradiction")
         page.keyboard.press("Escape")
         page.keyboard.press("Escape")
-        answer(page, classes, 18)
-        page.get_by_role("button", name="Show rules").click()
-        page.locator(".lw-rules li").first.wait_for()
-        photograph(page, "page-finished")
         process.kill()
         page.wait_for_selector(".lw-banner:visible")
         photograph(page, "page-disconnected")
 
 
 def main() -> None:
+    """Start a browser, and photograph."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         raise SystemExit("chromium is missing: apt-get install -y chromium")

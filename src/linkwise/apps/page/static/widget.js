@@ -318,6 +318,7 @@ function scatter(root, { hover, choose, zoomable }) {
   let [painter, places, labels, grid, home, seen] = [null, new Float32Array(0), new Uint8Array(0), null, null, null];
   let [colours, slots, alone, hovered, marked, noise] = [null, [], null, -1, [], 255];
   let [width, height, frame, keyed] = [0, 0, 0, false];
+  let stale = true; // whether the points have to be drawn again, or only what lies over them
 
   const start = () => {
     painter = glPainter(canvas);
@@ -359,10 +360,15 @@ function scatter(root, { hover, choose, zoomable }) {
     cancelAnimationFrame(frame);
     frame = 0;
     if (!painter || !seen || !width) return;
-    painter.paint({ ...seen, width, height, ratio: canvas.width / width, size: pointSize() });
+    if (stale) painter.paint({ ...seen, width, height, ratio: canvas.width / width, size: pointSize() });
+    stale = false;
     overlay();
   };
-  const later = () => (frame = frame || requestAnimationFrame(paint));
+  const marksLater = () => (frame = frame || requestAnimationFrame(paint));
+  const later = () => {
+    stale = true;
+    marksLater();
+  };
 
   // ---------------------------------------------------------------- what lies over the points
   const overlay = () => {
@@ -439,7 +445,7 @@ function scatter(root, { hover, choose, zoomable }) {
     if (row !== hovered) {
       hovered = row;
       over.style.cursor = row >= 0 ? "pointer" : "grab";
-      later();
+      marksLater();
     }
     if (row >= 0) hover(row, ...screen(row));
     else hover(-1, 0, 0);
@@ -447,7 +453,7 @@ function scatter(root, { hover, choose, zoomable }) {
   const leave = () => {
     [hovered, keyed] = [-1, false];
     hover(-1, 0, 0);
-    later();
+    marksLater();
   };
 
   const touches = new Map();
@@ -501,7 +507,7 @@ function scatter(root, { hover, choose, zoomable }) {
   over.addEventListener("focus", () => {
     keyed = over.matches(":focus-visible");
     if (keyed) point(width / 2, height / 2, 40);
-    later();
+    marksLater();
   });
   over.addEventListener("blur", leave);
   over.addEventListener("keydown", (event) => {
@@ -527,6 +533,7 @@ function scatter(root, { hover, choose, zoomable }) {
     const moved = home && seen && (seen.scale !== home.scale || seen.x !== home.x || seen.y !== home.y);
     if (places.length) home = framed(places, width, height);
     if (!moved) seen = home && { ...home };
+    stale = true;
     paint();
   };
   const observer = new ResizeObserver(resize);
@@ -535,7 +542,7 @@ function scatter(root, { hover, choose, zoomable }) {
     event.preventDefault();
     painter = null;
   }, true);
-  box.addEventListener("webglcontextrestored", () => start() && (upload(), paint()), true);
+  box.addEventListener("webglcontextrestored", () => start() && (upload(), later()), true);
 
   return {
     node: h("div", {}, box, plain),
@@ -559,6 +566,7 @@ function scatter(root, { hover, choose, zoomable }) {
       if (home) {
         painter.setLabels(labels);
         tint();
+        stale = true;
         paint();
       } else {
         upload();
@@ -569,7 +577,7 @@ function scatter(root, { hover, choose, zoomable }) {
     labelOf: (row) => (labels[row] === noise ? -1 : labels[row]),
     mark(rows) {
       marked = rows;
-      later();
+      marksLater();
     },
     highlight(cluster) {
       alone = cluster === null ? null : cluster < 0 ? noise : cluster;
