@@ -111,8 +111,12 @@ function schemeAround() {
   return body.classList.contains("dark") || document.documentElement.classList.contains("dark") ? "dark" : "light dark";
 }
 
-/** The colours of clusters (the last one: no cluster) as they are in this scheme, [r, g, b] each. */
+/**
+ * The colours of clusters (the last one: no cluster) as they are in this scheme, [r, g, b] each. Null as long as the
+ * root is in no document: JupyterLab puts it there only after it was rendered.
+ */
 function coloursIn(root) {
+  if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
   root.append(probe);
   const names = [...Array(N_COLOURS).keys(), "none"];
@@ -528,6 +532,10 @@ function scatter(root, { hover, choose, zoomable }) {
     if (!w || !t) return;
     const fresh = w !== width || t !== height || canvas.width !== Math.round(w * ratio);
     if (!fresh) return;
+    if (!colours) {
+      colours = coloursIn(root);
+      tint();
+    }
     [width, height] = [w, t];
     for (const each of [canvas, over]) Object.assign(each, { width: Math.round(w * ratio), height: Math.round(t * ratio) });
     const moved = home && seen && (seen.scale !== home.scale || seen.x !== home.x || seen.y !== home.y);
