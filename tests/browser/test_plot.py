@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from browser.desks import blobs
+from browser.desks import blobs, press
 from browser.pixels import agreement, picture, positions
 
+CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
+  WebGL2RenderingContext.prototype.getParameter = function (name) {
+    const found = real.call(this, name);
+    return typeof found === "string" && /swiftshader|llvmpipe/i.test(found) ? "a card" : found; }; }"""
 NO_WEBGL = """() => { const real = HTMLCanvasElement.prototype.getContext;
   HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
     return kind === "webgl2" ? null : real.call(this, kind, ...more); }; }"""
@@ -20,6 +24,11 @@ COLOUR = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster"
 @pytest.fixture(scope="module")
 def server(served):
     return served(blobs())
+
+
+def with_card(page):
+    """WebGL in software takes itself for a graphics card."""
+    page.add_init_script(f"({CARD})()")
 
 
 def seen(page, server):
@@ -56,9 +65,10 @@ def is_right(found):
         ({}, None),
         ({"color_scheme": "dark"}, None),
         ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, None),
-        ({}, lambda page: page.add_init_script(f"({NO_WEBGL})()")),
+        ({}, with_card),
+        ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, with_card),
     ],
-    ids=["light", "dark", "phone", "without WebGL"],
+    ids=["light", "dark", "phone", "card", "card of a phone"],
 )
 def test_rows_are_where_they_are(server, browse, options, before):
     found = seen(browse(server, before=before, **options), server)
@@ -66,10 +76,32 @@ def test_rows_are_where_they_are(server, browse, options, before):
     assert is_right(found), agreement(**found)
 
 
-def test_points_are_drawn_by_webgl_where_there_is_any(server, browse):
+def test_who_draws_the_points(server, browse):
+    by = "() => document.querySelector('.lw-scatter').dataset.painter"
     drawn = "() => document.querySelector('.lw-points').getContext('webgl2') !== null"
-    assert browse(server).evaluate(drawn)
-    assert not browse(server, before=lambda page: page.add_init_script(f"({NO_WEBGL})()")).evaluate(drawn)
+    page = browse(server, before=with_card)
+    assert (page.evaluate(by), page.evaluate(drawn)) == ("card", True)
+    for before in (None, lambda page: page.add_init_script(f"({NO_WEBGL})()")):  # WebGL in software, or none
+        page = browse(server, before=before)
+        assert (page.evaluate(by), page.evaluate(drawn)) == ("memory", False)
+
+
+def test_memory_draws_what_a_card_draws(server, browse):
+    """Also where points are large, and at the edge."""
+    card, memory = browse(server, before=with_card), browse(server)
+    x, y = seen(card, server)["at"][0]
+    for _ in range(3):
+        one, other = (seen(page, server)["shown"] for page in (card, memory))
+        far = np.abs(one - other).max(axis=2)
+        assert (one.min(axis=2) < 0.9).mean() > 0.002
+        assert far.max() < 0.2  # the middle of a disc is rounded to a quarter of a pixel
+        for page in (card, memory):
+            page.evaluate("() => document.querySelector('.lw-over').style.visibility = ''")
+            box = page.locator(".lw-over").bounding_box()
+            page.mouse.move(box["x"] + x, box["y"] + y)
+            page.mouse.wheel(0, -800)
+            page.mouse.move(0, 0)
+            page.wait_for_timeout(200)
 
 
 def test_the_comparison_tells_a_scrambled_plot(server, browse):
@@ -103,7 +135,7 @@ def test_colours_follow_an_answer(served, browse):
 
 
 def test_a_lost_context_comes_back(server, browse):
-    page = browse(server)
+    page = browse(server, before=with_card)
     page.evaluate("""() => { const gl = document.querySelector(".lw-points").getContext("webgl2");
         window.ending = gl.getExtension("WEBGL_lose_context"); ending.loseContext(); }""")
     page.wait_for_timeout(150)
@@ -178,3 +210,16 @@ def test_keyboard_reaches_rows(server, browse):
     name = page.locator(".lw-tip strong").inner_text()
     page.keyboard.press("Enter")
     assert page.locator("dialog h2").inner_text() == name
+
+
+def test_colours_are_the_same_after_a_reload(served, browse):
+    server = served(blobs(answers=0))
+    page = browse(server)
+    for key in "nnnyn":
+        press(page, key)
+    before = page.evaluate(COLOUR)
+    page.reload()
+    page.wait_for_selector(".lw-cluster")
+    assert page.evaluate(COLOUR) == before
+    assert browse(server).evaluate(COLOUR) == before
+    assert server.room.desk.state()["colours"] != list(range(len(before)))  # they were numbered anew

@@ -23,6 +23,7 @@ from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
+from linkwise.apps.page.colours import colours_after
 from linkwise.apps.page.describing import Described, by_columns, by_words
 from linkwise.apps.page.history import held, links, told
 from linkwise.apps.page.items import View, differing
@@ -93,6 +94,7 @@ class Desk:
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
+        self._colours = list(range(int(self._labels.max(initial=-1)) + 1))
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
         self._rules: tuple[int, Described] | None = None
@@ -129,6 +131,7 @@ class Desk:
                 "rows": session.n_rows,
                 "wide": self._wide(),
                 "labels": self._counter,
+                "colours": self._colours,
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
@@ -333,6 +336,7 @@ class Desk:
             share = moved(self._labels, labels)
             self._shares |= {number: share if number == said[-1] else 0.0 for number in said}
         if self._event < 0 or not np.array_equal(labels, self._labels):
+            self._colours = colours_after(self._labels, self._colours, labels)
             self._labels, self._counter = labels, self._counter + 1
             self._typical = exemplars(labels, self._X)
         self._clusters = clusters_of(self._labels, self._typical, self._session)
