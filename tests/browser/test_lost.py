@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from browser.desks import QUESTION
+from browser.desks import QUESTION, READ_MS, press
 from linkwise.session.session import Session
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=\S+")
@@ -50,9 +50,7 @@ def test_killed_and_started_again(chromium, animals):
         page.goto(address)
         page.wait_for_selector(".lw-cluster")
         for key in "nsy":
-            before = page.evaluate(QUESTION)
-            page.keyboard.press(key)
-            page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+            press(page, key)
         page.wait_for_selector(".lw-saved[data-is=saved]")
         asked = page.locator(".lw-items").inner_text()
         process.send_signal(signal.SIGKILL)
@@ -70,6 +68,7 @@ def test_killed_and_started_again(chromium, animals):
         page.wait_for_selector(".lw-banner", state="hidden", timeout=30_000)
         page.wait_for_function("asked => document.querySelector('.lw-items').innerText === asked", arg=asked)
         assert page.evaluate(QUESTION) == "Question 4"
+        page.wait_for_timeout(READ_MS)
         page.keyboard.press("n")
         page.wait_for_function(f"() => {QUESTION} === 'Question 5'")
         page.wait_for_function(

@@ -99,6 +99,9 @@ function eventInWords(event) {
   return `${first} and ${second}: ${SAID[event.said] || event.said}`;
 }
 
+const READ_MS = 150; // nobody reads two items and presses a key sooner than this
+const EARLY = "That came before you could read the next question, so it was not taken. Answer this one.";
+const BUSY = "One moment: the last answer is still being saved. This one was not taken.";
 const REFUSED = {
   stale: "The question had moved on, in another window perhaps. Your answer was not stored; this is what is asked now.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Look at what is asked now.",
@@ -813,7 +816,7 @@ function header(view) {
         saving: "Saving…",
         unsaved: "Not saved",
         saved: place ? `Saved in ${fileName(place)}` : "Kept in memory only",
-        lost: "Connection lost",
+        lost: view.failed ? "Ended" : "Connection lost",
       };
       saved.hidden = !view.state && view.link === "open";
       const now = view.link !== "open" ? "lost" : view.saved;
@@ -824,6 +827,13 @@ function header(view) {
   };
 }
 
+/** What to say of a link that is not open; `failed`: the host said that it had to end. */
+function brokenInWords(link, failed) {
+  if (failed) return ENDED;
+  return { lost: LOST, closed: SHUT, login: LOGIN }[link] || LOST;
+}
+const ENDED = "linkwise had to end. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
+const LOGIN = "linkwise was started anew, and asks for the password again: reload this page to log in. Every answer marked saved is in the file.";
 const LOST = "Connection lost. Every answer marked saved is in the file. Trying again…";
 const SHUT = "linkwise is not running any more, or was started anew. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
 
@@ -855,6 +865,7 @@ function questionPanel(view) {
     setText(heading, "Do these two belong together?");
     if (shown === question.id) return;
     shown = question.id;
+    view.asked = performance.now();
     pair.replaceChildren(...pairOf(question).filter(Boolean));
     setText(why.text, question.why || "The learner gives no reason.");
     guess.shut();
@@ -1283,10 +1294,9 @@ async function historyDialog(view) {
     return undefined;
   };
   const reload = () => load(null, clamp(events.length, 50, 200));
-  const act = async (request, told) => {
-    await view.say(request, told);
-    await reload();
-  };
+  view.watching.add(reload); // whoever changes something: here, in a dialog above, in another window
+  box.addEventListener("close", () => view.watching.delete(reload));
+  const act = (request, told) => view.say(request, told);
   const line = (event) => {
     const words = eventInWords(event);
     const pair = event.kind === "answer" || event.kind === "add";
@@ -1313,14 +1323,14 @@ const rowLink = (view, name, row) => button(name, () => itemDialog(view, row), {
  * What was said contradicts what was said before: the chain, link by link, each with its ways out. When one is taken, what was
  * said is said again.
  */
-function contradictionDialog(view, request, error, told, pair) {
-  const { box, body, foot, close } = dialog(view, "That contradicts what was said before", { className: "lw-wide" });
-  const resolve = async (way) => {
+function contradictionDialog(view, request, error, told, pair, given = []) {
+  const { box, body, foot, close } = dialog(view, given.length ? "It contradicts something else, too" : "That contradicts what was said before", { className: "lw-wide" });
+  const resolve = async (way, words) => {
     const reply = await view.ask(way);
     if (reply.ok) {
       close();
       view.notice("That is changed. What you said is said again.");
-      await view.say(again(view, request, pair), told, pair);
+      await view.say(again(view, request, pair), told, pair, [...given, words]);
     } else if (reply.error.chain) draw(reply.error);
     else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
   };
@@ -1330,9 +1340,9 @@ function contradictionDialog(view, request, error, told, pair) {
     const words = { import: "Take back the import", done: "Take back “done”" }[link.kind] || "Take back";
     const about = `${link.names.join(" and ")}: ${SAID[link.said]}`;
     return [
-      (link.kind === "answer" || link.kind === "add") && button(`Change to ${SAID[other]}`, () => resolve({ do: "change", event: link.event, said: other }),
+      (link.kind === "answer" || link.kind === "add") && button(`Change to ${SAID[other]}`, () => resolve({ do: "change", event: link.event, said: other }, `${link.names.join(" and ")} are now “${SAID[other]}”`),
         { "aria-label": `Change to ${SAID[other]} (${about})` }),
-      button(words, () => resolve({ do: "take_back", event: link.event }), { "aria-label": `${words} (${about})` }),
+      button(words, () => resolve({ do: "take_back", event: link.event }, `${about} is taken back`), { "aria-label": `${words} (${about})` }),
     ].filter(Boolean);
   };
   const sources = { answer: "your answer", add: "volunteered", import: "imported", done: "a cluster that is done" };
@@ -1346,7 +1356,13 @@ function contradictionDialog(view, request, error, told, pair) {
         h("div", { class: "lw-ways" }, ways(link))))));
   };
   draw(error);
-  foot.append(button("Leave it as it was", close, { className: "lw-main" }));
+  const steps = given.length > 0 && `Already done on the way, and kept: ${given.join("; ")}.`;
+  if (steps) foot.append(h("p", { class: "lw-soft lw-kept" }, `${steps} The history can change that back.`));
+  const leave = () => {
+    close();
+    if (steps) view.early(`What you said last was not stored. ${steps} The history can change that back.`);
+  };
+  foot.append(button(given.length ? "Leave the rest as it is" : "Leave it as it was", leave, { className: "lw-main" }));
   return box;
 }
 
@@ -1370,7 +1386,7 @@ function render({ model, el }) {
   const items = new Map();
   const linkNow = () => model.get("link") || "open"; // a notebook has no such trait
   const view = {
-    model, root, ask, state: null, pending: null, saved: "saved", link: linkNow(), chosen: [null, null], places: null,
+    model, root, ask, state: null, failed: false, pending: null, saved: "saved", asked: 0, warned: "", watching: new Set(), link: linkNow(), chosen: [null, null], places: null,
     id: (name) => `${own}-${name}-${(ids += 1)}`,
     active: () => root.getRootNode().activeElement,
     announce: (text) => setText(live, live.textContent === text ? `${text}\u00a0` : text),
@@ -1392,11 +1408,18 @@ function render({ model, el }) {
     answer(said) {
       const asked = view.state && view.state.question;
       if (!asked) return undefined;
+      if (!view.waits() && performance.now() - view.asked < READ_MS) return view.early(EARLY);
       return view.say({ do: "answer", question: asked.id, said }, null, { first: asked.first.row, second: asked.second.row, said });
     },
     undo() {
       if (!view.state || !view.state.undo) return view.notice("There is nothing to take back.");
       return view.say({ do: "undo" }, (reply) => (reply.undone ? `Taken back. ${eventInWords(reply.undone)}.` : "There was nothing to take back."));
+    },
+    /** Something was said too soon: it is dropped, since it may be meant for another question, and that is told. */
+    early(words) {
+      view.warned = words;
+      view.notice(words, "warn");
+      view.announce(words);
     },
     /** Whether something is on its way. An answer is, until it is confirmed or the next question is there. */
     waits() {
@@ -1404,10 +1427,14 @@ function render({ model, el }) {
       const next = pending && pending.do === "answer" && state.question && state.question.id !== pending.question;
       return Boolean(pending) && !next;
     },
-    /** Say something; while it is on its way, nothing else is said. `told(reply)` words what came of it. */
-    async say(request, told, pair) {
-      if (view.waits() || view.link !== "open") return;
-      view.pending = request;
+    /** Say something; while it is on its way, nothing else is said. `told(reply)` words what came of it; `given`: what gave way to it already. */
+    async say(request, told, pair, given) {
+      if (view.link !== "open") return;
+      if (view.waits()) {
+        view.early(BUSY);
+        return;
+      }
+      [view.pending, view.warned] = [request, ""];
       const slow = setTimeout(() => (settle("saving"), question.usable()), 120);
       const reply = await ask(request);
       clearTimeout(slow);
@@ -1418,12 +1445,12 @@ function render({ model, el }) {
       }
       if (reply.ok) {
         const words = told ? told(reply) : "";
-        view.notice(words);
+        if (!view.warned) view.notice(words); // else the warning came later
         const next = view.state.question;
         const following = next ? `Next question: ${next.first.name} and ${next.second.name}.` : "Nothing is left to ask.";
-        view.announce(`${words || "Saved."} ${following}`);
+        view.announce(`${words || "Saved."} ${view.warned || ""} ${following}`.replace(/  +/g, " "));
       } else if (reply.error.kind === "contradiction" && reply.error.chain) {
-        contradictionDialog(view, request, reply.error, told, pair);
+        contradictionDialog(view, request, reply.error, told, pair, given);
       } else {
         view.notice(REFUSED[reply.error.kind] || reply.error.text, "warn");
         view.announce(`Not stored. ${REFUSED[reply.error.kind] || reply.error.text}`);
@@ -1464,11 +1491,13 @@ function render({ model, el }) {
   let drawn = null;
   const onState = () => {
     const state = model.get("state");
+    view.failed = Boolean(state && state.failed);
     if (!state || !state.counts) return question.wait(state || {});
     const first = view.state === null;
     const focused = root.contains(view.active());
     const before = view.state;
     view.state = state;
+    if (before && before.event !== state.event) view.watching.forEach((changed) => changed());
     if (state.question) for (const item of [state.question.first, state.question.second]) items.set(item.row, item);
     question.update(state);
     const fresh = drawn !== state.labels || first;
@@ -1489,7 +1518,7 @@ function render({ model, el }) {
     const before = view.link;
     view.link = linkNow();
     banner.hidden = view.link === "open";
-    setText(banner, view.link === "open" ? "" : view.link === "lost" ? LOST : SHUT);
+    setText(banner, view.link === "open" ? "" : brokenInWords(view.link, view.failed));
     root.dataset.link = view.link;
     if (before !== "open" && view.link === "open") {
       drawn = null; // the host may be another one by now: nothing of before is taken for granted
