@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import adjusted_rand_score
 
 from linkwise.apps.asking import learner_in_words
 from linkwise.apps.output import write_labels
@@ -72,6 +73,8 @@ class Desk:
         The rows in their own units, for rules.
     budget : int, optional
         Most answers that the session may hold.
+    classes : array-like of shape (n_rows,), optional
+        What is known of the rows and shown to nobody; at the end the page tells how well the clusters match.
     """
 
     def __init__(
@@ -85,15 +88,20 @@ class Desk:
         places: ArrayLike | None = None,
         columns: Encoded | None = None,
         budget: int | None = None,
+        classes: ArrayLike | None = None,
     ) -> None:
         self._session, self._X, self._view, self._columns = session, X, view, columns
-        self._title, self._place, self._budget = title, place, budget
+        self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
         self._shares: dict[int, float] = {}  # of rows that moved, by the number of the event
+        self._former: dict[int, float] = {}  # the same of answers from before, as far as they are worked out
+        self._past: Iterator[tuple[int, Labels]] | None = None
+        self._recalled, self._untold = False, False  # whether all are, and whether that is still to be shown
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
+        self._before = self._labels
         self._colours = list(range(int(self._labels.max(initial=-1)) + 1))
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
@@ -117,6 +125,7 @@ class Desk:
         """All that is shown, but for labels and places; JSON can hold it."""
         with self._lock:
             self._look()
+            self._untold = False
             session = self._session
             status, history = session.status, session.history
             ended = self._ended()
@@ -136,6 +145,7 @@ class Desk:
                 "busy": False,
                 "question": None if ended else self._question(),
                 "ended": ended,
+                "agreement": None if ended is None else self.agreement(),
                 "budget": self._budget,
                 "counts": {
                     "answers": status.n_answers,
@@ -158,10 +168,14 @@ class Desk:
                 "undo": None if last is None else self._told(last),
             }
 
+    def agreement(self) -> float | None:
+        """Adjusted Rand index of the clusters and the classes; None where there are none."""
+        return None if self._classes is None else float(adjusted_rand_score(self._classes, self._labels))
+
     def moved(self) -> bool:
-        """Whether something was written since the state was last given, by whomever."""
+        """Whether there is news since the state was last given: something was written, by whomever."""
         with self._lock:
-            return self._last() != self._event
+            return self._untold or self._last() != self._event
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
         """Work out what follows either answer, the likely one first, until `stop` says to."""
@@ -171,6 +185,22 @@ class Desk:
                 likely = question["guess"]
                 for said in (likely, "no" if likely == "yes" else "yes"):
                     self._session.look_ahead(said, stop=stop)
+            self._recall(stop)
+
+    def _recall(self, stop: Callable[[], bool]) -> None:
+        """Work out how much answers from before the session was opened moved; goes on where it stopped."""
+        while not (self._recalled or stop()):
+            if self._past is None:
+                self._past = self._session.retold()
+            step = next(self._past, None)
+            if step is None:
+                self._recalled, self._untold = True, len(self._former) > len(self._shares)
+                self._shares = self._former | self._shares
+            else:
+                number, labels = step
+                if number:
+                    self._former[number] = moved(self._before, labels)
+                self._before = labels
 
     def close(self) -> None:
         """Keep the labels and let go of the session."""

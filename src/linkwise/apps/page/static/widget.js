@@ -875,7 +875,7 @@ function questionPanel(view) {
     shown = null;
     setText(count, "Finished");
     setText(heading, state.ended === "budget" ? `All ${counted(state.budget, "question")} are answered` : "Nothing is left to ask");
-    finish.replaceChildren(...finishOf(view, state));
+    finish.replaceChildren(...finishOf(view, state).filter(Boolean));
   };
   const pending = (above, words) => {
     shown = null;
@@ -929,6 +929,7 @@ function finishOf(view, state) {
   return [
     h("p", { class: "lw-lead" }, `${counted(state.clusters.length + (state.more_clusters || 0), "cluster")} in ${counted(state.rows, "row")}, from ${counted(counts.answers, "answer")}. `,
       state.ended === "budget" ? "More can be asked with a larger budget." : "All that the learner wanted to know is known."),
+    typeof state.agreement === "number" && h("p", {}, `Agreement with the known classes, which nobody saw (ARI): ${state.agreement.toFixed(2)}. 1 is these classes exactly, 0 is chance.`),
     h("div", { class: "lw-answers" },
       button("Save the clusters", () => view.save("labels"), { className: "lw-answer lw-main" }),
       state.rules && button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
