@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from browser.desks import blobs, press
+from browser.desks import blobs, press, shown_as
 from browser.pixels import agreement, picture, positions
+from linkwise.data.items import value_items
+from linkwise.learner import Question
+from linkwise.session.session import Session
 
 CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
   WebGL2RenderingContext.prototype.getParameter = function (name) {
@@ -223,3 +226,63 @@ def test_colours_are_the_same_after_a_reload(served, browse):
     assert page.evaluate(COLOUR) == before
     assert browse(server).evaluate(COLOUR) == before
     assert server.room.desk.state()["colours"] != list(range(len(before)))  # they were numbered anew
+
+
+class Crowd:
+    """A learner that holds two rows in three hundred to be clusters of their own, whatever it is told."""
+
+    def __init__(self, n_clusters):
+        self.n_clusters = n_clusters
+
+    def get_params(self, deep=True):
+        return {"n_clusters": self.n_clusters}
+
+    def prepare(self, X, seed, *, progress=None):
+        return None
+
+    def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):
+        labels = (np.arange(len(X)) % self.n_clusters).astype(np.int32)
+        for row in range(1, len(X)):
+            yield Question(0, row, labels, "because")
+        return labels
+
+
+@pytest.mark.parametrize("before", [None, with_card], ids=["memory", "card"])
+def test_more_clusters_than_a_byte_can_tell(served, browse, before):
+    X = np.array([[i % 30, i // 30] for i in range(600)], dtype=float)
+    session = Session(X, Crowd(300))
+    server = served(lambda: shown_as(session, X, value_items(X, ("x", "y")), places=X))
+    page = browse(server, before=before)
+    state = server.room.desk.state()
+    assert state["wide"]
+    press(page, "n")
+    assert len(session.history) == 1
+    assert page.locator(".lw-cluster").count() == 200
+    assert "100 smaller clusters are not listed" in page.locator(".lw-right").inner_text()
+    page.evaluate("() => document.querySelector('.lw-over').style.visibility = 'hidden'")
+    page.wait_for_timeout(150)
+    box = page.locator(".lw-scatter")
+    shown, edge = picture(box.screenshot()), box.bounding_box()
+    places = np.frombuffer(server.room.desk.places(), "<f4").reshape(-1, 2)
+    x, y = np.floor(positions(places, edge["width"], edge["height"])).astype(int).T
+    css = "() => [...Array(12).keys()].map((n) => `${n}`)"
+    palette = np.array([colour_of(page, f"cluster-{n}") for n in page.evaluate(css)])
+    paper = np.array(colour_of(page, "card"))
+    inks = (217 * palette + 38 * paper) / 255 / 255
+    labels = server.room.desk._labels
+    wanted = inks[np.array(server.room.desk.state()["colours"])[labels] % 12]
+    assert np.abs(shown[y, x] - wanted).max(axis=1).mean() < 0.03
+    assert (np.abs(shown[y, x] - wanted).max(axis=1) < 0.1).mean() > 0.98
+
+
+def colour_of(page, name):
+    """A colour of the page as the browser has it."""
+    return page.evaluate(
+        """(name) => { const probe = document.createElement("span");
+          document.querySelector(".linkwise").append(probe);
+          probe.style.color = `var(--lw-${name})`;
+          const found = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+          probe.remove();
+          return found; }""",
+        name,
+    )
