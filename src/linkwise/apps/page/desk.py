@@ -6,10 +6,8 @@ all else as JSON. What it says was stored is on the disk.
 
 from __future__ import annotations
 
-import io
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -20,14 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise.apps.asking import learner_in_words
-from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
 from linkwise.apps.page.colours import colours_after
 from linkwise.apps.page.describing import Described, by_columns, by_words
+from linkwise.apps.page.exports import constraints_file, labels_file, session_file
 from linkwise.apps.page.history import held, links, told
 from linkwise.apps.page.items import View, differing
+from linkwise.apps.page.past import Past
 from linkwise.apps.page.places import framed, principal_places
 from linkwise.apps.page.requests import Refused, Reply, Request
 from linkwise.data import Encoded
@@ -95,13 +94,11 @@ class Desk:
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
         self._shares: dict[int, float] = {}  # of rows that moved, by the number of the event
-        self._former: dict[int, float] = {}  # the same of answers from before, as far as they are worked out
-        self._past: Iterator[tuple[int, Labels]] | None = None
-        self._recalled, self._untold = False, False  # whether all are, and whether that is still to be shown
+        self._past = Past(session)
+        self._untold = False  # whether what came of that is still to be shown
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
-        self._before = self._labels
         self._colours = list(range(int(self._labels.max(initial=-1)) + 1))
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
@@ -185,22 +182,9 @@ class Desk:
                 likely = question["guess"]
                 for said in (likely, "no" if likely == "yes" else "yes"):
                     self._session.look_ahead(said, stop=stop)
-            self._recall(stop)
-
-    def _recall(self, stop: Callable[[], bool]) -> None:
-        """Work out how much answers from before the session was opened moved; goes on where it stopped."""
-        while not (self._recalled or stop()):
-            if self._past is None:
-                self._past = self._session.retold()
-            step = next(self._past, None)
-            if step is None:
-                self._recalled, self._untold = True, len(self._former) > len(self._shares)
-                self._shares = self._former | self._shares
-            else:
-                number, labels = step
-                if number:
-                    self._former[number] = moved(self._before, labels)
-                self._before = labels
+            if self._past.go_on(stop):
+                self._untold = len(self._past.shares) > len(self._shares)
+                self._shares = self._past.shares | self._shares
 
     def close(self) -> None:
         """Keep the labels and let go of the session."""
@@ -322,31 +306,15 @@ class Desk:
         what = requests.word(request, "what", EXPORTS)
         stem = Path(self._title).stem or "linkwise"
         made: dict[str, tuple[str, str, Callable[[], bytes]]] = {
-            "labels": (f"{stem}-clusters.csv", "text/csv", self._labels_file),
-            "constraints": (f"{stem}-pairs.csv", "text/csv", self._constraints_file),
-            "session": (f"{stem}.linkwise", "application/vnd.sqlite3", self._session_file),
+            "labels": (f"{stem}-clusters.csv", "text/csv", lambda: labels_file(self._session, self._labels)),
+            "constraints": (f"{stem}-pairs.csv", "text/csv", lambda: constraints_file(self._session)),
+            "session": (f"{stem}.linkwise", "application/vnd.sqlite3", lambda: session_file(self._session)),
             "rules": (
                 f"{stem}-rules.txt", "text/plain", lambda: f"{self._described().text}\n".encode()
             ),
         }  # fmt: skip
         name, kind, make = made[what]
         return {"name": name, "type": kind}, make()
-
-    def _labels_file(self) -> bytes:
-        file = io.StringIO()
-        write_labels(self._session.ids, self._labels.tolist(), file, names=self._session.cluster_names)
-        return file.getvalue().encode()
-
-    def _constraints_file(self) -> bytes:
-        file = io.StringIO()
-        self._session.constraints.to_csv(file, ids=self._session.ids)
-        return file.getvalue().encode()
-
-    def _session_file(self) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "copy.linkwise")
-            self._session.save_copy(copy)
-            return copy.read_bytes()
 
     DEEDS = {  # noqa: RUF012  # a constant
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,

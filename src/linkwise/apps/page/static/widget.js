@@ -937,6 +937,9 @@ function finishOf(view, state) {
   ];
 }
 
+const BY_MOUSE = "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs.";
+const BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it and to say where it belongs.";
+
 function plotPanel(view) {
   const tip = h("div", { class: "lw-tip", hidden: true, "aria-hidden": "true" });
   let [wanted, timer] = [-1, 0];
@@ -971,7 +974,7 @@ function plotPanel(view) {
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });
   const node = h("section", { class: "lw-card lw-map", "aria-label": "Plot of all rows" }, plotBox,
-    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs."), tools), chosen, told);
+    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, window.matchMedia("(pointer: coarse)").matches ? BY_FINGER : BY_MOUSE), tools), chosen, told);
   const nameOf = (item) => h("strong", {}, item.name);
   const choice = () => {
     const [first, second] = view.chosen;
