@@ -98,14 +98,14 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
                 history.append(run.labels)
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
-            self._learned(rows, prepared, evidence, seed)
+            self._keep_more(rows, prepared, evidence, seed)
         return self
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
         return unasked(X, evidence, seed)
 
-    def _learned(self, X: NDArray[Any], prepared: Any, evidence: Evidence, seed: int) -> None:
+    def _keep_more(self, X: NDArray[Any], prepared: Any, evidence: Evidence, seed: int) -> None:
         """Keep what else a learner has found; most have nothing."""
 
     def _keep(self, evidence: Evidence, labels: Labels, history: History, reason: str) -> None:

@@ -61,7 +61,7 @@ class Items(NamedTuple):
 
 # ---------------------------------------------------------------- items
 def items_of(X: NDArray[Any], seed: int) -> Items:
-    """Distinct rows up to `MOST_ITEMS`; beyond that small clusters, each known by the row nearest its centre."""
+    """Distinct rows up to `MOST_ITEMS`; beyond that small clusters, each known by one of its rows."""
     if len(X) <= SAMPLE:
         points = distinct_points(X)
         if len(points.first) <= MOST_ITEMS:
@@ -267,7 +267,8 @@ def _clustered(
     """The best of some k-means runs."""
     weight = None if size is None or (size == 1).all() else size.astype(np.int64)
     runs = k_means_runs(rows, k, seed, n_runs, weight=weight)
-    return runs.labels[int(runs.inertia.argmin())]
+    best: NDArray[np.int32] = runs.labels[int(runs.inertia.argmin())]
+    return best
 
 
 def base_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
@@ -289,9 +290,7 @@ def silhouettes(rows: NDArray[np.float64], labels: list[NDArray[np.int32]]) -> l
         for a in range(0, len(rows), BLOCK):
             sums[a : a + BLOCK] = np.sqrt(squares[a : a + BLOCK]) @ member
     starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)]).tolist()
-    return [
-        _silhouette(sums[:, a:b], of) for a, b, of in zip(starts[:-1], starts[1:], labels, strict=True)
-    ]
+    return [_silhouette(sums[:, a:b], of) for a, b, of in zip(starts[:-1], starts[1:], labels, strict=True)]
 
 
 def _silhouette(sums: NDArray[np.float64], labels: NDArray[np.int32]) -> float:

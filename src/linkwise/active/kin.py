@@ -115,10 +115,10 @@ class KIN(ActiveLearner):
         return field.labels()
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        self._learned(X, self.prepare(X, seed), evidence, seed)
+        self._keep_more(X, self.prepare(X, seed), evidence, seed)
         return super()._unasked(X, evidence, seed)
 
-    def _learned(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> None:
+    def _keep_more(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> None:
         """Keep how sure the clusters are, and the rows that new ones are compared with."""
         self.proba_ = Field(X, prepared, evidence, seed, None).certainty()
         self._stands_for = prepared.items.first
@@ -165,8 +165,8 @@ def _likeliest_pair(field: Field, least: float) -> Pair | None:
         a, b = divmod(at, known.n_homes)
         if chance[a, b] < least:
             return None
-        members = [known.items[known.home == home] for home in (a, b)]
-        pair = field.pair(*members, field.closeness(a, b))
+        one, other = (known.items[known.home == home] for home in (a, b))
+        pair = field.pair(one, other, field.closeness(a, b))
         if pair is not None:
             return pair
     return None

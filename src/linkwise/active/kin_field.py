@@ -19,15 +19,15 @@ from linkwise.active.kernel_views import Items, Matrix, Rows, shown_rows
 from linkwise.active.kin_model import Covariance, Known, Model, Table
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
 from linkwise.evidence import Evidence
-from linkwise.learner import Labels, rng_at
+from linkwise.learner import Labels, respecting, rng_at
 
 JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
-FIRST_FOREST = 16  # known items
+FIRST_FOREST = 12  # known items
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
 MOST_KNOWN = 600  # items that the model learns from
 REMEMBERED = 2**26  # bytes
-FORESTS = 3  # that are kept
+FORESTS = 6  # that are kept
 
 Pair = tuple[int, int]
 
@@ -121,7 +121,6 @@ class Field:
         self._weight = self.items.size / self.items.size.mean()
         self._forest: Learned | None = None  # that counts now
         self._growing: Learned | None = None
-        self._next_forest = FIRST_FOREST
         self._model: tuple[bytes, Model] | None = None
         self.placing = -1
         self._known: tuple[tuple[int, int, int], Known, NDArray[np.bool_]] | None = None
@@ -303,16 +302,14 @@ class Field:
             self._list(item)
 
     def learn(self) -> None:
-        """Begin to grow a forest, or let it count, at fixed numbers of known items."""
+        """Let a forest count, and begin to grow the next one, at fixed numbers of known items."""
         known = self.known()
         n = len(known.items)
         if self._growing is not None and n >= len(self._growing.items) + PARTS:
             self._forest, self._growing = self._growing, None
-        if self._growing is None and n >= self._next_forest and known.n_homes > 1:
+        if self._growing is None and n >= FIRST_FOREST and known.n_homes > 1:
             name = blake2b(known.items.tobytes() + known.home.tobytes(), digest_size=16)
             self._growing = Learned(name.digest(), known.items, known.home)
-            while self._next_forest <= n:
-                self._next_forest = (3 * self._next_forest + 1) // 2 if n >= 64 else 2 * self._next_forest
 
     def _grown(self, learned: Learned) -> ForestKernel:
         _, items, home = learned
@@ -328,7 +325,7 @@ class Field:
                 shown = shown.copy()
                 shown[self.placing] = self._likeliest(self.placing, int(shown.max()) + 1)
         made = np.unique(shown, return_inverse=True)[1].astype(np.int32)
-        return made.take(self.items.of)
+        return respecting(made, self._facts.now()).take(self.items.of)
 
     def _labels(self) -> NDArray[np.int16]:
         known, at = self.known(), self.model().chances
@@ -339,12 +336,13 @@ class Field:
         apart = mean_new[self.base] > STAYS_NEW
         labels[apart] = known.n_homes + self.base[apart]
         labels[known.items] = known.home
-        return labels.astype(np.int16)
+        return np.asarray(labels, dtype=np.int16)
 
     def _likeliest(self, item: int, new: int) -> int:
         """The likeliest neighbourhood of an item that it is not known to be apart from, or a new one."""
         at = self.place_of(item)
-        left = np.array([0.0 if said == "no" else p for said, p in zip(self.verdicts(item), at.home, strict=True)])
+        open_ones = np.array([said != "no" for said in self.verdicts(item)], dtype=bool)
+        left = at.home * open_ones
         return int(left.argmax()) if left.max(initial=0) > at.new else new
 
     def certainty(self) -> Table:
@@ -361,4 +359,4 @@ def learnable(known: Known) -> Known:
         return known
     spread = np.linspace(0, len(known.items) - 1, MOST_KNOWN).astype(np.int64)
     kept = np.union1d(spread, np.flatnonzero(known.founders()))
-    return Known(*(part[kept] for part in known))
+    return Known(known.items[kept], known.home[kept], known.covered[kept])

@@ -1,8 +1,9 @@
 """What a kernel and the answers so far say of every item: the model of `linkwise.active.kin`.
 
-Items whose neighbourhood is known say by the kernel where the others belong: kernel ridge regression, which
-is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2), of the neighbourhoods' indicators. How much they say, the
-coverage, tells how likely an item belongs to none of them, by how often that was so at like coverage.
+Items whose neighbourhood is known say by the kernel where the others belong: kernel ridge regression of the
+neighbourhoods' indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section
+2.2). How much they say, the coverage, tells how likely an item belongs to none of them, by how often that
+was so at like coverage.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Model:
         return chance
 
     def alike(self) -> Table:
-        """(k, k) how likely the items of a neighbourhood belong to another, by what the others say of them."""
+        """(k, k) how likely the items of a neighbourhood belong to another, by what the rest say of them."""
         k = self.known.n_homes
         weight = self.inverse @ self._member
         found = np.zeros((k, k))
