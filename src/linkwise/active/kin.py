@@ -161,6 +161,7 @@ def _likeliest_pair(field: Field, least: float) -> Pair | None:
     chance = alike / np.maximum(1 - ruled_out, 1e-6)
     chance[apart] = -1
     np.fill_diagonal(chance, -1)
+    chance = chance.round(9)  # what is 0 but for rounding is 0
     for at in np.argsort(-chance, axis=None, kind="stable").tolist():
         a, b = divmod(at, known.n_homes)
         if chance[a, b] < least:
@@ -184,7 +185,7 @@ def _place(field: Field, item: int) -> Asked:
         ]
         if not rest:
             break
-        best = max(rest, key=lambda c: at.home[c])
+        best = max(rest, key=lambda c: round(at.home[c], 9))
         if cover is not None and at.home[best] / max(at.home[rest].sum() + at.new, TINY) < LIKELY:
             break
         members = np.flatnonzero(known.home == best)

@@ -307,7 +307,7 @@ class Field:
         n = len(known.items)
         if self._growing is not None and n >= len(self._growing.items) + PARTS:
             self._forest, self._growing = self._growing, None
-        if self._growing is None and n >= FIRST_FOREST and known.n_homes > 1:
+        if self._growing is None and n >= FIRST_FOREST and 1 < known.n_homes <= n / 2:
             name = blake2b(known.items.tobytes() + known.home.tobytes(), digest_size=16)
             self._growing = Learned(name.digest(), known.items, known.home)
 
