@@ -185,7 +185,7 @@ def _place(field: Field, item: int) -> Asked:
         ]
         if not rest:
             break
-        best = max(rest, key=lambda c: round(at.home[c], 9))
+        best = max(rest, key=lambda c: round(float(at.home[c]), 9))
         if cover is not None and at.home[best] / max(at.home[rest].sum() + at.new, TINY) < LIKELY:
             break
         members = np.flatnonzero(known.home == best)
