@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier
 
 from linkwise.active.kernel_views import BLOCK, Matrix, Rows
 from linkwise.learner import rng_at
@@ -38,8 +39,6 @@ class ForestKernel:
 
     def grow(self, parts: int) -> None:
         """Grow the forest to so many parts."""
-        from sklearn.ensemble import ExtraTreesClassifier  # takes long to load, and seldom is needed
-
         for part in range(self._grown, min(parts, PARTS)):
             state = int(rng_at(self._seed, 4, len(self._items), part).integers(2**31))
             forest = ExtraTreesClassifier(TREES, random_state=state)

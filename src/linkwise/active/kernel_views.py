@@ -110,7 +110,8 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
 def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The rows of `in_units` as they are, with columns of unit variance, and whitened."""
     spread = rows.std(axis=0)
-    left, singular, _ = np.linalg.svd(rows, full_matrices=False)
+    with one_thread():
+        left, singular, _ = np.linalg.svd(rows, full_matrices=False)
     strong = singular > WHITENED * singular[0]
     if not strong.any():
         return [rows]
@@ -141,9 +142,10 @@ def mean_kernel(
     if n < 2:
         return np.ones((n, n), dtype=np.float32)
     total = np.zeros((n, n), dtype=np.float32)  # of this and of all arrays only the lower triangle counts
+    work = np.empty((n, n), dtype=np.float32)
     with one_thread():
         for number, view in enumerate(views):
-            _add_kernels(total, view, seed, number)
+            _add_kernels(total, view, seed, number, work)
             step()
     n_kernels = len(WIDTHS) + len(DIFFUSION) + (n > CLUSTERINGS[0])
     total /= np.float32(n_kernels * len(views))
@@ -152,10 +154,10 @@ def mean_kernel(
     return total
 
 
-def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: int) -> None:
-    """Add the kernels of one view."""
+def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: int, work: Matrix) -> None:
+    """Add the kernels of one view; `work` is written over."""
     n = len(view)
-    work = squared_distances(view)
+    squared_distances(view, work)
     graph = neighbour_graph(work)
     work *= np.float32(-0.5 / (WIDTHS[0] * _median_distance(work, seed)) ** 2)
     np.exp(work, out=work)
@@ -172,16 +174,16 @@ def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: in
         blas.ssyrk(1 / len(ks), one_hot(together), 1.0, total.T, lower=0, overwrite_c=1)
 
 
-def squared_distances(rows: NDArray[np.float64]) -> Matrix:
+def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:
     """Squared distances of all pairs; differences are taken in 64 bits."""
-    n, squares = len(rows), (rows**2).sum(axis=1)
-    found = np.empty((n, n), dtype=np.float32)
+    n, squares = len(rows), (rows**2).sum(axis=1, keepdims=True)
+    one = np.hstack([-2 * rows, np.ones((n, 1)), squares])  # products of these are squared differences
+    other = np.ascontiguousarray(np.hstack([rows, squares, np.ones((n, 1))]).T)
+    found = np.empty((n, n), dtype=np.float32) if out is None else out
+    part = np.empty((BLOCK, n))
     for a in range(0, n, BLOCK):
-        part = rows[a : a + BLOCK] @ rows.T
-        part *= -2
-        part += squares
-        part += squares[a : a + BLOCK, None]
-        np.maximum(part, 0, out=found[a : a + BLOCK], casting="same_kind")
+        some = np.matmul(one[a : a + BLOCK], other, out=part[: n - a])
+        np.maximum(some, 0, out=found[a : a + BLOCK], casting="same_kind")
     np.fill_diagonal(found, 0)
     return found
 
@@ -285,8 +287,8 @@ def silhouettes(rows: NDArray[np.float64], labels: list[NDArray[np.int32]]) -> l
     """The mean silhouette (Rousseeuw 1987) of each clustering; their sums of distances are one product."""
     member = one_hot(labels)
     sums = np.empty(member.shape)
-    squares = squared_distances(rows)
     with one_thread():
+        squares = squared_distances(rows)
         for a in range(0, len(rows), BLOCK):
             sums[a : a + BLOCK] = np.sqrt(squares[a : a + BLOCK]) @ member
     starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)]).tolist()
