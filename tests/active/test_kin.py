@@ -225,3 +225,31 @@ def test_many_rows_are_represented_by_few(monkeypatch):
     assert askable[asked].all()
     assert adjusted_rand_score(y, model.labels_) > 0.95
     np.testing.assert_array_equal(model.predict(X[items.first]), model.labels_[items.first])
+
+
+def test_where_it_stands_is_told():
+    X, y = real(load_iris)
+    learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
+    prepared = learner.prepare(X, SEED)
+    assert learner.describe(prepared, evidence) == []
+    run, left = Run(learner, X, evidence, SEED, prepared=prepared), []
+    for _ in range(60):
+        run.answer(oracle(run.question.first, run.question.second))
+        (said,) = learner.describe(prepared, evidence)
+        left.append(int(said.split()[-4]))
+    assert said.startswith("3 clusters have been met")
+    assert left[-1] < left[10]
+
+
+@pytest.mark.parametrize("made", [1, 3])
+def test_what_takes_long_tells_how_far_it_is(made):
+    steps = []
+
+    def progress(done, planned):
+        steps.append((done, planned))
+        if done == made:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lw.KIN().prepare(real(load_iris)[0], SEED, progress=progress)
+    assert steps == [(done, 5) for done in range(1, made + 1)]

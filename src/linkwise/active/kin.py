@@ -114,6 +114,17 @@ class KIN(ActiveLearner):
         yield from _compare(field, 0.0)
         return field.labels()
 
+    def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
+        """How many clusters have been met, and of how many rows the cluster is not sure."""
+        field = Field(None, prepared, evidence, 0, None)
+        met = field.known().n_homes
+        if met == 0:
+            return []
+        unsure = round(float((1 - field.certainty()).sum()))
+        clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
+        rows = f"{unsure} of {evidence.n_rows} rows"
+        return [f"{clusters} been met; further answers may change the cluster of about {rows}."]
+
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         self._keep_more(X, self.prepare(X, seed), evidence, seed)
         return super()._unasked(X, evidence, seed)

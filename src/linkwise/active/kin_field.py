@@ -101,7 +101,7 @@ class Field:
 
     def __init__(
         self,
-        X: NDArray[Any],
+        X: NDArray[Any] | None,
         prepared: Prepared,
         evidence: Evidence,
         seed: int,
@@ -346,9 +346,14 @@ class Field:
         return int(left.argmax()) if left.max(initial=0) > at.new else new
 
     def certainty(self) -> Table:
-        """(n_rows,) probability of the likeliest neighbourhood of each row; 1 where it is known."""
+        """(n_rows,) probability of the likeliest neighbourhood of each row, by the first kernel; 1 where known.
+
+        A function of the evidence, whatever way the answers came.
+        """
         known = self.known()
-        sure = self.model().chances.home.max(axis=1) if len(known.items) else np.zeros(len(self.row))
+        sure = np.zeros(len(self.row))
+        if len(known.items):
+            sure = Model(self._kernel0, learnable(known)).chances.home.max(axis=1)
         sure[known.items] = 1
         return sure.take(self.items.of)
 
