@@ -2,7 +2,7 @@
 
 ``python docs/replay.py`` shows where a page and linkwise differ, ``--write`` puts what is printed now
 into the pages. A block of ``console`` is run line by line in a folder of the page's own, which holds the
-CSV files beside the pages; a line ``...`` stands for any lines, and three dots within a line for anything.
+data beside the pages; a line ``...`` stands for any lines, and three dots within a line for anything.
 """
 
 from __future__ import annotations
@@ -81,11 +81,17 @@ def commands(page: Path) -> Iterator[tuple[str, int, list[str]]]:
             yield "\n".join(lines[start:first])[2:], number + first, lines[first:end]
 
 
+def copy_samples(folder: str) -> None:
+    """Put the data beside the pages into a folder."""
+    for table in FOLDER.glob("*.csv"):
+        shutil.copy(table, folder)
+    shutil.copytree(FOLDER / "signs", Path(folder) / "signs")
+
+
 def replayed_commands(page: Path) -> Iterator[Difference]:
     """Commands of a page that print something else."""
     with tempfile.TemporaryDirectory() as folder:
-        for table in FOLDER.glob("*.csv"):
-            shutil.copy(table, folder)
+        copy_samples(folder)
         for command, start, said in commands(page):
             printed = run(command, folder)
             if not same("\n".join(said) + "\n", "\n".join(printed) + "\n"):
@@ -168,8 +174,7 @@ def replayed_python(page: Path) -> list[Difference]:
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     runner = Collecting(page)
     with tempfile.TemporaryDirectory() as folder:
-        for table in FOLDER.glob("*.csv"):
-            shutil.copy(table, folder)
+        copy_samples(folder)
         with inside(folder):
             runner.run(test, out=lambda _: None)
     return runner.differences

@@ -34,6 +34,7 @@ from bench.papers.halkidi_runs import (
     BLOBS,
     COMPETITORS,
     FIELDS,
+    FILES,
     METHODS,
     OURS,
     PRINTED,
@@ -172,18 +173,18 @@ def told(title: str, fields: Sequence[str], lines: list[tuple[str, ...]], path: 
 def compare(options: argparse.Namespace) -> int:
     folder, out = source(options).folder, out_folder(options, "halkidi")
     here, wanted = names(folder), options.only.split(",")
-    if not here:
-        print("No set of the paper is here (--data DIR); only the time over rows can be measured.")
+    if missing := [name for name in FILES if name not in here]:
+        print(f"Not here (--data DIR): {', '.join(missing)}.")
     print("Protein, the 116 rows of Xing et al. (2002), cannot be had.")
     start = partial(run, runs=options.runs, path=out / "runs.csv", folder=folder, jobs=options.jobs)
-    if "5" in wanted and here:
+    if "5" in wanted:
         found = start(accuracy_settings(here))
         told("Figures 5 and 6: Rand index", ACCURACY, accuracy(found), out / "accuracy.csv")
         told("Table I", TESTS, tests(found), out / "table1.csv")
     for figure, settings, of in (("8", more_constraints, "must"), ("9", fewer_dimensions, "dimensions")):
-        if figure in wanted and here:
+        if figure in wanted and (chosen := settings(here)):
             fields = ("task", "method", of, "rand", "error")
-            lines = curve(start(settings(here)), "rand", of)
+            lines = curve(start(chosen), "rand", of)
             told(f"Figure {figure}: Rand index over {of}", fields, lines, out / f"figure{figure}.csv")
     if "10" in wanted:
         found = start(timed(here))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import rand_score
 
 import linkwise as lw
@@ -55,10 +55,14 @@ class Setting(NamedTuple):
 
 
 def names(folder: Path | None) -> list[str]:
-    """The sets that are here."""
-    return (
-        [] if folder is None else [name for name, file in FILES.items() if (folder / f"{file}.csv").exists()]
-    )
+    """The sets that are here; iris always is, in scikit-learn."""
+    return [name for name in FILES if name == "iris" or _file(name, folder) is not None]
+
+
+def _file(task: str, folder: Path | None) -> Path | None:
+    """The table of a set, where it is there."""
+    path = None if folder is None else folder / f"{FILES[task]}.csv"
+    return path if path is not None and path.exists() else None
 
 
 @cache
@@ -67,9 +71,13 @@ def load(task: str, features: str, folder: Path | None) -> tuple[np.ndarray, np.
     if task.startswith(BLOBS):
         n = int(task.removeprefix(BLOBS))
         return make_blobs(n, n_features=4, centers=4, cluster_std=3.0, random_state=0)
-    assert folder is not None
-    X, classes, _ = read_table(folder / f"{FILES[task]}.csv")
-    return to_unit(X) if features == "unit" else X, codes(classes)
+    path = _file(task, folder)
+    if path is None:
+        X, y = load_iris(return_X_y=True)
+    else:
+        X, classes, _ = read_table(path)
+        y = codes(classes)
+    return to_unit(X) if features == "unit" else X, y
 
 
 @cache

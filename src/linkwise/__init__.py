@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linkwise.active.kin import KIN
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
+    from linkwise.apps.page.widget import widget
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
     from linkwise.reasons.explanation import Explanation, explain
+    from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
     from linkwise.select.active_cobs import ActiveCOBS
     from linkwise.select.clusterings import Preset
@@ -92,6 +94,7 @@ _HOME = {
     "explain": "reasons.explanation",
     "Why": "reasons.why",
     "why": "reasons.why",
+    "telling_words": "reasons.telling_words",
     "ActiveCOBS": "select.active_cobs",
     "Preset": "select.clusterings",
     "COBS": "select.cobs",
@@ -106,6 +109,7 @@ _HOME = {
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
     "s_dbw_score": "validity.s_dbw",
+    "widget": "apps.page.widget",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -147,8 +151,10 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "SelfTuningSpectral",
     "explain",
     "Explanation",
+    "telling_words",
     "why",
     "Why",
+    "widget",
     "constraint_score",
     "dbcv_score",
     "s_dbw_score",

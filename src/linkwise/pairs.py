@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Literal, SupportsIndex, TextIO
 
@@ -17,6 +18,9 @@ from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstr
 
 Kind = Literal["must-link", "cannot-link"]
 KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def row_count(n_rows: object) -> int:
@@ -160,11 +164,23 @@ def positions_of(ids: Sequence[str]) -> dict[str, int]:
     return position
 
 
+def safe_cell(text: str) -> str:
+    """`text` for a cell of CSV: behind an apostrophe where a spreadsheet would take it for a formula."""
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def row_named(cell: str, position: Mapping[str, int]) -> int | None:
+    """The row that a cell names, as `safe_cell` wrote it or plain; None if there is none."""
+    if cell.startswith("'") and FORMULA.match(cell) and cell[1:] in position:
+        return position[cell[1:]]
+    return position.get(cell)
+
+
 def write_pairs(
     target: str | os.PathLike[str] | TextIO, rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
     """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
-    rows = list(rows)
+    rows = [[safe_cell(cell) for cell in row] for row in rows]
     # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
     bare = any("\r" in cell for row in rows for cell in row)
     with ExitStack() as stack:
@@ -207,7 +223,8 @@ def _pair_of(
 ) -> tuple[int, int, Kind, float]:
     rows = []
     for column in ("id_a", "id_b"):
-        row = position.get(cells[column], position.get(cells[column].strip()))
+        row = row_named(cells[column], position)
+        row = row_named(cells[column].strip(), position) if row is None else row
         if row is None:
             raise ConstraintError(f"{name} line {number}: {column} {cells[column]!r} is not among the rows")
         rows.append(row)

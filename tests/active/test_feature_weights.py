@@ -46,7 +46,7 @@ def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
     run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
     seen = []
     for _ in range(12):
-        (said,) = model.describe(prepared, run.evidence)
+        said, *_ = model.describe(prepared, run.evidence)
         seen.append(int(said[0]))
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert seen[:4] == [2, 2, 2, 2]
@@ -69,6 +69,7 @@ def test_where_two_dimensions_do_there_are_no_more():
     model = learner(per_round=2)
     prepared = model.prepare(X, 0)
     run = Run(model, X, Evidence(40), 0, prepared=prepared)
+    assert len(model.describe(prepared, run.evidence)) == 1
     for _ in range(12):
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert model.describe(prepared, run.evidence)[0].startswith("2 of at most 3 dimensions are in use")
@@ -154,8 +155,8 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     model = learner()
     prepared = model.prepare(X, 0)
     run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
-    for _ in range(8):
-        run.answer("unsure")
+    for at in range(8):
+        run.answer("yes" if at % 2 else "no")
     assert len(prepared.memo) <= 3
 
 
@@ -163,3 +164,74 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 def test_parameters_are_checked(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         lw.ActiveFeatureWeights(**wrong).fit(np.eye(4))
+
+
+# ---------------------------------------------------------------- what it says, what it computes
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_no_more_dimensions_are_in_use_than_there_are(d):
+    """Two columns in five of which rows differ in two dimensions at most."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, min(d, 2))) @ rng.normal(size=(min(d, 2), d))
+    y = rng.integers(0, 2, 40)
+    model = learner(per_round=1)
+    prepared = model.prepare(X, 0)
+    run = Run(model, X, Evidence(40), 0, prepared=prepared)
+    for _ in range(6):
+        (said, *_) = model.describe(prepared, run.evidence)
+        most = min(d, 2)
+        assert said == f"{most} of at most {most} {'dimension is' if d == 1 else 'dimensions are'} in use."
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+
+
+def test_of_many_dimensions_several_join_at_once():
+    """Random answers are never all satisfied: 2, 3, ..., 8, then a quarter more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    model = learner(per_round=1, max_evals=4)
+    prepared = model.prepare(X, 0)
+    run = Run(model, X, Evidence(60), 0, prepared=prepared)
+    seen = []
+    for _ in range(40):
+        seen.append(int(model.describe(prepared, run.evidence)[0].split()[0]))
+        run.answer("yes" if rng.integers(2) else "no")
+    assert sorted(set(seen)) == [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20]
+
+
+def test_it_says_how_many_clusters_answers_added():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = learner()
+    prepared = model.prepare(X, 0)
+    known = Evidence(30)
+    for i in range(4):
+        for j in range(i):
+            known.add(i, j, "no")
+    run = Run(model, X, known, 0, prepared=prepared)
+    shown = len(np.unique(run.labels))
+    assert shown >= 4
+    wanted = f"{shown} clusters are shown, {shown - 2} more than 2, so that no answer is contradicted."
+    assert wanted in model.describe(prepared, run.evidence)
+
+
+def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):
+    X, _ = three_columns()
+    computed, fits = [], []
+    found, fit = afw.dimensions, lw.FeatureWeightClustering.fit
+    monkeypatch.setattr(afw, "dimensions", lambda *a: computed.append(a) or found(*a))
+    monkeypatch.setattr(lw.FeatureWeightClustering, "fit", lambda *a, **k: fits.append(a) or fit(*a, **k))
+    model = learner(per_round=2)
+    known = Evidence(len(X))
+    for at in range(5):
+        known.add(2 * at, 2 * at + 1, "no")
+    run = Run(model, X, known, 0)
+    n_fits = len(fits)
+    while run.question is not None and len(run.evidence) < 12:
+        run.answer("unsure")
+    assert (len(computed), len(fits)) == (1, n_fits)
+
+
+@pytest.mark.parametrize("kind", [lw.ActiveFeatureWeights, lw.MinMax, lw.NPU, lw.ExploreConsolidate])
+def test_more_clusters_than_rows_are_refused(kind):
+    X = np.arange(8.0).reshape(4, 2)
+    for oracle in (None, lw.TruthOracle([0, 0, 1, 1])):
+        with pytest.raises(lw.DataError, match="n_samples=4 should be >= n_clusters=10"):
+            kind(10).fit(X, oracle=oracle)

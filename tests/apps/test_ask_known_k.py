@@ -42,7 +42,9 @@ def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, li
         "ask", fruit.path, "--method", "weights", "--clusters", 3, "--constraints", pairs, said="s\nq\n"
     )
     assert done.exit_code == 0, done.stderr
-    assert "2 of at most 5 dimensions are in use." in " ".join(done.stdout.split())
+    told = " ".join(done.stdout.split())
+    assert "2 of at most 4 dimensions are in use." in told  # three columns of 0 and 1 add up to 1
+    assert "What counts in the learned distance: " in told
     told = linkwise("explain", fruit.path).stdout
     assert "What counts in the learned distance: " in " ".join(told.split())
     status = linkwise("status", fruit.path).stdout
@@ -91,7 +93,9 @@ def test_wrong_use(fruit, linkwise, options, words):
     assert not fruit.session.exists()
 
 
-def test_more_clusters_than_rows_are_as_many_as_rows(fruit, linkwise):
-    done = linkwise("ask", fruit.path, "--method", "explore", "--clusters", 99, *QUICK, said="n\nq\n")
-    assert done.exit_code == 0, done.stderr
-    assert "of 99 clusters have been met" in done.stdout
+def test_more_clusters_than_rows_are_refused(fruit, linkwise):
+    for method in ("explore", "weights"):
+        done = linkwise("ask", fruit.path, "--method", method, "--clusters", 99, said="n\nq\n")
+        assert done.exit_code == 3
+        assert "n_samples=30 should be >= n_clusters=99" in done.stderr
+        assert not fruit.session.exists()

@@ -95,6 +95,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
         "pairs": 4,
         "satisfied": 4,
         "fell_back": getattr(model, "fell_back_", None),
+        "budget_exhausted": getattr(model, "budget_exhausted_", None),
         "labels": None,
     }
     target = tmp_path / "o.csv"

@@ -33,7 +33,8 @@ def lines_of(path):
 # ---------------------------------------------------------------- the runs
 def test_sets_are_prepared(folder):
     assert halkidi_runs.names(folder) == ["iris"]
-    assert halkidi_runs.names(None) == []
+    assert halkidi_runs.names(None) == ["iris"]
+    assert halkidi_runs.load("iris", "unit", None)[0].shape == (150, 4)
     X, y = halkidi_runs.load("iris", "raw", folder)
     assert (X.shape, len(set(y.tolist()))) == ((30, 2), 3)
     unit = halkidi_runs.load("iris", "unit", folder)[0]
@@ -118,12 +119,13 @@ def test_all_figures_are_told(folder, tmp_path, capsys, monkeypatch):
     assert all(float(row["seconds"]) >= 0 for row in lines_of(out / "halkidi" / "figure10.csv"))
 
 
-def test_without_sets_the_time_is_measured(tmp_path, capsys, monkeypatch):
+def test_without_a_folder_there_is_iris(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60,))
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
-    assert halkidi.main(["--out", str(tmp_path), "--runs", "2"]) == 0
-    assert "No set of the paper is here" in capsys.readouterr().out
-    assert len(lines_of(tmp_path / "halkidi" / "figure10.csv")) == 2
+    assert halkidi.main(["--out", str(tmp_path), "--runs", "2", "--only", "5,8,10"]) == 0
+    assert "Not here (--data DIR): diabetes, ionosphere, soybean, spam." in capsys.readouterr().out
+    assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "figure10.csv")} == {"blobs60", "iris"}
+    assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "accuracy.csv")} == {"iris"}
 
 
 # ---------------------------------------------------------------- speed

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
+from linkwise import kernels
 from metric.problems import a_problem
 from reference import itml as paper
 
@@ -102,15 +103,63 @@ def test_a_heavier_constraint_is_missed_by_less():
 
 def test_an_early_end_is_said():
     c = lw.Constraints.sample(SPECIES, 100, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match=r"ITML's multipliers still change by \d.* in sweep 3; allow more"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"ITML still changes by \d.* in sweep 3; allow more"):
         model = lw.ITML(max_iter=3, random_state=0).fit(IRIS, constraints=c)
     assert model.n_iter_ == 3
 
 
+@pytest.mark.filterwarnings("ignore::linkwise.metric.base.ConstantWarning")
 def test_rows_that_are_all_alike():
     model = lw.ITML(random_state=0).fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
     np.testing.assert_array_equal(model.components_, np.eye(2))
     prior = lw.ITML("covariance").fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
     np.testing.assert_allclose(prior.components_, np.eye(2))
+
+
+# ---------------------------------------------------------------- high prices
+def a_hard_problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6)) * [1, 2, 3, 1, 0.1, 5]
+    return X, lw.Constraints.sample((X[:, 0] > 0).astype(int), 8, random_state=2)
+
+
+@pytest.mark.parametrize("gamma", [1e4, 1e6, 1e9])
+def test_at_high_prices_bounds_are_kept_where_it_says_that_it_converged(gamma):
+    X, c = a_hard_problem()
+    model = lw.ITML(gamma=gamma, random_state=0, max_iter=200_000).fit(X, constraints=c)
+    Z, (low, high) = model.transform(X), model.bounds_
+    squares = [((Z[pairs[:, 0]] - Z[pairs[:, 1]]) ** 2).sum(axis=1) for pairs in (c.must_link, c.cannot_link)]
+    near = 1.05 if gamma > 1e4 else 1.25  # the price allows more at first
+    assert squares[0].max() <= near * low
+    assert squares[1].min() >= high / near
+
+
+def test_sweeps_that_are_too_few_for_a_high_price_are_told():
+    X, c = a_hard_problem()
+    with pytest.warns(ConvergenceWarning, match="allow more with max_iter"):
+        lw.ITML(gamma=1e6, random_state=0, max_iter=900).fit(X, constraints=c)
+
+
+@pytest.mark.parametrize("gamma", [1e300, 1e308])
+def test_prices_at_the_end_of_the_range(gamma):
+    X, c = a_hard_problem()
+    heavy = lw.Constraints(80, c.must_link, c.cannot_link, must_link_weight=np.full(len(c.must_link), 1e9))
+    model = lw.ITML(gamma=gamma, random_state=0, max_iter=200_000).fit(X, constraints=heavy)
+    assert np.isfinite(model.components_).all()
+
+
+def test_bounds_that_no_metric_keeps_are_told():
+    """Of three rows on a line the outer two shall be nearer than the others are apart."""
+    X, c = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), lw.Constraints(3, [(0, 2)], [(0, 1)])
+    with pytest.warns(ConvergenceWarning, match="or lower gamma"):
+        model = lw.ITML(gamma=1e308, bounds=(1.0, 4.0)).fit(X, constraints=c)
+    assert np.isfinite(model.components_).all()
+
+
+def test_a_metric_beyond_the_range_of_numbers_is_refused(monkeypatch):
+    X, c = a_hard_problem()
+    lost = kernels.bregman_projections(np.eye(6), *np.ones((3, 6)), np.eye(6), 1, 1.0)
+    lost = lost._replace(metric=np.full((6, 6), np.nan))
+    monkeypatch.setattr(kernels, "bregman_projections", lambda *a: lost)
+    with pytest.raises(ValueError, match=r"no metric keeps the bounds .* at the price gamma=1e\+06"):
+        lw.ITML(gamma=1e6).fit(X, constraints=c)

@@ -21,6 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
 import linkwise as lw
 from laws.clustering import kept
+from linkwise.metric.base import ConstantWarning
 from metric.problems import a_problem
 
 WINE, KINDS = load_wine(return_X_y=True)
@@ -243,6 +244,8 @@ def test_what_is_refused(make):
         make().fit(csr_array(SCALED))
     with pytest.raises(TypeError, match="build it with linkwise"):
         make().fit(SCALED, constraints=[(0, 1)])
+    with pytest.raises(TypeError, match=r"the constraints came as y, which is ignored; name them"):
+        make().fit(SCALED, C)
     with pytest.raises(ValueError, match="the constraints are about 178 rows, X has 100"):
         make().fit(SCALED[:100], constraints=C)
     with pytest.raises(ValueError, match="X has 12 features, but"):
@@ -269,3 +272,10 @@ def test_a_feature_without_meaning_loses_its_weight(make):
     )
     assert plain < 0.1
     assert learned > 0.9
+
+
+@each_learner
+def test_rows_that_are_all_alike_are_told(make):
+    with pytest.warns(ConstantWarning, match=r"all 2 column\(s\) of X are constant"):
+        model = make().fit(np.full((5, 2), 0.1), constraints=lw.Constraints(5, [(0, 1)]))
+    assert np.isfinite(model.components_).all()

@@ -8,17 +8,19 @@ def projections(pairs, sign, bound, gamma, start, max_sweeps, tol):
     """Algorithm 1, with the step for any gamma: metric, multipliers, sweeps made, change in the last."""
     A, xi, multiplier = start.copy(), bound.copy(), np.zeros(len(pairs))
     for sweep in range(1, max_sweeps + 1):  # noqa: B007
-        before = multiplier.copy()
+        before, missed = multiplier.copy(), 0.0
         for p, v in enumerate(pairs):
             square = v @ A @ v
             step = sign[p] * gamma[p] / (gamma[p] + 1) * (1 / square - 1 / xi[p])
             alpha = min(multiplier[p], step)
+            missed = max(missed, abs(alpha) * square * (gamma[p] + 1) / gamma[p])
             beta = sign[p] * alpha / (1 - sign[p] * alpha * square)
             xi[p] = gamma[p] * xi[p] / (gamma[p] + sign[p] * alpha * xi[p])
             multiplier[p] -= alpha
             A = A + beta * np.outer(A @ v, A @ v)
         moved = np.abs(multiplier - before).sum()
         change = moved / (np.linalg.norm(multiplier) + np.linalg.norm(before)) if moved else 0.0
+        change = max(change, missed / 10)
         if change <= tol:
             break
     return A, multiplier, sweep, change

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.evidence import Evidence
+from linkwise.session.events import names_of
 from linkwise.session.session import Session
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, told, true_pairs
 
@@ -103,7 +104,7 @@ class Doing(RuleBasedStateMachine):
 
     @rule(row=ROWS, name=st.sampled_from(["", "A", " A  b ", "<b>"]))
     def name_it(self, row, name):
-        names, wanted = self.session.names, " ".join(name.split())
+        names, wanted = names_of(self.session.events), " ".join(name.split())
         if names.get(row, "") == wanted and next(reversed(names), row) == row:
             events = self.session.events
             self.session.set_name(row, name)
@@ -111,8 +112,9 @@ class Doing(RuleBasedStateMachine):
             return
         asked, labels = self.session.question_id, self.session.labels
         self.says(lambda: self.session.set_name(row, name))
-        assert self.session.names == {**names, row: wanted}
-        assert next(reversed(self.session.names)) == row
+        assert self.session.names == {r: n for r, n in {**names, row: wanted}.items() if n}
+        cluster = int(labels[row])
+        assert self.session.cluster_names.get(cluster, "") == wanted
         assert self.session.labels.tolist() == labels.tolist()
         assert asked == self.session.question_id  # who has seen the question may still answer
 

@@ -3,11 +3,12 @@
 Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective
 and objective validity criteria", section 3.5. The clustering in the two leading dimensions is shown; the
 person says what belongs together and what does not; the weights are tuned by `FeatureWeightClustering`, and
-while some of what was said is not satisfied a dimension is added in each round.
+while some of what was said is not satisfied dimensions are added in each round.
 
 Kept: two dimensions first, one more a round while the person is not satisfied, everything that was said
 counts in every round. Settled or changed:
 
+- From eight dimensions on a quarter more join in a round, not one: of hundreds nobody would see the end.
 - A round is so many facts, whether they were asked for or volunteered; of very many it takes
   more. The person is not satisfied as long as the clustering breaks one of them.
 - In the paper the person looks for pairs. Here a pair is also proposed, of two kinds by turns: the most
@@ -36,7 +37,8 @@ from sklearn.utils._param_validation import Interval
 from linkwise.active.base import ActiveLearner
 from linkwise.active.estimators import labels_of
 from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
-from linkwise.cluster.feature_weights import FeatureWeightClustering
+from linkwise.cluster.common.base import refuse_more_than_rows
+from linkwise.cluster.feature_weights import FeatureWeightClustering, dimensions, projected, shares
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence, Fact
 from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
@@ -44,6 +46,7 @@ from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
 FIRST = 2  # dimensions
+MORE = 4  # a quarter more in each round, and one at least
 
 
 class Weighed(NamedTuple):
@@ -52,6 +55,7 @@ class Weighed(NamedTuple):
     labels: Labels
     """(n,) of all rows."""
     dimensions: int
+    """That are in use."""
     directions: NDArray[np.float64]
     """(m, d): rows in the weighted dimensions are ``X @ directions.T``."""
     shares: NDArray[np.float64]
@@ -66,6 +70,10 @@ class Prepared(NamedTuple):
     points: Points
     order: NDArray[np.int64]
     """First rows of the points in random order."""
+    components: NDArray[np.float64]
+    """(rank, d) directions of the singular value decomposition."""
+    Z: NDArray[np.float64]
+    """(n, rank) rows in these dimensions."""
     memo: dict[bytes, Weighed]
     """Clusterings by the facts that led to them."""
 
@@ -76,9 +84,11 @@ class ActiveFeatureWeights(ActiveLearner):
     Parameters
     ----------
     n_clusters : int
-        At most the number of distinct rows is used.
+        At most the number of distinct rows is used; more than there are rows is refused. Where an answer
+        forbids it, rows are put into clusters of their own, so that more may be shown: `describe` says so.
     per_round : int
-        Answers and volunteered pairs after which a dimension is added, if some of them are not satisfied.
+        Answers (other than "unsure") and volunteered pairs after which a dimension is added, if some of them
+        are not satisfied.
     max_evals : int
         Clusterings for each answer, at most.
     random_state : int, RandomState or None
@@ -135,9 +145,12 @@ class ActiveFeatureWeights(ActiveLearner):
         self.random_state = random_state
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
-        """The distinct rows, in a random order; nothing is remembered yet."""
+        """The distinct rows, in a random order, and their dimensions; nothing is remembered yet."""
+        refuse_more_than_rows(self.n_clusters, len(X))
         points = distinct_points(X)
-        return Prepared(points, points.first[rng_at(seed).permutation(len(points.first))], {})
+        order = points.first[rng_at(seed).permutation(len(points.first))]
+        mean, components = dimensions(X, "scores")
+        return Prepared(points, order, components, projected(X, mean, components), {})
 
     def run(
         self,
@@ -165,11 +178,21 @@ class ActiveFeatureWeights(ActiveLearner):
             yield question
 
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
-        """How many dimensions are in use."""
+        """How many dimensions are in use, which columns count most, and how many clusters answers added."""
         now = self._last(prepared, evidence)
-        return (
-            [] if now is None else [f"{now.dimensions} of at most {len(now.shares)} dimensions are in use."]
-        )
+        if now is None:
+            return []
+        most = len(prepared.components)
+        said = [
+            f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
+        ]
+        shown = len(np.unique(respecting(now.labels, evidence)))
+        if shown > self.n_clusters:
+            said.append(
+                f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
+                "that no answer is contradicted."
+            )
+        return said
 
     def column_shares(self, prepared: Prepared, evidence: Evidence) -> NDArray[np.float64] | None:
         """How much each column counts in the learned distance."""
@@ -192,42 +215,43 @@ class ActiveFeatureWeights(ActiveLearner):
         """The clustering by all facts, in as many dimensions as the rounds before have led to."""
         ends = [*rounds(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
-        m = FIRST
+        most = len(prepared.components)
+        m = min(FIRST, most)
         for end, key in zip(ends[:-1], digests[:-1], strict=True):
-            if m >= X.shape[1]:
+            if m >= most:
                 break
-            m += not self._remembered(X, prepared, facts[:end], key, m, seed).satisfied
-        return self._remembered(X, prepared, facts, digests[-1], m, seed)
+            if not self._remembered(prepared, facts[:end], key, m, seed).satisfied:
+                m = min(most, m + max(1, m // MORE))
+        return self._remembered(prepared, facts, digests[-1], m, seed)
 
-    def _remembered(
-        self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], key: bytes, m: int, seed: int
-    ) -> Weighed:
+    def _remembered(self, prepared: Prepared, facts: list[Fact], key: bytes, m: int, seed: int) -> Weighed:
         memo = prepared.memo
         if key not in memo:
-            while memo and (len(memo) + 1) * 4 * len(X) > REMEMBERED:
+            while memo and (len(memo) + 1) * 4 * len(prepared.Z) > REMEMBERED:
                 del memo[next(iter(memo))]
-            memo[key] = self._tuned(X, prepared, facts, m, seed)
+            memo[key] = self._tuned(prepared, facts, m, seed)
         return memo[key]
 
-    def _tuned(self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
+    def _tuned(self, prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
         """The weights of m dimensions by these facts."""
         first = prepared.points.first
         pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
-        said = Constraints(len(X), pairs["yes"], pairs["no"])
+        said = Constraints(len(prepared.Z), pairs["yes"], pairs["no"])
         model = FeatureWeightClustering(
             min(self.n_clusters, len(first)),
+            svd="none",
             n_dimensions=m,
             sequential=False,
             max_evals=self.max_evals,
             random_state=seed,
         )
-        labels = labels_of(model, X, said, prepared.order, MAX_ROWS).astype(np.int32)
+        labels = labels_of(model, prepared.Z, said, prepared.order, MAX_ROWS).astype(np.int32)
         used = model.weights_ > 0
         return Weighed(
             labels,
             m,
-            np.sqrt(model.weights_[used])[:, None] * model.components_[used],
-            model.feature_weights_,
+            np.sqrt(model.weights_[used])[:, None] * prepared.components[used],
+            shares(model.weights_, prepared.components, prepared.Z),
             not any(broken.any() for broken in said.violated(labels)),
         )
 
@@ -244,13 +268,13 @@ class Known:
         self._heard = 0
 
     def facts(self) -> list[Fact]:
-        """All that was said by now."""
+        """All that was said by now; "unsure" says nothing."""
         for first, second, answer in islice(self._rows, self._heard, None):
             i, j = int(self._of[first]), int(self._of[second])
             if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
                 self.evidence.add(i, j, answer)
         self._heard = len(self._rows)
-        return list(self.evidence)
+        return [fact for fact in self.evidence if fact.answer != "unsure"]
 
 
 def rounds(n_facts: int, per_round: int) -> list[int]:

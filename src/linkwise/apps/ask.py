@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console, RenderableType
@@ -23,12 +24,14 @@ from linkwise.apps.project import (
     new_session_path,
     opened,
 )
-from linkwise.apps.reading import Reading
+from linkwise.apps.reading import Reading, named
 from linkwise.apps.stream import JsonLines
 from linkwise.apps.terminal import PairView, Terminal
+from linkwise.apps.views import view_of
 from linkwise.apps.waiting import busy
 from linkwise.data import Encoded
 from linkwise.learner import Question
+from linkwise.reasons.words import what_counts
 from linkwise.session.session import Session, Status
 
 NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
@@ -47,6 +50,7 @@ def ask(
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
+    file = named(file)
     if session is None and is_session(file):
         data, path = data_of_session(file), file
     else:
@@ -69,6 +73,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
         name_of(project),
         budget=budget,
         commands=lambda reason, status: next_commands(project, reason, status),
+        counts=lambda: counting(project),
     )
     with reader() as read:
         hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
@@ -79,7 +84,7 @@ def _stream(project: Project, budget: int | None) -> None:
         for line in [words] if isinstance(words, str) else words:
             say(line)
     ids = project.session.ids
-    face = JsonLines(project.table.item, ids.__getitem__, str(project.path))
+    face = JsonLines(item_of(project), ids.__getitem__, str(project.path))
     hold(project.session, face, Lines(sys.stdin), budget=budget)
 
 
@@ -94,7 +99,9 @@ def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
 
 # ---------------------------------------------------------------- the pair on the screen
 def pair_of(project: Project) -> PairView:
-    """How a pair of table rows is drawn."""
+    """How a pair of rows is drawn."""
+    if project.items.kind != "record":
+        return view_of(project.items, name_of(project))
     named, places = name_of(project), number_places(project.encoded)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
@@ -104,6 +111,14 @@ def pair_of(project: Project) -> PairView:
         return screen.pair_table(names, rows, width=width, most=lines)
 
     return draw
+
+
+def item_of(project: Project) -> Callable[[int], dict[str, Any]]:
+    """What a program is told of a row: its columns; of a curve its samples, with what is shown beside."""
+    items = project.items
+    if items.kind != "series":
+        return project.table.item
+    return lambda row: {**items.fields(row), "series": items.content(row)}
 
 
 def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
@@ -125,6 +140,12 @@ def name_of(project: Project) -> Callable[[int], str]:
     """How a row is called: its id, or its position."""
     ids = project.table.ids
     return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
+
+
+def counting(project: Project) -> str | None:
+    """Which columns count most, where what asks learns that."""
+    shares = project.session.column_shares
+    return None if shares is None else what_counts(shares, project.encoded.features)
 
 
 # ---------------------------------------------------------------- around the dialogue
@@ -176,9 +197,11 @@ def next_commands(project: Project, reason: Ending, status: Status) -> list[tupl
     commands = [] if reason == "exhausted" else [("go on", _go_on(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", screen.quoted("linkwise", "undo", path)))
+    told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
+    if told is not None:
+        commands.append((told, screen.quoted("linkwise", "explain", path)))
     return [
         *commands,
-        ("clusters as rules", screen.quoted("linkwise", "explain", path)),
         ("clusters as CSV", screen.quoted("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
         ("answers as pairs", screen.quoted("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
     ]

@@ -126,7 +126,12 @@ app = typer.Typer(
 )
 
 SessionPath = Annotated[Path, typer.Argument(metavar="PATH", help="The data file or its session file.")]
-DataFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz.")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="CSV, TSV, Parquet, JSON lines, npy or npz; or a folder of images or texts."
+    ),
+]
 IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows.")]
 Columns = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns to compare rows by.  [default: all that can be]")
@@ -139,6 +144,13 @@ Scaling = Annotated[
     Scale | None, typer.Option(help="Numbers to 0..1, to deviation 1, or as they are.  [default: unit]")
 ]
 Imputing = Annotated[Impute | None, typer.Option(help="Fill missing values.")]
+TextColumn = Annotated[
+    str | None, typer.Option("--text", metavar="COLUMN", help="Compare rows by the texts of this column.")
+]
+Series = Annotated[
+    bool, typer.Option("--series", help="Each row is a curve: columns of numbers in order, or of lists.")
+]
+SkipBroken = Annotated[bool, typer.Option("--skip-broken", help="Leave images out that cannot be read.")]
 Clusterings = Annotated[
     Preset | None,
     typer.Option("--preset", help="With cobs: try 931 clusterings, or a quarter of them.  [default: paper]"),
@@ -235,6 +247,9 @@ def ask_command(
     delimiter: Delimiter = None,
     scale: Scaling = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     method: Asks = None,
     super_instances: SuperInstances = None,
     clusters: KnownNumber = None,
@@ -258,15 +273,19 @@ def ask_command(
     """
     from linkwise.apps.serve import Where, can_open, serve
 
-    reading = _reading(id_column, columns, drop, delimiter, scale, impute)
-    asking = _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed)
+    def options() -> tuple[Reading, Asking]:
+        return (
+            _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        )
+
     kept: dict[str, Any] = {"session": session, "constraints": constraints, "old": old, "budget": budget}
     if not terminal and not as_json and can_open():
-        serve(file, reading, asking, Where(), **kept)
+        serve(file, options, Where(), **kept)
         return
     from linkwise.apps.ask import ask
 
-    ask(file, reading, asking, **kept, as_json=as_json)
+    ask(file, *options(), **kept, as_json=as_json)
 
 
 @app.command("serve")
@@ -278,6 +297,9 @@ def serve_command(
     delimiter: Delimiter = None,
     scale: Scaling = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     method: Asks = None,
     super_instances: SuperInstances = None,
     clusters: KnownNumber = None,
@@ -318,8 +340,10 @@ def serve_command(
 
     serve(
         file,
-        _reading(id_column, columns, drop, delimiter, scale, impute),
-        _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        lambda: (
+            _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
+            _asking(method, super_instances, preset, noise, cache, clusters, estimator, seed),
+        ),
         Where(host, port, browser, password_file),
         session=session,
         constraints=constraints,
@@ -337,6 +361,9 @@ def cluster_command(
     delimiter: Delimiter = None,
     scale: Scaling = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     constraints: PairsFile = None,
     method: Annotated[Chooser, typer.Option(help="What clusters.")] = Chooser.cobs,
     clusters: Annotated[
@@ -372,7 +399,7 @@ def cluster_command(
 
     cluster(
         file,
-        _reading(id_column, columns, drop, delimiter, scale, impute),
+        _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
         Clustering(
             method.value, clusters, preset and preset.value, noise and noise.value, cache, seed, max_leaves
         ),
@@ -434,6 +461,9 @@ def explain_command(
     drop: Drop = None,
     delimiter: Delimiter = None,
     impute: Imputing = None,
+    text: TextColumn = None,
+    series: Series = False,
+    skip_broken: SkipBroken = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -446,7 +476,7 @@ def explain_command(
 
     explained(
         path,
-        _reading(id_column, columns, drop, delimiter, None, impute),
+        _reading(id_column, columns, drop, delimiter, None, impute, text, series, skip_broken),
         Wanted(rows, form.value, max_leaves, fidelity, plot, force, as_json),
         labels=labels,
         constraints=constraints,
@@ -503,6 +533,9 @@ def _reading(
     delimiter: str | None,
     scale: Scale | None,
     impute: Impute | None,
+    text: str | None,
+    series: bool,
+    skip_broken: bool,
 ) -> Reading:
     """How a file is read, as the options say."""
     from linkwise.apps.reading import Reading
@@ -514,6 +547,9 @@ def _reading(
         delimiter,
         scale and scale.value,
         impute and impute.value,
+        text,
+        series or None,
+        skip_broken or None,
     )
 
 

@@ -18,7 +18,7 @@ from linkwise.apps.clusterers import Clustering, sizes
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.output import STDOUT, check_apart, check_free, write_labels, written
 from linkwise.apps.project import is_session
-from linkwise.apps.reading import Reading, existing, ids_of, pairs_of
+from linkwise.apps.reading import Reading, existing, ids_of, named, pairs_of
 from linkwise.apps.stream import emit
 from linkwise.apps.waiting import busy
 from linkwise.constraints import Constraints
@@ -43,6 +43,7 @@ def cluster(
     Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
     """
     clustering.check()
+    file = named(file)
     if is_session(file):
         way_out = screen.quoted("linkwise", "export", file, "--constraints", "PAIRS.csv")
         raise WrongUse(f"{file} is a session; name its data file, and take the pairs along with: {way_out}")
@@ -50,7 +51,7 @@ def cluster(
     check_free([labels], force=force)
     by_cobs = clustering.method == "cobs"
     with busy(f"reading {file.name}", "clusterings" if by_cobs else "clustering") as progress:
-        table, encoded = clustering.read(file, reading)
+        table, encoded, _ = clustering.read(file, reading, progress)
         pairs = _pairs(table, constraints)
         with clusterers.told_by_id(ids_of(table)):
             model = clustering.model(encoded).fit(encoded.X, constraints=pairs, progress=progress)

@@ -16,8 +16,9 @@ from linkwise.apps import screen
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.reading import Reading, read
 from linkwise.constraints import Constraints
-from linkwise.data import Encoded, Table
+from linkwise.data import Encoded, Rows
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.learner import Progress
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.words import cluster_lines, headline, shares_by_column, what_counts
 
@@ -93,13 +94,19 @@ class Clustering:
             given["cache"] = str(self.cache.absolute())
         return {**OF_COBS, **given, "random_state": self.seed or 0}
 
-    def read(self, file: Path, reading: Reading) -> tuple[Table, Encoded]:
+    def read(self, file: Path, reading: Reading, progress: Progress | None = None) -> Rows:
         """The file, as the method takes it: to a tree the scale is nothing, and categories are one column."""
+        source = reading.source(file)
         if self.method != "clusilc":
-            return read(file, reading.source())
+            return read(file, source, progress=progress)
+        if file.is_dir() or reading.text is not None or reading.series:
+            raise WrongUse(
+                "clusilc makes rules on columns, which images, texts and curves have not; take another"
+                " --method"
+            )
         if reading.scale is not None:
             raise WrongUse("clusilc counts every column alike, whatever its scale; leave --scale out")
-        return read(file, {**reading.source(), "scale": "none"}, "codes")
+        return read(file, {**source, "scale": "none"}, "codes")
 
     def model(self, encoded: Encoded) -> Any:
         """The clusterer for these rows."""
@@ -136,8 +143,10 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
-    if hasattr(model, "feature_weights_"):
+    if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
         parts.append(Text(screen.printable(what_counts(model.feature_weights_, encoded.features))))
+    if model.violations_ and getattr(model, "budget_exhausted_", False):
+        parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     return [*parts, screen.cluster_bars(sizes(model), width=width)]
 
 
@@ -183,6 +192,7 @@ def summary(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
         "pairs": pairs.n_constraints,
         "satisfied": pairs.n_constraints - model.violations_,
         "fell_back": getattr(model, "fell_back_", None),
+        "budget_exhausted": getattr(model, "budget_exhausted_", None),
         "columns": shares_by_column(model.feature_weights_, encoded.features)
         if hasattr(model, "feature_weights_")
         else None,

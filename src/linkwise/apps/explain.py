@@ -17,14 +17,17 @@ from linkwise.apps.demo import unit_scaled
 from linkwise.apps.exits import WrongUse, say
 from linkwise.apps.output import check_apart, check_free
 from linkwise.apps.project import data_path, existing_session, is_session
-from linkwise.apps.reading import Reading, ids_of, option, pairs_of, read
+from linkwise.apps.reading import Reading, ids_of, named, option, pairs_of, read
 from linkwise.apps.stream import emit
 from linkwise.apps.waiting import busy
 from linkwise.constraints import Constraints
-from linkwise.data import Encoded, Feature, Table, encode
+from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
+from linkwise.learner import Progress
+from linkwise.pairs import row_named
 from linkwise.reasons.explanation import Explanation, explain
+from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why, why
 from linkwise.reasons.words import cluster_lines, headline, shares_by_column, what_counts
 from linkwise.session.session import Session
@@ -57,8 +60,10 @@ class Subject:
     ----------
     labels : sequence
         Of every row.
-    columns : Encoded
-        In the user's units.
+    columns : Encoded or None
+        In the user's units; None where rows are no records.
+    items : Items or None
+        What the rows are; None where they are records.
     constraints : Constraints
     ids : list of str
     why : callable
@@ -73,10 +78,11 @@ class Subject:
     """
 
     labels: Any
-    columns: Encoded
+    columns: Encoded | None
+    items: Items | None
     constraints: Constraints
     ids: list[str]
-    why: Callable[[int, int, Explanation], Why]
+    why: Callable[[int, int, Explanation | None], Why]
     shares: dict[str, float] = field(default_factory=dict)
     counts: str = ""
     notes: tuple[str, ...] = ()
@@ -89,25 +95,22 @@ def explained(
     """Explain the clusters of a session, or those of the file `labels`."""
     if wanted.rows is not None and wanted.form != "rules":
         raise WrongUse(f"--rows says why in words; leave --format {wanted.form} out")
+    path = named(path)
     check_free([wanted.plot], force=wanted.force)
     _check_plot(wanted.plot)
-    with busy(f"reading {path.name}"):
+    with busy(f"reading {path.name}") as progress:
         if labels is None:
-            subject = of_session(path, reading, constraints)
+            subject = of_session(path, reading, constraints, progress)
         else:
-            subject = of_labels(path, reading, labels, constraints)
+            subject = of_labels(path, reading, labels, constraints, progress)
     check_apart([wanted.plot], subject.files)
     pair = None if wanted.rows is None else _positions(wanted.rows, subject.ids)
-    found = explain(
-        subject.labels,
-        subject.columns,
-        max_leaves=wanted.max_leaves,
-        fidelity=wanted.fidelity,
-        constraints=subject.constraints if subject.constraints.n_constraints else None,
-    )
+    found = _rules(subject, wanted)
     for note in subject.notes:
         say(note)
-    if pair is not None:
+    if found is None:
+        _without_columns(subject, wanted, pair)
+    elif pair is not None:
         _tell_why(subject, found, pair, as_json=wanted.as_json)
     elif wanted.as_json:
         emit(type="explanation", **found.to_dict(), columns=subject.shares)
@@ -115,12 +118,27 @@ def explained(
         print(FORMS[wanted.form](found))
     else:
         _print_rules(found, subject.counts)
-    if wanted.plot is not None:
+    if wanted.plot is not None and found is not None:
         _plot(found, wanted.plot)
 
 
+def _rules(subject: Subject, wanted: Wanted) -> Explanation | None:
+    """The clusters in rules; None where there are no columns to make them of."""
+    if subject.columns is None:
+        return None
+    return explain(
+        subject.labels,
+        subject.columns,
+        max_leaves=wanted.max_leaves,
+        fidelity=wanted.fidelity,
+        constraints=subject.constraints if subject.constraints.n_constraints else None,
+    )
+
+
 # ---------------------------------------------------------------- what is explained
-def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subject:
+def of_session(
+    path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
+) -> Subject:
     """The clusters of a session as of its last answer."""
     for name in reading.given():
         raise WrongUse(
@@ -132,7 +150,7 @@ def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subjec
     found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = kept.source
-    data, columns, encoded, ids = _data_of(found, source)
+    data, columns, encoded, items, ids = _data_of(found, source, progress)
     session = Session.open(found, encoded.X, ids=ids)
     with session:
         # all that is needed later, since the file is let go
@@ -141,6 +159,7 @@ def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subjec
     return Subject(
         labels,
         columns,
+        items,
         held,
         names,
         lambda i, j, rules: why(labels, i, j, constraints=evidence, stand_ins=stand_ins, explanation=rules),
@@ -150,13 +169,15 @@ def of_session(path: Path, reading: Reading, constraints: Path | None) -> Subjec
     )
 
 
-def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, Encoded, list[str] | None]:
-    """The data file of a session, its columns in their own units, the same as clustered, and its ids."""
+def _data_of(
+    path: Path, source: dict[str, Any], progress: Progress | None
+) -> tuple[Path | None, Encoded | None, Encoded, Items | None, list[str] | None]:
+    """The data of a session: file, columns in their own units, the same as clustered, items, ids."""
     if "demo" in source:
         bundled = datasets.load(source["demo"])
         features = tuple(Feature(name, name, None, "numeric") for name in bundled.names)
         units, scaled = (Encoded(X, features, ()) for X in (bundled.X, unit_scaled(bundled.X)))
-        return None, units, scaled, None
+        return None, units, scaled, None, None
     data = data_path(path, source)
     if data is None or "choices" not in source:
         what = source.get("file", "data that are in no file")
@@ -164,24 +185,31 @@ def _data_of(path: Path, source: dict[str, Any]) -> tuple[Path | None, Encoded, 
             f"{path} was made for {what}, which cannot be read here; explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
-    table, encoded = read(data, source)
-    return data, _in_own_units(table, source["impute"]), encoded, ids_of(table)
+    rows = read(data, source, progress=progress)
+    columns, items = _columns_or_items(rows, source["impute"])
+    return data, columns, rows.encoded, items, ids_of(rows.table)
 
 
-def _in_own_units(table: Table, impute: Any) -> Encoded:
-    return encode(table, scale="none", impute=impute, categories="codes")
+def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | None]:
+    """Of records the columns in their own units; what other rows are."""
+    if rows.items.kind != "record":
+        return None, rows.items
+    return encode(rows.table, scale="none", impute=impute, categories="codes"), None
 
 
-def of_labels(path: Path, reading: Reading, labels: Path, constraints: Path | None) -> Subject:
+def of_labels(
+    path: Path, reading: Reading, labels: Path, constraints: Path | None, progress: Progress | None = None
+) -> Subject:
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
         raise WrongUse(
             f"{path} is a session, which has clusters of its own; with --labels name the data file"
         )
-    source = reading.source()
-    table, _ = read(path, source)
-    columns = _in_own_units(table, source["impute"])
-    filled = [note for note in columns.notes if note.startswith("Missing")]
+    source = reading.source(path)
+    rows = read(path, source, progress=progress)
+    table = rows.table
+    columns, items = _columns_or_items(rows, source["impute"])
+    filled = [note for note in (columns or rows.encoded).notes if note.startswith("Missing")]
     ids = ids_of(table)
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
@@ -189,6 +217,7 @@ def of_labels(path: Path, reading: Reading, labels: Path, constraints: Path | No
     return Subject(
         of_rows,
         columns,
+        items,
         held,
         names,
         lambda i, j, rules: why(of_rows, i, j, constraints=held, explanation=rules),
@@ -215,12 +244,12 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
             continue
         if len(row) < 2 or not row[1].strip():
             raise DataError(f"{path}, line {line}: {','.join(row)!r} names no cluster; give id,cluster")
-        if row[0] not in position:
+        at = row_named(row[0], position)
+        if at is None:
             raise DataError(
                 f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …; "
                 "name the column that calls them as the file does: --id COLUMN"
             )
-        at = position[row[0]]
         if found[at] not in (None, row[1]):
             raise DataError(
                 f"{path}, line {line}: row {row[0]!r} is in cluster {found[at]} already; keep one"
@@ -249,6 +278,50 @@ def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- told
+def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | None) -> None:
+    """Clusters of texts by their words; of others only why two rows."""
+    items = subject.items
+    assert items is not None
+    of_rules = {
+        "--format": wanted.form != "rules",
+        "--max-leaves": wanted.max_leaves is not None,
+        "--fidelity": wanted.fidelity is not None,
+        "--plot": wanted.plot is not None,
+    }
+    for name, given in of_rules.items():
+        if given:
+            raise WrongUse(
+                f"{name} is about rules on columns, which {NAMES[items.kind]} have not; leave it out"
+            )
+    if pair is not None:
+        _tell_why(subject, None, pair, as_json=wanted.as_json)
+        return
+    if items.kind != "text":
+        raise WrongUse(
+            f"rules are made of columns, which {NAMES[items.kind]} have not; say why of two rows: --rows A "
+            "B, or describe the clusters by a table about the same rows: linkwise export SESSION --labels "
+            "L.csv, then linkwise explain TABLE --labels L.csv"
+        )
+    clusters = telling_words(subject.labels, [str(items.content(row)) for row in range(len(subject.ids))])
+    if wanted.as_json:
+        emit(
+            type="words",
+            clusters=[
+                {"cluster": c.cluster, "rows": c.n_rows, "words": [w._asdict() for w in c.words]}
+                for c in clusters
+            ],
+        )
+        return
+    console = Console()
+    console.print("The words that tell each cluster from the others:", style="bold", highlight=False)
+    for cluster in clusters:
+        console.print()
+        console.print(screen.rules(cluster.lines(), width=console.width), highlight=False)
+
+
+NAMES = {"text": "texts", "image": "images", "series": "curves"}
+
+
 def _print_rules(found: Explanation, counts: str) -> None:
     console = Console()
     console.print(headline(found), style="bold", highlight=False, markup=False)
@@ -259,7 +332,7 @@ def _print_rules(found: Explanation, counts: str) -> None:
         console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)
 
 
-def _tell_why(subject: Subject, found: Explanation, pair: tuple[int, int], *, as_json: bool) -> None:
+def _tell_why(subject: Subject, found: Explanation | None, pair: tuple[int, int], *, as_json: bool) -> None:
     reason = subject.why(*pair, found)
     call = subject.ids.__getitem__
     if not as_json:

@@ -118,14 +118,14 @@ def export(
             say(stale)
         if labels is not None:
             with written(labels) as file:
-                write_labels(session.ids, session.labels.tolist(), file)
+                write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
         if constraints is not None:
             with written(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
         if as_json:
             emit(type="export", current=stale is None, **_exported(session, labels, constraints))
         elif labels is None and constraints is None:
-            write_labels(session.ids, session.labels.tolist(), sys.stdout)
+            write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
         else:
             for what, target in (("clusters", labels), ("pairs", constraints)):
                 if target not in (None, STDOUT):

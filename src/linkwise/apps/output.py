@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TextIO
 
 from linkwise.apps.exits import WrongUse
+from linkwise.pairs import safe_cell
 
 STDOUT = Path("-")
 
@@ -48,8 +49,19 @@ def written(target: Path) -> AbstractContextManager[TextIO]:
     return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
 
 
-def write_labels(ids: Sequence[str], labels: Sequence[int], file: TextIO) -> None:
-    """``id,cluster``, one line a row."""
+def write_labels(
+    ids: Sequence[str], labels: Sequence[int], file: TextIO, *, names: Mapping[int, str] | None = None
+) -> None:
+    """``id,cluster``, one line a row, and ``name`` where clusters have names.
+
+    What looks like a formula stands behind an apostrophe.
+    """
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["id", "cluster"])
-    writer.writerows(zip(ids, labels, strict=True))
+    rows = zip(map(safe_cell, ids), labels, strict=True)
+    if not names:
+        writer.writerow(["id", "cluster"])
+        writer.writerows(rows)
+        return
+    called = {label: safe_cell(name) for label, name in names.items()}
+    writer.writerow(["id", "cluster", "name"])
+    writer.writerows((name, label, called.get(label, "")) for name, label in rows)

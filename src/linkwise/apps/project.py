@@ -9,10 +9,10 @@ from typing import Any
 
 from linkwise.apps.asking import Asking, first_learner, learner_in_words, other_learner
 from linkwise.apps.exits import WrongUse
-from linkwise.apps.reading import Reading, existing, ids_of, is_data, option, pairs_of, read
+from linkwise.apps.reading import Reading, existing, ids_of, is_data, named, option, pairs_of, read
 from linkwise.apps.screen import count, quoted
 from linkwise.constraints import Constraints
-from linkwise.data import Encoded, Table
+from linkwise.data import Encoded, Items, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.learner import Progress
 from linkwise.session.session import Session
@@ -31,9 +31,11 @@ class Project:
     path : Path
         The session file.
     data : Path
-        The data file.
+        The data file or folder.
     table : Table
     encoded : Encoded
+    items : Items
+        How a row is shown.
     resumed : bool
         Whether the session file was there.
     notes : tuple of str
@@ -45,6 +47,7 @@ class Project:
     data: Path
     table: Table
     encoded: Encoded
+    items: Items
     resumed: bool
     notes: tuple[str, ...] = field(default=())
 
@@ -52,9 +55,8 @@ class Project:
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
     """The session file that a path means: itself, or the one beside a data file."""
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name a data file or a session file")
-    if path.suffix == SUFFIX or is_session(path):
+    path = named(path)
+    if is_session(path):
         return path
     return path.with_name(path.name + SUFFIX)
 
@@ -74,7 +76,8 @@ def existing_session(path: Path, *, or_else: str = "") -> Path:
     found = session_path(path)
     if found.exists():
         return found
-    way_out = "" if path == found else f"; begin one with: {quoted('linkwise', 'ask', path)}"
+    way_out = f": {path} is a folder that none was begun about" if path.is_dir() else ""
+    way_out += "" if path == found else f"; begin one with: {quoted('linkwise', 'ask', path)}"
     if or_else and is_data(path):
         way_out += f"; or {or_else}"
     raise FileNotFoundError(f"there is no session {found}{way_out}")
@@ -152,7 +155,7 @@ def opened(
     if not os.access(path.parent, os.W_OK):
         raise WrongUse(f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH")
     source = _source(data, path, reading)
-    table, encoded = read(data, source)
+    table, encoded, items = read(data, source, progress=progress)
     source["choices"] = table.choices
     ids = ids_of(table)
     pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
@@ -165,7 +168,8 @@ def opened(
         if not path.exists():
             raise
         return _resumed(data, path, reading, asking, constraints, old, progress)  # begun twice at once
-    return Project(session, path, data, table, encoded, False, (*table.notes, *encoded.notes, *brought))
+    notes = (*table.notes, *encoded.notes, *brought)
+    return Project(session, path, data, table, encoded, items, False, notes)
 
 
 def _resumed(
@@ -184,12 +188,12 @@ def _resumed(
     _same_reading(path, reading, source)
     learner = other_learner(asking, described)
     pairs = None if constraints is None else (pairs_of(constraints, ids, len(ids)), constraints.name)
-    table, encoded = read(data, source)
+    table, encoded, items = read(data, source, progress=progress)
     try:
         session = Session.open(path, encoded.X, learner, ids=ids_of(table), progress=progress)
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
-        options = _id_option(source, reading)
+        options = (*_id_option(source, reading), *_kind_options(source))
         command = quoted("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{error}: {command}") from None
     try:
@@ -199,7 +203,7 @@ def _resumed(
         raise
     if learner is not None:
         notes.insert(0, f"{learner_in_words(session.learner)} asks from now on; all answers stay")
-    return Project(session, path, data, table, encoded, True, tuple(notes))
+    return Project(session, path, data, table, encoded, items, True, tuple(notes))
 
 
 def _old_session(old: Path | None, path: Path) -> Path | None:
@@ -217,7 +221,7 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
 
 def _source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
     """What the session keeps of where its data come from; the path is told from the session's folder."""
-    return {"file": os.path.relpath(data, path.parent), **reading.source()}
+    return {"file": os.path.relpath(data, path.parent), **reading.source(data)}
 
 
 def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
@@ -225,9 +229,10 @@ def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.given().items():
         if _plain(stored.get(name)) != _plain(value):
+            begun = f"with {option(name)} {_in_words(stored.get(name))}, not {_in_words(value)}"
+            begun = f"without {option(name)}" if value is True else begun
             raise WrongUse(
-                f"{path} was begun with {option(name)} {_in_words(stored.get(name))}, "
-                f"not {_in_words(value)}; leave {option(name)} out to go on, "
+                f"{path} was begun {begun}; leave {option(name)} out to go on, "
                 "or begin anew and keep the answers with: "
                 + quoted(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
             )
@@ -237,6 +242,13 @@ def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
     """What names the rows as they are named in the session: answers are carried over by it."""
     column = reading.id_column or source["choices"].get("id_column")
     return () if column is None else ("--id", column)
+
+
+def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
+    """What says that rows are texts or curves, as in the session."""
+    return Reading(
+        text=source["choices"].get("text"), series=source["choices"].get("series") or None
+    ).options()
 
 
 def _plain(value: Any) -> Any:
@@ -290,7 +302,7 @@ def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[S
     if data is None:
         return session, _stale_in_words(path, f"{source.get('file', 'the data')} is not there")
     try:
-        table, encoded = read(data, source)
+        table, encoded, _ = read(data, source, progress=progress)
         current = Session.open(path, encoded.X, ids=ids_of(table), progress=progress)
     except (DataError, DataMismatchError) as error:
         return session, _stale_in_words(path, f"{data} cannot be used ({error})")

@@ -1,4 +1,4 @@
-"""A data file, read and encoded as the command line says."""
+"""A data file or folder, read and encoded as the command line says."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from linkwise.apps.exits import WrongUse
 from linkwise.constraints import Constraints
-from linkwise.data import Encoded, Table, encode, read_table
+from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
 from linkwise.errors import DataError
+from linkwise.learner import Progress
+
+OF_ENCODING = ("scale", "impute")
+OF_FOLDERS = ("skip_broken",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +29,45 @@ class Reading:
     delimiter: str | None = None
     scale: str | None = None
     impute: str | None = None
+    text: str | None = None
+    series: bool | None = None
+    skip_broken: bool | None = None
 
     def given(self) -> dict[str, Any]:
         """What the command line does say."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table`."""
-        return {name: value for name, value in self.given().items() if name not in ("scale", "impute")}
+        """The part that is for `read_table` or `read_folder`."""
+        return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
 
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
-        listed = {name: _in_one(value) for name, value in self.given().items()}
-        return tuple(word for name, value in listed.items() for word in (option(name), value))
+        return tuple(
+            word
+            for name, value in self.given().items()
+            for word in ((option(name),) if value is True else (option(name), _in_one(value)))
+        )
 
-    def source(self) -> dict[str, Any]:
-        """All that decides what is read from a file."""
-        return {"choices": self.choices(), "scale": self.scale or "unit", "impute": self.impute}
+    def source(self, data: Path) -> dict[str, Any]:
+        """All that decides what is read from a file or a folder."""
+        self._check(data)
+        usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
+        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
+
+    def _check(self, data: Path) -> None:
+        """Refuse options that do not go together."""
+        for name in self.given():
+            if data.is_dir() and name not in OF_FOLDERS:
+                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {option(name)} out")
+            if not data.is_dir() and name in OF_FOLDERS:
+                raise WrongUse(f"{option(name)} is for folders of images; leave it out")
+            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+                raise WrongUse(
+                    f"with --text rows are compared by their words alone; leave {option(name)} out"
+                )
+            if self.series and name == "impute":
+                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
 
 
 def _in_one(value: Any) -> str:
@@ -55,27 +82,41 @@ def option(name: str) -> str:
     return f"--{name.removesuffix('_column').replace('_', '-')}"
 
 
-def read(data: Path, source: dict[str, Any], categories: Categories = "columns") -> tuple[Table, Encoded]:
-    """The table of a file and its numbers, as `Reading.source` has it."""
-    table = read_table(existing(data), **source["choices"])
+def read(
+    data: Path,
+    source: dict[str, Any],
+    categories: Categories = "columns",
+    progress: Progress | None = None,
+) -> Rows:
+    """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
+    if existing(data).is_dir():
+        try:
+            return read_folder(data, **source["choices"], progress=progress)
+        except ImportError as error:
+            raise WrongUse(str(error)) from error
+    table = read_table(data, **source["choices"])
     try:
-        return table, encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
+        encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
+        return Rows(table, encoded, items_of(table))
     except DataError as error:
         raise DataError(f"{data.name}: {error}") from error
 
 
 def existing(data: Path) -> Path:
-    """A data file that is there."""
-    if data.is_dir():
-        raise DataError(f"{data} is a folder; name a file in it")
+    """A data file or folder that is there."""
     if not data.exists():
         raise FileNotFoundError(f"there is no file {data}")
     return data
 
 
 def is_data(path: Path) -> bool:
-    """Whether a path is by its name a data file."""
-    return path.suffix.lower() in ENDINGS
+    """Whether a path is a folder, or by its name a data file."""
+    return path.is_dir() or path.suffix.lower() in ENDINGS
+
+
+def named(path: Path) -> Path:
+    """The path, with a name where it has none, as the folder ``.`` has."""
+    return path.resolve() if path.name in ("", "..") else path
 
 
 def ids_of(table: Table) -> list[str] | None:

@@ -1,4 +1,7 @@
-"""``linkwise serve``: the page on which people answer, for a browser on this machine or elsewhere."""
+"""``linkwise serve``: the page on which people answer, for a browser on this machine or elsewhere.
+
+The address is printed before anything heavy is imported, let alone read.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,15 @@ from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from linkwise.apps.asking import Asking
 from linkwise.apps.exits import INTERRUPTED, Interrupted, WrongUse, say
-from linkwise.apps.reading import Reading
-from linkwise.apps.screen import count, printable, quoted
 
 if TYPE_CHECKING:
+    from linkwise.apps.asking import Asking
     from linkwise.apps.page.desk import Desk
     from linkwise.apps.page.guard import Door
     from linkwise.apps.page.room import Room
     from linkwise.apps.project import Project
+    from linkwise.apps.reading import Reading
 
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
@@ -62,8 +64,7 @@ class Subject:
 
 def serve(
     file: Path,
-    reading: Reading,
-    asking: Asking,
+    options: Callable[[], tuple[Reading, Asking]],
     where: Where,
     *,
     session: Path | None = None,
@@ -71,7 +72,8 @@ def serve(
     old: Path | None = None,
     budget: int | None = None,
 ) -> None:
-    """Serve the page about the rows of `file`, until Ctrl-C."""
+    """Serve the page about the rows of `file`, until Ctrl-C; `options` are made after the address is out."""
+    file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
     def begin() -> Desk:
@@ -82,11 +84,13 @@ def serve(
         if session is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(opened(data, path, reading, asking, constraints=constraints, old=old))
+        found.append(opened(data, path, *options(), constraints=constraints, old=old))
         _tell(found[0])
         return of_project(found[0], budget=budget)
 
     def ended(n_answers: int | None) -> str:
+        from linkwise.apps.screen import count, printable, quoted
+
         again = quoted("linkwise", "serve", file, *(() if session is None else ("--session", session)))
         if not found:
             return f"interrupted before the first question; everything said is saved; go on with: {again}"
@@ -160,7 +164,7 @@ def _password(where: Where) -> str | None:
             f"give one by --password-file FILE or in {PASSWORD}"
         )
     if len(given) < LEAST_PASSWORD:
-        raise WrongUse(f"{place} has {count(len(given), 'letter')}; a password has {LEAST_PASSWORD} or more")
+        raise WrongUse(f"{place} has {len(given)} letters; a password has {LEAST_PASSWORD} or more")
     return given
 
 

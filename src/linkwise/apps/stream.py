@@ -33,7 +33,7 @@ class JsonLines:
     """
 
     def __init__(
-        self, item: Callable[[int], dict[str, str]], id_of: Callable[[int], str], session: str
+        self, item: Callable[[int], dict[str, Any]], id_of: Callable[[int], str], session: str
     ) -> None:
         self.item = item
         self.id_of = id_of

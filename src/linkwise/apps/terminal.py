@@ -35,6 +35,8 @@ class Terminal:
     budget : int, optional
     commands : callable, optional
         ``commands(reason, status)`` tells what can be done next: what for, and the command.
+    counts : callable, optional
+        Says which columns count, where that is learned; None where it is not.
     """
 
     def __init__(
@@ -45,12 +47,14 @@ class Terminal:
         *,
         budget: int | None = None,
         commands: NextCommands | None = None,
+        counts: Callable[[], str | None] | None = None,
     ) -> None:
         self.console = console
         self.pair = pair
         self.name_of = name_of
         self.budget = budget
         self.commands = commands
+        self.counts = counts
 
     def ask(self, question: Question, name: str, status: Status) -> None:
         """Heading, both items, keys, prompt."""
@@ -97,6 +101,8 @@ class Terminal:
         commands = self.commands(reason, status) if self.commands else ()
         self._show(Text())
         self._show(screen.ending(reason, status, width=self.console.width))
+        if self.counts is not None and (said := self.counts()) is not None:
+            self._show(Text(screen.printable(said)))
         self._show(Text())
         for line in screen.next_steps(commands):
             self.console.print(line, soft_wrap=True, highlight=False)  # a command must survive copying

@@ -17,6 +17,10 @@ Changed, and why (`FeatureWeightClustering.paper` is as printed, its misprints m
   constraints mislead.
 - Draws of k-means are made once for a set of dimensions, then each weighting goes on from the means of the
   best so far: it is compared by what it does, and takes a few iterations instead of ten runs.
+- A clusterer that takes constraints gets them at the end only. With them it would satisfy all under any
+  weights, and none would be learned: PCKMeans then reaches a mean ARI of 0.77, 0.90 and 0.74 on iris, wine
+  and breast cancer (50 constraints, ten runs), instead of 0.84, 0.94 and 0.77.
+- A must-link between two rows of noise is not satisfied by that.
 - Nothing is tuned any more where every constraint is satisfied: for validity alone columns are dropped until
   what is left falls into groups, whatever these mean. So without constraints it is plain k-means; with some
   it never satisfies less.
@@ -33,21 +37,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import has_fit_parameter
 
 from linkwise.cluster.common import points
 from linkwise.cluster.common.base import CenteredClusterer
+from linkwise.cluster.common.plugged import by_estimator, judged, predicted, refuse_class, takes_constraints
 from linkwise.cluster.common.weighing import (
     Aim,
     Array,
     Cluster,
     Clustered,
     Trials,
-    Validity,
     Weighting,
-    by_estimator,
     by_factors,
     by_steps,
     k_means,
@@ -80,21 +81,23 @@ class FeatureWeightClustering(CenteredClusterer):
     Parameters
     ----------
     n_clusters : int
-        Of `clusterer` too, where it has such a parameter.
+        Of `clusterer` too, or of the last step of a pipeline, where it has such a parameter that is not None.
     clusterer : estimator, optional
-        What clusters weighted rows: anything with ``fit_predict``. It gets `random_state`, and the
-        constraints where it takes them. None: k-means.
+        What clusters weighted rows: anything with ``fit_predict``. Where its own, or that of a step of a
+        pipeline, is None it gets `random_state`. If it takes constraints it gets them for the clustering
+        under the best weights; these are judged by what it does without. None: k-means.
     svd : {"scores", "whiten", "none"}
         The dimensions that are weighted: those of the singular value decomposition, in their scale or all in
         one; or the columns of X.
     validity : callable, optional
         ``validity(rows, labels)``, the higher the better, of weighted rows and labels in which -1 is noise.
-        None: 1 / (1 + S_Dbw).
+        One that raises a ValueError, or gives NaN, has no value: the worst. None: 1 / (1 + S_Dbw).
     n_dimensions : int, optional
         Leading dimensions that are used; the others have weight 0. None: all.
     sequential : bool
-        Whether two dimensions are tuned first, then one more in each round; the best round counts.
-        Otherwise all are tuned together.
+        Whether two dimensions are tuned first, then one more in each round; the best round counts. Of many
+        dimensions several join at once, so that each round has 30 clusterings and the last has all
+        dimensions. Otherwise all are tuned together.
     start : {"best", "mmc"}
         Where a climb starts: at the best between equal weights and the metric of the constraints, or at this.
     delta : float, optional
@@ -103,7 +106,8 @@ class FeatureWeightClustering(CenteredClusterer):
     sweeps : int
         Over all dimensions of a round, at most.
     max_evals : int
-        Clusterings, at most (one for each start and round is always made).
+        Clusterings, at most, in equal shares for the rounds; the last with constraints, by a `clusterer` that
+        takes them, comes on top.
     n_init : int
         Draws of k-means in each round.
     random_state : int, RandomState or None
@@ -111,9 +115,10 @@ class FeatureWeightClustering(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Means of the clusters in the columns of X.
+    cluster_centers_ : ndarray of shape (labels_.max() + 1, n_features)
+        Means of the clusters in the columns of X; noise has none.
     n_clusters_ : int
+        Noise counts as one.
     violations_ : int
         Number of constraints that `labels_` break.
     weights_ : ndarray of shape (n_dimensions,)
@@ -125,11 +130,11 @@ class FeatureWeightClustering(CenteredClusterer):
         How much each column of X counts in the learned distance: its share of the squared distance of two
         rows, on average. They add up to 1; under equal weights they are the shares of the variance.
     quality_ : float
-        Weight of the satisfied constraints, plus validity.
+        Weight of the satisfied constraints, plus validity; minus infinity where this has no value.
     n_evals_ : int
         Clusterings made.
     budget_exhausted_ : bool
-        Whether `max_evals` ended the climb.
+        Whether a round was cut short by `max_evals` or its share of it.
     history_ : list of Round
 
     Notes
@@ -209,85 +214,88 @@ class FeatureWeightClustering(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
+        refuse_class(self.clusterer)
         self.mean_, self.components_ = dimensions(X, self.svd)
-        Z = _projected(X, self.mean_, self.components_)
-        aim = Aim(Z, constraints, self._cluster(constraints, k, seed), self._validity())
-        best, used = self._climbed(aim.first(self.n_dimensions or aim.Z.shape[1]), progress)
-        self._weights, self._centers = best.weights, best.found.centers
-        self.weights_ = np.zeros(aim.Z.shape[1])
+        plain = self.svd == "none"
+        Z = X - self.mean_ if plain else projected(X, self.mean_, self.components_)
+        validity = s_dbw_validity if self.validity is None else judged(self.validity)
+        aim = Aim(Z, constraints, self._cluster(k, seed), validity)
+        best = self._climbed(aim.first(self.n_dimensions or Z.shape[1]), progress)
+        if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
+            best = self._told(aim, best, k, seed)
+        self._weights, self._found = best.weights, best.found
+        self.weights_ = np.zeros(Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
-        self.feature_weights_ = shares(self.weights_, self.components_, aim.Z)
+        self.feature_weights_ = shares(self.weights_, self.components_, Z)
         self.quality_ = best.satisfied + best.validity
-        self.n_evals_, self.budget_exhausted_ = used, used >= self.max_evals
-        self._model: Any = None
-        if self.clusterer is not None:
-            rows = aim.first(len(best.weights)).Z * np.sqrt(best.weights)
-            self._model, given = self._labelled(rows, constraints, k, seed)
-            self._names = np.unique(given[given != -1])
-        return self._centred(X, best.found.labels)
+        means = best.found.centers
+        empty = np.zeros((len(means), X.shape[1]))
+        self.cluster_centers_ = points.means(X, best.found.labels, empty) if len(means) else empty
+        return best.found.labels
 
-    def _centred(self, X: NDArray[Any], labels: Labels) -> Labels:
-        k = len(self._centers)
-        empty = np.zeros((k, X.shape[1]))
-        self.cluster_centers_ = points.means(X, labels, empty) if k else empty
-        return labels
-
-    def _climbed(self, aim: Aim, progress: Progress | None) -> tuple[Weighting, int]:
-        """The best weighting of all rounds, and how many clusterings that took."""
+    def _climbed(self, aim: Aim, progress: Progress | None) -> Weighting:
+        """The best weighting of all rounds."""
 
         def told(done: int, _: int) -> None:
             if progress is not None:
                 progress(min(done, self.max_evals), self.max_evals)
 
-        d, until = aim.Z.shape[1], self.delta is None
+        d, until, mixed = aim.Z.shape[1], self.delta is None, self.start == "best"
         self.history_: list[Round] = []
-        plain = Trials(aim, 1, told)(np.ones(d))
-        if d == 1 or aim.constraints.n_constraints == 0 or (until and not plain.broken):
-            return plain, 1
-        best, before, done = plain if self.start == "best" else None, None, 1
+        self.budget_exhausted_, done = False, 0
+        idle = d == 1 or aim.constraints.n_constraints == 0
+        best: Weighting | None = None
+        before: Weighting | None = None
+        if idle or until or mixed:  # else equal weights are none of the starts
+            plain = Trials(aim, 1, told)(np.ones(d))
+            done = 1
+            if idle or (until and not plain.broken):
+                self.n_evals_ = done
+                return plain
+            best = plain if mixed or done == self.max_evals else None
         tune = by_factors if self.delta is None else by_steps(self.delta)
-        rounds = range(2, d + 1) if self.sequential else (d,)
-        for m in rounds:
-            most = min(self.max_evals, done + max(LEAST_OF_A_ROUND, self.max_evals // len(rounds)))
-            trials, mixed = Trials(aim.first(m), most, told, done), self.start == "best"
+        rounds = dimensions_by_round(d, self.max_evals) if self.sequential else [d]
+        for at, m in enumerate(rounds):
+            most = done + (self.max_evals - done) // (len(rounds) - at)
+            if most == done:
+                self.budget_exhausted_ = True
+                break
+            trials = Trials(aim.first(m), most, told, done)
             before = tuned(trials, before, tune, self.sweeps, mixed=mixed, until_satisfied=until)
             done = trials.done
             self.history_.append(Round(m, before.satisfied, before.validity, done))
             best = before if best is None or before.better_than(best) else best
-            if done >= self.max_evals or (until and not best.broken):
+            if until and not best.broken:
                 break
+            self.budget_exhausted_ |= trials.spent
         assert best is not None
-        return best, done
+        self.n_evals_ = done
+        return best
 
-    def _validity(self) -> Validity:
-        given = self.validity
-        return s_dbw_validity if given is None else lambda rows, found: given(rows, found.labels)
+    def _cluster(self, k: int, seed: int) -> Cluster:
+        return (
+            k_means(k, seed, self.n_init) if self.clusterer is None else by_estimator(self.clusterer, k, seed)
+        )
 
-    def _cluster(self, constraints: Constraints, k: int, seed: int) -> Cluster:
-        if self.clusterer is None:
-            return k_means(k, seed, self.n_init)
-        return by_estimator(lambda rows: self._labelled(rows, constraints, k, seed)[1])
-
-    def _labelled(self, rows: Array, constraints: Constraints, k: int, seed: int) -> tuple[Any, NDArray[Any]]:
-        """`clusterer`, fitted to weighted rows, and its labels."""
-        known = self.clusterer.get_params()
-        wanted = {"n_clusters": k, "random_state": seed}
-        model = clone(self.clusterer).set_params(**{name: wanted[name] for name in wanted if name in known})
-        told = {"constraints": constraints} if has_fit_parameter(model, "constraints") else {}
-        return model, np.asarray(model.fit_predict(rows, **told))
+    def _told(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
+        """What the clusterer makes of the constraints under the best weights."""
+        self.n_evals_ += 1
+        cluster = by_estimator(self.clusterer, k, seed, aim.constraints)
+        return Trials(aim.first(len(best.weights))._replace(cluster=cluster), 1)(best.weights)
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
-        rows = _projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
-        if len(self._centers) == 0:
-            return np.full(len(rows), -1, dtype=np.int32)
-        nearest = points.nearest(rows, self._centers)[0]
-        if not hasattr(self._model, "predict"):
-            return nearest
-        given = np.asarray(self._model.predict(rows))
-        place = np.searchsorted(self._names, given).clip(max=len(self._names) - 1)
-        named = np.where(self._names[place] == given, place, nearest)  # clusters that had no row so far
-        return np.where(given == -1, -1, named).astype(np.int32)
+        rows = projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
+        return predicted(self._found, rows)
+
+
+def dimensions_by_round(d: int, max_evals: int) -> list[int]:
+    """How many of `d` dimensions each round tunes: from 2 on, one more in each; all in the last.
+
+    Where so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions join at once.
+    """
+    n_rounds = min(d - 1, max(1, max_evals // LEAST_OF_A_ROUND))
+    return [round(m) for m in np.linspace(d, 2, n_rounds).tolist()[::-1]]
 
 
 def s_dbw_validity(rows: Array, found: Clustered) -> float:
@@ -316,7 +324,8 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     return mean, directions
 
 
-def _projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
+def projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
+    """(n, m) rows in their dimensions."""
     with one_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)

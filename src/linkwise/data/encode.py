@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.new_rows import encoded_alike
-from linkwise.data.roles import Role, as_numbers, as_words, kind
+from linkwise.data.curves import curves_of
+from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.roles import as_numbers, as_words, kind
+from linkwise.data.series import encode_series
 from linkwise.data.table import Table
+from linkwise.data.texts import encode_texts
 from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
 
@@ -18,89 +20,10 @@ Scale = Literal["unit", "standard", "none"]
 Categories = Literal["columns", "codes"]
 
 
-@dataclass(frozen=True)
-class Feature:
-    """One column of the matrix, and the way back to the table's units.
-
-    Attributes
-    ----------
-    name : str
-        The source column, with "=category" where it is one of several made from that column.
-    source : str
-        Column of the table.
-    category : str or None
-        For a column of 0 and 1: the value that 1 stands for.
-    role : str
-        numeric, category or date (a date is in days since 1970-01-01 in original units).
-    offset, scale : float
-        Original value = `offset + scale * X[:, j]`.
-    categories : tuple of str
-        For a column of codes: the values that 0, 1, ... stand for.
-    unit : str
-        ``days`` for durations, ``UTC`` for moments that have a time zone.
-    """
-
-    name: str
-    source: str
-    category: str | None
-    role: Role
-    offset: float = 0.0
-    scale: float = 1.0
-    categories: tuple[str, ...] = ()
-    unit: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """A table as numbers.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features), float64, C-contiguous
-    features : tuple of Feature
-    notes : tuple of str
-        What was done, in sentences.
-    """
-
-    X: NDArray[np.float64]
-    features: tuple[Feature, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Name of each column of `X`."""
-        return tuple(feature.name for feature in self.features)
-
-    @property
-    def nominal(self) -> tuple[int, ...]:
-        """The columns of `X` that hold codes of categories, as `linkwise.ClusILC` takes them."""
-        return tuple(at for at, feature in enumerate(self.features) if feature.categories)
-
-    def transform(self, rows: Any) -> NDArray[np.float64]:
-        """New rows as numbers, encoded as the table was.
-
-        Parameters
-        ----------
-        rows : Table or DataFrame
-            With the columns of the table; one row is enough. A word that was not in the table is none of
-            its categories.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features)
-
-        Raises
-        ------
-        DataError
-            A column is not there, or holds words in place of numbers, or values are missing or infinite.
-        """
-        return encoded_alike(self.features, rows)
-
-
 def encode(
     table: Table,
     *,
-    scale: Scale = "unit",
+    scale: Scale | None = None,
     impute: Literal["median"] | None = None,
     categories: Categories = "columns",
 ) -> Encoded:
@@ -109,10 +32,11 @@ def encode(
     Parameters
     ----------
     table : Table
-    scale : {"unit", "standard", "none"}, default="unit"
-        unit: each numeric column runs from 0 to 1; standard: mean 0 and deviation 1; none: as it is.
+    scale : {"unit", "standard", "none"}, optional
+        Of records, "unit" by default. unit: each numeric column runs from 0 to 1; standard: mean 0 and
+        deviation 1; none: as it is.
         Categories become one column of 0 and 1 each, true/false becomes a single one; these stay
-        0 and 1 whatever the scale.
+        0 and 1 whatever the scale. Of series, "standard" by default, see `encode_series`. Texts have none.
     categories : {"columns", "codes"}, default="columns"
         columns: as just said, for methods that measure distances. codes: one column 0, 1, 2, ... for all
         categories of a source column, for methods that are told which columns are nominal.
@@ -127,12 +51,18 @@ def encode(
     Raises
     ------
     DataError
-        Infinite values; missing values without `impute`; values too large for the scale.
+        Infinite values; missing values without `impute`; values too large for the scale; texts or series of
+        which nothing can be made (see `encode_texts`, `encode_series`).
+    ValueError
+        A choice that is not there, or a scale or `impute` for texts, or `impute` for series.
     """
-    if scale not in ("unit", "standard", "none"):
+    if scale not in (None, "unit", "standard", "none"):
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")
     if impute not in (None, "median"):
         raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
+    if table.kind != "record":
+        return _of_kind(table, scale, impute)
+    scale = scale or "unit"
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
     numbers = {name: as_numbers(table.frame[name]) for name in table.features if _is_number(table, name)}
@@ -156,6 +86,20 @@ def encode(
         if name in missing:
             filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
     return _joined(table, blocks, _notes(table, blocks, filled, scale, categories))
+
+
+def _of_kind(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
+    """Texts and series."""
+    if impute is not None:
+        raise ValueError(f"impute is for records; {table.kind} rows have other ways with what is missing.")
+    if table.kind == "series":
+        curves = curves_of(table.frame, table.columns)
+        names = table.features if len(table.features) > 1 else None
+        return encode_series(curves, scale or "standard", names)
+    if scale is not None:
+        raise ValueError(f"Texts have no scale, not {scale!r}: all are points of unit length.")
+    (name,) = table.features
+    return encode_texts(as_words(table.frame[name]), name)
 
 
 def _is_number(table: Table, name: str) -> bool:

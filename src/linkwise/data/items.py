@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.data.png import as_bytes, png
+from linkwise.data.roles import Kind
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
     from linkwise.data.table import Table
 
-Kind = Literal["record", "text", "image", "series"]
 Content = str | bytes | list[float | None] | None
 Fields = Callable[[int], dict[str, str]]
 

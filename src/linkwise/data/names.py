@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 from linkwise.data.words import listed
 from linkwise.errors import DataError
@@ -24,18 +25,24 @@ def as_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def check_names(
-    there: list[str], id_column: str | None, columns: Sequence[str] | None, drop: Sequence[str]
+    there: list[str],
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    text: str | None = None,
 ) -> None:
     """Refuse names that are not there, and one column put to two uses."""
-    for name in (*([] if id_column is None else [id_column]), *(columns or ()), *drop):
+    single = [name for name in (id_column, text) if name is not None]
+    for name in (*single, *(columns or ()), *drop):
         if name not in there:
             raise DataError(unknown_column(name, there))
     uses: dict[str, set[str]] = {
         "the id": set() if id_column is None else {id_column},
         "a feature": set(columns or ()),
+        "the text": set() if text is None else {text},
         "dropped": set(drop),
     }
-    for one, other in (("the id", "a feature"), ("the id", "dropped"), ("a feature", "dropped")):
+    for one, other in combinations(uses, 2):
         for name in uses[one] & uses[other]:
             raise DataError(f"Column '{name}' is to be {one} and {other}: name it once.")
 

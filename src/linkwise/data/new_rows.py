@@ -17,7 +17,7 @@ from linkwise.errors import DataError
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from linkwise.data.encode import Feature
+    from linkwise.data.encoded import Feature
 
 
 def encoded_alike(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
@@ -26,6 +26,10 @@ def encoded_alike(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]
 
     frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
     for feature in features:
+        if feature.role in ("document", "sample", "image"):
+            raise DataError(
+                "Texts, curves and images are encoded all together; encode old and new rows at once."
+            )
         if feature.source not in frame.columns:
             raise DataError(unknown_column(feature.source, frame.columns))
     columns = [_column(feature, frame[feature.source]) for feature in features]

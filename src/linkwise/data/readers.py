@@ -34,6 +34,8 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     delimiter: str | None = None,
+    text: str | None = None,
+    series: bool = False,
 ) -> Table:
     """Read a file and understand its columns.
 
@@ -43,7 +45,7 @@ def read_table(
         .csv, .tsv, .tab or .txt (UTF-8, a line of column names first), .parquet, .jsonl, .ndjson or
         .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
         only 2-D one; ids from a 1-D array named ids or id).
-    id_column, columns, drop
+    id_column, columns, drop, text, series
         As for `from_frame`.
     delimiter : str, optional
         What separates the columns of a text file. By default one of , ; tab | is found out.
@@ -73,17 +75,24 @@ def read_table(
     try:
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-            frame, said = _typed(written, True, id_column, columns, drop)
+            frame, said = _typed(written, True, id_column, columns, drop, text)
             notes = notes + said
         elif ending in _JSON:
-            frame, notes = _typed(read_json_lines(raw), False, id_column, columns, drop)
+            frame, notes = _typed(read_json_lines(raw), False, id_column, columns, drop, text)
         elif ending == ".parquet":
             frame, notes = _parquet(raw), []
         else:
             frame, own_ids, notes = read_array(raw)
             id_column = id_column or (None if own_ids in drop else own_ids)
         return understand(
-            frame, id_column=id_column, columns=columns, drop=drop, delimiter=delimiter, notes=notes
+            frame,
+            id_column=id_column,
+            columns=columns,
+            drop=drop,
+            delimiter=delimiter,
+            text=text,
+            series=series,
+            notes=notes,
         )
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
@@ -102,14 +111,15 @@ def _typed(
     id_column: str | None,
     columns: Sequence[str] | None,
     drop: Sequence[str],
+    text: str | None,
 ) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse text columns, all but the id: it is found first, so that ids stay as they are written."""
+    """Parse text columns, all but ids, found first, and texts to compare: these stay as they are written."""
     import narwhals as nw
 
     frame = nw.from_native(written, eager_only=True)
-    check_names(frame.columns, id_column, columns, drop)
-    id_column = find_id(frame, id_column, {*(columns or ()), *drop})
-    parsed, notes = parse_columns(written, {id_column, *drop}, numbers)
+    check_names(frame.columns, id_column, columns, drop, text)
+    id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
+    parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers)
     return nw.from_native(parsed, eager_only=True), notes
 
 

@@ -16,8 +16,23 @@ from linkwise.errors import DataError
 if TYPE_CHECKING:
     import narwhals as nw
 
-Role = Literal["numeric", "category", "date", "text", "id", "label", "constant", "left out"]
-FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date")
+Kind = Literal["record", "text", "image", "series"]
+"""What a row is to the person who judges it."""
+Role = Literal[
+    "numeric",
+    "category",
+    "date",
+    "document",
+    "sample",
+    "curve",
+    "image",
+    "text",
+    "id",
+    "label",
+    "constant",
+    "left out",
+]
+FEATURE_ROLES: tuple[Role, ...] = ("numeric", "category", "date", "document", "sample", "curve")
 
 MOST_CATEGORIES = 30  # more of them are free text unless the user names the column
 MOST_NAMED_CATEGORIES = 1000  # and more than these are refused even then
@@ -40,8 +55,9 @@ class Column:
     ----------
     name : str
     role : str
-        numeric, category or date (these three are features); text, label, constant or left out
-        (not used for clustering); id.
+        numeric, category or date (what records are compared by); document (the texts that are compared);
+        sample (one value of each curve) or curve (all of them, as lists); text, label, constant or left
+        out (not used for clustering); id.
     reason : str
         Why, in a few words.
     """

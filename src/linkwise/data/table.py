@@ -11,7 +11,8 @@ import numpy as np
 from linkwise.data.arrays import array_frame
 from linkwise.data.ids import checked_ids, find_id
 from linkwise.data.names import as_names, check_names, check_unique
-from linkwise.data.roles import FEATURE_ROLES, Column, Role, column_of, hint
+from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
+from linkwise.data.uses import as_curves, as_document
 from linkwise.data.words import listed, shown
 from linkwise.errors import DataError
 
@@ -34,7 +35,8 @@ class Table:
     notes : tuple of str
         What was chosen without being asked for, in sentences.
     choices : dict
-        The arguments (id_column, columns, drop, delimiter) that give this table again; JSON can hold them.
+        The arguments (id_column, columns, drop, delimiter; text and series where given) that give this table
+        again; JSON can hold them.
     """
 
     ids: tuple[str, ...] | None
@@ -60,21 +62,29 @@ class Table:
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
         hidden = {*FEATURE_ROLES, "id"}
-        dropped = self.choices["drop"]
+        dropped = self.choices.get("drop", ())
         return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
+
+    @property
+    def kind(self) -> Kind:
+        """What a row is: a record, a text or a series."""
+        roles = {column.role for column in self.columns}
+        return "text" if "document" in roles else "series" if roles & {"sample", "curve"} else "record"
 
     @property
     def roles(self) -> dict[str, Role]:
         """Role of each column, by name."""
         return {column.name: column.role for column in self.columns}
 
-    def item(self, row: int) -> dict[str, str]:
+    def item(self, row: int, names: Sequence[str] | None = None) -> dict[str, str]:
         """One row as a person sees it: features first, then the other columns; not the id.
 
         Parameters
         ----------
         row : int
             Position from 0 to n_rows - 1.
+        names : sequence of str, optional
+            Columns, where not all are wanted.
 
         Returns
         -------
@@ -86,7 +96,7 @@ class Table:
         # cell by cell, since pandas turns integers into floats where it makes one row of several columns
         return {
             name: shown(self.frame[name][row : row + 1].to_list()[0])
-            for name in (*self.features, *self.shown)
+            for name in ((*self.features, *self.shown) if names is None else names)
         }
 
 
@@ -96,6 +106,8 @@ def from_frame(
     id_column: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    text: str | None = None,
+    series: bool = False,
 ) -> Table:
     """Understand a DataFrame or a 2-D array.
 
@@ -111,6 +123,11 @@ def from_frame(
         class, label, target or so are then left out.
     drop : sequence of str, default=()
         Columns neither used nor shown.
+    text : str, optional
+        Column of texts that the rows are compared by, and by nothing else.
+    series : bool, default=False
+        Whether each row is a curve: one column of lists, or a column of numbers for each sample, in the
+        order of the table.
 
     Returns
     -------
@@ -123,7 +140,15 @@ def from_frame(
         column left to cluster by.
     """
     table = as_narwhals(frame)
-    return understand(table, id_column=id_column, columns=columns, drop=drop, notes=_index_note(frame))
+    return understand(
+        table,
+        id_column=id_column,
+        columns=columns,
+        drop=drop,
+        text=text,
+        series=series,
+        notes=_index_note(frame),
+    )
 
 
 def _index_note(frame: Any) -> list[str]:
@@ -141,29 +166,49 @@ def understand(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     delimiter: str | None = None,
+    text: str | None = None,
+    series: bool = False,
     notes: Sequence[str] = (),
 ) -> Table:
     """`from_frame` for what a reader brought, with the reader's own notes first."""
     columns, drop = as_names(columns), as_names(drop) or ()
-    check_names(frame.columns, id_column, columns, drop)
+    check_names(frame.columns, id_column, columns, drop, text)
+    if text is not None and (series or columns is not None):
+        raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) == 0:
         raise DataError("The table has 0 sample(s): a minimum of 1 row is required.")
     if len(frame) == 1:
         raise DataError("The table has 1 row; at least 2 are needed to compare.")
-    id_column = find_id(frame, id_column, {*(columns or ()), *drop})
+    id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
-    found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
-    hints = [hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")]
-    told = [note for note in hints if note is not None]
-    if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_nothing_left(found, told))
+    found: tuple[Column, ...]
+    if text is not None:
+        found, told = as_document(frame, text, id_column, drop)
+    elif series:
+        found, told = as_curves(frame, columns, id_column, drop)
+    else:
+        found, told = _as_records(frame, columns, id_column, drop)
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
         "drop": list(drop),
         "delimiter": delimiter,
+        **({} if text is None else {"text": text}),
+        **({"series": True} if series else {}),
     }
-    return Table(ids, frame, found, (*notes, *_notes(found, id_column, columns), *told), choices)
+    return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
+
+
+def _as_records(
+    frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
+) -> tuple[tuple[Column, ...], list[str]]:
+    """What each column is where rows are compared by all that can be compared, and what is said of it."""
+    found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
+    hints = [hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")]
+    told = [note for note in hints if note is not None]
+    if not any(column.role in FEATURE_ROLES for column in found):
+        raise DataError(_nothing_left(found, told))
+    return found, [*_notes(found, columns), *told]
 
 
 def _column(
@@ -188,17 +233,19 @@ def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
     return " ".join([f"No column is left to cluster by: {why}.", *told])
 
 
-def _notes(found: Sequence[Column], id_column: str | None, columns: Sequence[str] | None) -> list[str]:
+def _id_note(id_column: str | None) -> str:
+    if id_column is None:
+        return "Rows are known by their position, counted from 0: no column serves as id."
+    return f"Rows are known by column '{id_column}', whose values are unique and complete."
+
+
+def _notes(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
     """Sentences on what was chosen."""
 
     def of(role: Role) -> list[Column]:
         return [column for column in found if column.role == role]
 
-    notes = [
-        "Rows are known by their position, counted from 0: no column serves as id."
-        if id_column is None
-        else f"Rows are known by column '{id_column}', whose values are unique and complete."
-    ]
+    notes = []
     if columns is not None:
         notes.append(f"Only the columns named are used: {listed(columns)}.")
     notes += [

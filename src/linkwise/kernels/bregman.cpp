@@ -9,6 +9,8 @@ namespace linkwise {
 
 namespace {
 
+constexpr double kMissed = 0.1;  // a missed bound counts as so much change of the multipliers
+
 struct Projections {
     const double* pairs;  // m x d
     const double* sign;   // m: 1 where the bound is from above, -1 from below
@@ -31,19 +33,27 @@ LINKWISE_INLINE T mapped(const T* metric, const T* v, int64_t d, T* out) {
     return square;
 }
 
-// One sweep over all pairs. Returns the sum of the changes of the multipliers.
-LINKWISE_SIMD double sweep(const Projections& t) {
-    double changed = 0;
+struct Moved {
+    double changed;  // sum of the changes of the multipliers
+    double missed;   // the greatest share of its bound by which a pair had missed it when its turn came
+};
+
+// One sweep over all pairs.
+LINKWISE_SIMD Moved sweep(const Projections& t) {
+    double changed = 0, missed = 0;
     for (int64_t c = 0; c < t.m; ++c) {
         const double square = mapped(t.metric, t.pairs + c * t.d, t.d, t.image);
         if (!(square > 0)) continue;  // rounding only: the metric is positive definite
         const double sign = t.sign[c], gamma = t.gamma[c], bound = t.bound[c];
-        const double wanted = sign * gamma / (gamma + 1) * (1 / square - 1 / bound);
+        const double wanted = sign / (1 + 1 / gamma) * (1 / square - 1 / bound);
         const double alpha = t.multiplier[c] < wanted ? t.multiplier[c] : wanted;
         if (alpha == 0) continue;
         t.multiplier[c] -= alpha;
-        changed += alpha < 0 ? -alpha : alpha;
-        t.bound[c] = gamma * bound / (gamma + sign * alpha * bound);
+        const double size = alpha < 0 ? -alpha : alpha;
+        changed += size;
+        const double off = size * square * (1 + 1 / gamma);
+        missed = off > missed ? off : missed;
+        t.bound[c] = bound / (1 + sign * alpha * bound / gamma);
         const double beta = sign * alpha / (1 - sign * alpha * square);
         for (int64_t i = 0; i < t.d; ++i) {
             const double share = beta * t.image[i];
@@ -51,7 +61,7 @@ LINKWISE_SIMD double sweep(const Projections& t) {
             for (int64_t j = 0; j < t.d; ++j) row[j] += share * t.image[j];
         }
     }
-    return changed;
+    return {changed, missed};
 }
 
 double length(const double* values, int64_t count) {
@@ -67,7 +77,7 @@ nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<
     const int64_t m = pairs.shape(0), d = pairs.shape(1);
     Result<double> metric(d * d), multiplier(m);
     int sweeps = 0;
-    double relative = 0;
+    double change = 0;
     {
         nb::gil_scoped_release release;
         std::copy_n(start.data(), d * d, metric.get());
@@ -78,14 +88,16 @@ nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<
         double before = 0;
         while (sweeps < max_sweeps) {
             ++sweeps;
-            const double changed = sweep(t), now = length(multiplier.get(), m);
-            relative = changed == 0 ? 0 : changed / (before + now);
-            if (relative <= tol) break;
+            const Moved moved = sweep(t);
+            const double now = length(multiplier.get(), m);
+            const double relative = moved.changed == 0 ? 0 : moved.changed / (before + now);
+            change = relative > kMissed * moved.missed ? relative : kMissed * moved.missed;
+            if (change <= tol || !std::isfinite(now)) break;
             before = now;
         }
     }
     return nb::make_tuple(metric.release({static_cast<size_t>(d), static_cast<size_t>(d)}),
-                          multiplier.release({static_cast<size_t>(m)}), sweeps, relative);
+                          multiplier.release({static_cast<size_t>(m)}), sweeps, change);
 }
 
 void register_bregman(nb::module_& m) {

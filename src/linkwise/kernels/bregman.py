@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class Projected(NamedTuple):
-    """A metric, (d, d), the multiplier of each pair, the sweeps made, and the relative change in the last."""
+    """A metric, (d, d), the multiplier of each pair, the sweeps made, and the change in the last."""
 
     metric: Array
     multiplier: Array
@@ -43,8 +43,9 @@ def bregman_projections(
         Symmetric, positive definite.
     max_sweeps : int, at least 1
     tol : float
-        Sum of the changes of the multipliers in a sweep, relative to the length of their vector before and
-        after, at which to stop.
+        Change at which to stop: the sum of the changes of the multipliers in a sweep, relative to the length
+        of their vector before and after; or, where it is greater, a tenth of the greatest share by which a
+        pair missed its bound when its turn came. Multipliers of high prices move little while bounds are far.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -9,14 +10,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from linkwise.constraints import Constraints
-from linkwise.inputs import checked_constraints, checked_rows
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
 
 Array = NDArray[np.float64]
+
+
+class ConstantWarning(ConvergenceWarning):
+    """All rows are alike: there are no distances to learn from."""
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -48,8 +54,16 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self
         """
         self._validate_params()
+        refuse_constraints_as_y(y)
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
+        if len(rows) > 1 and (rows == rows[0]).all():
+            warnings.warn(
+                f"all {rows.shape[1]} column(s) of X are constant, so nothing can be learned; check that the "
+                "right columns were read",
+                ConstantWarning,
+                stacklevel=2,
+            )
         with one_thread():
             self._map = self._fit(rows, wanted)
         return self

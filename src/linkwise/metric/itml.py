@@ -39,6 +39,7 @@ from linkwise.metric.roots import root
 from linkwise.pairs import random_pairs
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds
+DEAREST = 1e300  # price of missing a bound
 _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be singular
 
 
@@ -55,7 +56,8 @@ class ITML(MetricLearner):
         Squared distances under the prior: what must-links shall be at most, and cannot-links at least. The
         5th and the 95th percentile by default.
     tol : float
-        Converged when the multipliers of the constraints change by this share in a sweep.
+        Converged when a sweep changes the multipliers of the constraints by no more than this share, and
+        finds no bound missed by more than ten times this share beyond what its price allows.
     max_iter : int
         Sweeps over the constraints.
     random_state : int, RandomState or None
@@ -140,13 +142,22 @@ class ITML(MetricLearner):
         told = (pairs**2).any(axis=1)
         if not told.any():
             return start, 1
-        pairs, sign, gamma = pairs[told], sign[told], self.gamma * weight[told]
+        pairs, sign, gamma = (
+            pairs[told],
+            sign[told],
+            np.minimum(self.gamma, DEAREST / weight[told]) * weight[told],
+        )
         bound = np.where(sign > 0, *bounds)
         found = kernels.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
-        if found.change > self.tol:
+        if not np.isfinite(found.metric).all():
+            raise ValueError(
+                f"no metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g}, within the "
+                "range of numbers; lower gamma, or give wider bounds"
+            )
+        if not found.change <= self.tol:
             warnings.warn(
-                f"ITML's multipliers still change by {found.change:.1g} in sweep {found.n_sweeps}; allow "
-                f"more with max_iter, or a tol above {self.tol:g}",
+                f"ITML still changes by {found.change:.1g} in sweep {found.n_sweeps}; allow more with "
+                f"max_iter, or a tol above {self.tol:g}, or lower gamma",
                 ConvergenceWarning,
                 stacklevel=4,
             )

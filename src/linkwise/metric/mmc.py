@@ -11,8 +11,10 @@ Changed, and why:
   metrics of equal first sum. In coordinates in which that sum is the trace one projection does what their
   iterated ones do, and how far the end is from the best is known (`metric.longest`). Newton's method, theirs
   for diagonal metrics, gives the same weights, but solves for d unknowns in each step.
-- g has no least where must-links never differ in a feature and cannot-links do. Each feature counts as if
-  `ridge` of the must-links were pairs of random rows.
+- g has no least where must-links never differ in a feature and cannot-links do. To what the rows
+  of each must-link differ by, squared, `ridge` times the variance is added in each feature. (Two random rows
+  differ by twice the variance, so this is as if half as many pairs of random rows were must-links too; in the
+  full metric, as if these had no correlation.)
 - Without cannot-links the metric would be 0. It is then the inverse of how much must-linked rows differ.
 - Weights of constraints multiply their terms.
 - The scale of a metric says nothing to a clusterer: weights, or eigenvalues, have mean 1. Features that never
@@ -35,7 +37,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints import Constraints
-from linkwise.metric.base import MetricLearner
+from linkwise.metric.base import MetricLearner, one_thread
 from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
 from linkwise.metric.longest import Longest, longest
 from linkwise.metric.roots import root
@@ -50,7 +52,8 @@ class MMC(MetricLearner):
         Whether each feature is only given a weight, often 0. Otherwise the metric is a matrix: it sees
         correlated features too, keeps few directions and wants many constraints.
     ridge : float
-        Each feature counts as if this share of the must-links were pairs of random rows; 1e-10 at least.
+        Share of a feature's variance by which the rows of each must-link count as differing besides, squared;
+        1e-10 at least. Random rows differ by 2.
     tol : float
         How far from its least the objective may end: about the share by which cannot-links could be longer.
     max_iter : int
@@ -147,7 +150,8 @@ def diagonal_weights(
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
         Positive; 1 by default.
     ridge : float
-        Positive. Each feature counts as if this share of the must-links were pairs of random rows.
+        Positive. Share of a feature's variance by which the rows of each must-link count as differing
+        besides, squared.
     tol : float
         How far from its least the objective may end; it has no unit.
     max_iter : int
@@ -171,7 +175,8 @@ def diagonal_weights(
     array([2., 0.])
     """
     must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
-    return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
+    with one_thread():
+        return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 
 class _Links(NamedTuple):

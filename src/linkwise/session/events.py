@@ -71,7 +71,7 @@ def settled(events: Sequence[Event]) -> list[Event]:
 
 
 def names_of(events: Sequence[Event]) -> dict[int, str]:
-    """Names of clusters, by the row that each was given to, in the order in which they were given."""
+    """Names of clusters by the row that each was given to, the latest last; empty where it was taken away."""
     names: dict[int, str] = {}
     for event in holding(events):
         if event.kind == "name" and event.first is not None:

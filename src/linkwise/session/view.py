@@ -61,6 +61,11 @@ class SessionView:
         self._replay = replay  # after it was seen to work
 
     @property
+    def X(self) -> NDArray[Any] | None:
+        """The data, of shape (n_rows, n_features); None where the session was opened without them."""
+        return None if self._replay is None else self._replay.X
+
+    @property
     def n_rows(self) -> int:
         """Number of rows of the data."""
         return int(self._meta["data"]["shape"][0])
@@ -157,11 +162,19 @@ class SessionView:
 
     @property
     def names(self) -> dict[int, str]:
-        """Names that were given to clusters, by the row that each was given to; the latest comes last.
+        """Names that were given to clusters, by the row that each was given to; the latest comes last."""
+        return {row: name for row, name in names_of(self.events).items() if name}
 
-        Where several of these rows are in one cluster, the latest name is the one it has.
+    @property
+    @alone
+    def cluster_names(self) -> dict[int, str]:
+        """Names of the clusters in `labels`, of those that have one.
+
+        Where several rows that a name was given to are in one cluster, the latest name is the one it has.
         """
-        return names_of(self.events)
+        labels = self._clustering()[0].labels
+        latest = {int(labels[row]): name for row, name in names_of(self._events).items()}
+        return {cluster: name for cluster, name in latest.items() if name}
 
     @property
     @alone

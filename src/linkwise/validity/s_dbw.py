@@ -28,6 +28,7 @@ half-way, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² /
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -74,8 +75,8 @@ def s_dbw_score(
     Raises
     ------
     ValueError
-        Labels that are not one a row, values that are no finite numbers, no such option, distances of
-        another shape.
+        Labels that are not one a row, or are None or NaN; values that are no finite numbers, no such option;
+        distances that are no squares or have another shape.
 
     References
     ----------
@@ -102,6 +103,14 @@ def s_dbw_score(
     given = np.asarray(labels)
     if given.shape != (len(points),):
         raise ValueError(f"labels have shape {given.shape}; give one label for each of {len(points)} rows")
+    numbers = given.dtype.kind in "iub"
+    wrong = (
+        [] if numbers else [at for at, label in enumerate(given.tolist()) if label is None or label != label]
+    )
+    if wrong:
+        raise ValueError(
+            f"labels hold {given[wrong[0]]} for row {wrong[0]}; give every row a cluster, or -1 for noise"
+        )
     kept = given != NOISE
     if not kept.any():
         return float("inf")
@@ -109,6 +118,8 @@ def s_dbw_score(
     wanted = (len(points), len(names))
     if squares is not None and np.shape(squares) != wanted:
         raise ValueError(f"squares have shape {np.shape(squares)}; give {wanted}: a row each, a cluster each")
+    if squares is not None and not (np.isfinite(squares).all() and np.min(squares, initial=0) >= 0):
+        raise ValueError("squares hold NaN, infinity or numbers below 0; give squared distances")
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
@@ -135,10 +146,10 @@ def s_dbw(
     variance = share @ (sigma + away * away)
     unit = variance.max() or 1.0  # squares of variances would leave the range of a float otherwise
     spread, whole = _length(sigma / unit), _length(variance / unit)
-    scat = float(spread.mean() / whole) if whole > 0 else 0.0
+    scat = float(spread.sum() / (k * whole)) if whole > 0 else 0.0
     if k == 1:
         return scat
-    radius2 = spread.sum() / k**2 if stdev == "icdm2001" else np.sqrt(spread).mean() ** 2
+    radius2 = spread.sum() / k**2 if stdev == "icdm2001" else (np.sqrt(spread).sum() / k) ** 2
     reach = float(radius2 * unit + ROUNDING * variance.sum())
     near, between = kernels.density_counts(X, labels, means, reach, squares, threads)
     return scat + _density_between(near, between) * (1.0 if factor == "mean" else 0.25)
@@ -151,8 +162,15 @@ def _length(vectors: NDArray[np.float64]) -> Any:
 
 def _density_between(near: NDArray[np.int64], between: NDArray[np.int64]) -> float:
     """Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean."""
-    k = len(near)
-    at_mean = near.diagonal()[:, None] + near.T  # [i, j]: rows of clusters i and j near the mean of i
-    densest = np.maximum(at_mean, at_mean.T)
-    ratio = (between + between.T) * (densest > 0) / np.maximum(densest, 1)
-    return float((ratio.sum() - ratio.trace()) / (k * (k - 1)))
+    one, other = _pairs(len(near))
+    own = near.diagonal()
+    densest = np.maximum(own[one] + near[other, one], own[other] + near[one, other])
+    ratio = (between[one, other] + between[other, one]) / np.maximum(densest, 1)
+    return float(ratio[densest > 0].sum() / len(one))
+
+
+@lru_cache(8)
+def _pairs(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of clusters."""
+    one, other = np.triu_indices(k, 1)
+    return one, other

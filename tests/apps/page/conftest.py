@@ -25,7 +25,7 @@ from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 from linkwise.session.session import Session
 
-PATIENCE = 20.0
+PATIENCE = 60.0  # only reached when something is wrong
 
 
 def small_desk(n_rows: int = 12) -> Desk:
@@ -203,6 +203,14 @@ def pages() -> Iterator[Callable[..., Page]]:
             return page
 
         yield serve
+
+
+@pytest.fixture(scope="module")
+def still(request: pytest.FixtureRequest) -> Iterator[Page]:
+    """One page for tests that change nothing in it."""
+    page = Page(small_desk)
+    yield page
+    page.close()
 
 
 @pytest.fixture

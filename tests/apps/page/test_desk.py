@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_numbers
+from linkwise.apps.page.items import View, of_numbers
 from linkwise.data import encode, from_frame
+from linkwise.data.items import text_items
 from linkwise.datasets import load
 from linkwise.session.session import Session
 
@@ -172,6 +173,10 @@ def test_a_name_does_not_make_the_question_stale():
     ask(desk, "name", cluster=0, name="  All of  them ")
     assert desk.state()["clusters"][0]["name"] == "All of them"
     ask(desk, "answer", question=asked, said="yes")
+    clusters = {c["cluster"]: c["name"] for c in desk.state()["clusters"]}
+    lines = csv.DictReader(io.StringIO(ask(desk, "export", what="labels").file.decode()))
+    assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
+    assert "All of them" in clusters.values()
     ask(desk, "name", cluster=0, name="")
     assert desk.state()["clusters"][0]["name"] == ""
 
@@ -287,6 +292,25 @@ def test_without_columns_there_are_no_rules():
     for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
         error = refused(desk, **request)
         assert (error["kind"], "columns" in error["text"]) == ("bad", True)
+    assert not desk.state()["rules"]
+
+
+def test_texts_are_told_by_their_words():
+    texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
+    X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(texts)), title="news")
+    answer(desk, 2, lambda i, j: "yes" if i % 2 == j % 2 else "no")
+    assert desk.state()["question"]["first"]["text"] in texts
+    told = ask(desk, "rules").body
+    assert desk.state()["rules"]
+    assert told["fidelity"] is None
+    assert {
+        tuple(sorted(line.split(":")[0].strip() for line in c["text"][1:])) for c in told["clusters"]
+    } == {
+        ("goal", "match"),
+        ("bond", "stock"),
+    }
+    assert "goal" in ask(desk, "export", what="rules").file.decode()
 
 
 # ---------------------------------------------------------------- two desks on one file

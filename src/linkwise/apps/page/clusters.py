@@ -47,7 +47,7 @@ def clusters_of(
 ) -> tuple[Cluster, ...]:
     """All clusters, the largest first; `typical`: the `exemplars` of these labels."""
     numbers, first, sizes = _counted(labels)
-    names = {int(labels[row]): name for row, name in session.names.items()}
+    names = session.cluster_names
     done = _whole(labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
     found = [
         Cluster(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)

@@ -23,6 +23,7 @@ from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
+from linkwise.apps.page.describing import Described, by_columns, by_words
 from linkwise.apps.page.history import held, links, told
 from linkwise.apps.page.items import View, differing
 from linkwise.apps.page.places import framed, principal_places
@@ -37,8 +38,6 @@ from linkwise.errors import (
 )
 from linkwise.learner import Labels
 from linkwise.pairs import KINDS
-from linkwise.reasons.explanation import Explanation, explain
-from linkwise.reasons.words import cluster_lines, in_words
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 
@@ -95,7 +94,7 @@ class Desk:
         self._labels: Labels = session.labels
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
-        self._rules: tuple[int, Explanation] | None = None
+        self._rules: tuple[int, Described] | None = None
         self._event = -1
         self._look()
 
@@ -148,6 +147,7 @@ class Desk:
                 "advice": advice(changes, ended=ended is not None),
                 "seconds": self._seconds(),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
+                "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_in_words(session.learner),
                 "description": list(status.description),
@@ -270,12 +270,9 @@ class Desk:
         return {"events": [self._told(e) for e in newest], "more": len(told) > len(newest)}
 
     def _tell_rules(self, request: Request) -> dict[str, Any]:
-        found = self._explanation()
-        return {
-            "clusters": [{"cluster": c.cluster, "text": cluster_lines(c)} for c in found.clusters],
-            "fidelity": found.fidelity,
-            "notes": [*found.notes, *([found.approximation] if found.approximation else [])],
-        }
+        told = self._described()
+        clusters = [{"cluster": cluster, "text": lines} for cluster, lines in told.clusters.items()]
+        return {"clusters": clusters, "fidelity": told.fidelity, "notes": told.notes}
 
     def _why(self, request: Request) -> dict[str, Any]:
         n_rows = self._session.n_rows
@@ -293,7 +290,7 @@ class Desk:
             "constraints": (f"{stem}-pairs.csv", "text/csv", self._constraints_file),
             "session": (f"{stem}.linkwise", "application/vnd.sqlite3", self._session_file),
             "rules": (
-                f"{stem}-rules.txt", "text/plain", lambda: f"{in_words(self._explanation())}\n".encode()
+                f"{stem}-rules.txt", "text/plain", lambda: f"{self._described().text}\n".encode()
             ),
         }  # fmt: skip
         name, kind, make = made[what]
@@ -301,7 +298,7 @@ class Desk:
 
     def _labels_file(self) -> bytes:
         file = io.StringIO()
-        write_labels(self._session.ids, self._labels.tolist(), file)
+        write_labels(self._session.ids, self._labels.tolist(), file, names=self._session.cluster_names)
         return file.getvalue().encode()
 
     def _constraints_file(self) -> bytes:
@@ -412,11 +409,16 @@ class Desk:
             pair = [request["first"], request["second"]]
         return frozenset(pair)
 
-    def _explanation(self) -> Explanation:
-        if self._columns is None:
+    def _has_rules(self) -> bool:
+        return self._columns is not None or self._view.items.kind == "text"
+
+    def _described(self) -> Described:
+        if not self._has_rules():
             raise Refused("bad", "rules speak of columns, and these items have none")
         if self._rules is None or self._rules[0] != self._counter:
-            held = self._session.constraints
-            found = explain(self._labels, self._columns, constraints=held if held.n_constraints else None)
+            if self._columns is not None:
+                found = by_columns(self._labels, self._columns, self._session.constraints)
+            else:
+                found = by_words(self._labels, self._view.items)
             self._rules = self._counter, found
         return self._rules[1]

@@ -9,21 +9,25 @@ from linkwise.apps.demo import unit_scaled
 from linkwise.apps.page.desk import Desk
 from linkwise.apps.page.items import View, named, numbers_of, of_numbers, places_in
 from linkwise.apps.project import Project
-from linkwise.data import Encoded, Feature, encode, image_items, record_items
+from linkwise.data import Encoded, Feature, encode, image_items
 from linkwise.session.session import Session
 
 
 def of_project(project: Project, *, budget: int | None = None) -> Desk:
     """The desk of a data file and its session."""
     table, encoded = project.table, project.encoded
-    impute = project.session.source.get("impute", "mean")
+    view, columns = View(project.items, named(table.ids)), None
+    if project.items.kind == "record":
+        view = View(project.items, named(table.ids), places_in(encoded.X, numbers_of(encoded)))
+        impute = project.session.source.get("impute")
+        columns = encode(table, scale="none", impute=impute, categories="codes")
     return Desk(
         project.session,
         encoded.X,
-        View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded))),
+        view,
         title=project.data.name,
         place=str(project.path),
-        columns=encode(table, scale="none", impute=impute, categories="codes"),
+        columns=columns,
         budget=budget,
     )
 

@@ -128,6 +128,7 @@ class Room:
         self._labels: tuple[int, bytes] | None = None
         self._due = False  # whether the views have still to see the newest state
         self._ahead: asyncio.Future[Any] | None = None  # what is worked out while the person reads
+        self._foreseen = -1  # the event after which that was begun
         self._state: dict[str, Any] = {"protocol": 1, "loading": loading}
 
     @property
@@ -166,6 +167,7 @@ class Room:
         for view in self.views:
             view.show(places=self._places)
         await self._show()
+        self._look_ahead()
 
     def _take(self, desk: Desk) -> None:
         self.desk = desk
@@ -188,9 +190,22 @@ class Room:
             await self._show_what_is_due()
         view.asked -= 1
         view.reply(reply_frame(reply))
-        if reply.changed and self._requests.empty():
-            self._ahead = self.worker.call(lambda: desk.look_ahead(lambda: self.worker.waited_for))
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Have the next questions worked out while the person reads."""
+        desk = self._desk()
+        if self._requests.empty() and self._foreseen != self._state["event"]:
+            self._foreseen = self._state["event"]
+            self._ahead = self.worker.call(lambda: desk.look_ahead(self._interrupting))
             self._ahead.add_done_callback(_let_be)
+
+    def _interrupting(self) -> bool:
+        """Whether looking ahead has to stop, to begin again later; asked on the thread of the worker."""
+        if self.worker.waited_for:
+            self._foreseen = -1
+            return True
+        return False
 
     async def _look(self) -> None:
         """Show what another process did."""
@@ -202,10 +217,7 @@ class Room:
 
     async def _show_what_is_due(self) -> None:
         if self._due:
-            with (
-                self._busy_when_long(),
-                suppress(SessionLockedError),
-            ):  # it is stored; show it later
+            with self._busy_when_long(), suppress(SessionLockedError):  # it is stored; shown later
                 await self._show()
                 self._due = False
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise.closure import chain_in_words, shortest_chain
 from linkwise.cluster.common import points
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.errors import InfeasibleConstraintsError
+from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 from linkwise.learner import Labels, Progress
 
@@ -147,11 +147,7 @@ def refuse_conflicts(constraints: Constraints, name: str) -> None:
 
 def clusters_of(X: Any, n_clusters: int) -> int:
     """How many clusters there can be: `n_clusters`, or fewer where there are fewer distinct rows."""
-    n_rows = X.shape[0]
-    if n_clusters > n_rows:
-        raise ValueError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}; give more rows or want fewer clusters"
-        )
+    refuse_more_than_rows(n_clusters, X.shape[0])
     distinct = _distinct_rows(X, n_clusters)
     if distinct < n_clusters:
         warnings.warn(
@@ -161,6 +157,14 @@ def clusters_of(X: Any, n_clusters: int) -> int:
             stacklevel=3,
         )
     return distinct
+
+
+def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
+    """Raise where more clusters are wanted than there are rows."""
+    if n_clusters > n_rows:
+        raise DataError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}; give more rows or want fewer clusters"
+        )
 
 
 def _distinct_rows(X: Any, enough: int) -> int:

@@ -39,6 +39,12 @@ class Clustered(NamedTuple):
     """(n,) 0..k-1, or -1 for noise."""
     centers: Array
     """(k, m) means of the clusters, in the weighted dimensions."""
+    model: Any = None
+    """The estimator that made it."""
+    names: NDArray[Any] = np.empty(0)
+    """(k,) what this calls the clusters."""
+    noise: bool = False
+    """Whether some labels are -1."""
 
 
 Validity = Callable[[Array, Clustered], float]
@@ -112,6 +118,8 @@ class Trials:
         found = self.aim.cluster(rows, None if starts is None else starts * scale)
         c = self.aim.constraints
         must, cannot = c.violated(found.labels)
+        if found.noise:  # of which no two rows are together
+            must |= (found.labels[c.must_link] < 0).all(axis=1)
         satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
@@ -245,7 +253,9 @@ def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weig
         if trials.spent:
             break
         half = at(delta / 2**halving)
-        alike = half.satisfied == whole.satisfied and abs(half.validity - whole.validity) <= DIFFERENT
+        alike = half.satisfied == whole.satisfied and (
+            half.validity == whole.validity or abs(half.validity - whole.validity) <= DIFFERENT
+        )
         if alike or halving == HALVINGS:
             return half if half.better_than(whole) else whole
         whole = half
@@ -277,19 +287,5 @@ def k_means(k: int, seed: int, n_init: int) -> Cluster:
             labels, used = compact(labels, len(centers))
             centers = centers[used]
         return Clustered(labels, centers)
-
-    return cluster
-
-
-def by_estimator(labelled: Callable[[Array], NDArray[Any]]) -> Cluster:
-    """Any clusterer: ``labelled(rows)`` gives labels of any numbers, of which -1 is noise."""
-
-    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
-        names, number = np.unique(labelled(rows), return_inverse=True)
-        noise = int(names[0] == -1)
-        labels = (number.ravel() - noise).astype(np.int32)
-        k = len(names) - noise
-        empty = np.zeros((k, rows.shape[1]))
-        return Clustered(labels, points.means(rows, labels, empty) if k else empty)
 
     return cluster

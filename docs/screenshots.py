@@ -1,0 +1,144 @@
+"""Make the pictures of the page for the README and the guide, in docs/images.
+
+    python docs/screenshots.py
+
+Needs chromium and ``pip install "linkwise[app,dev]"``. The session is real: a browser answers the questions
+of ``linkwise serve`` about the wines that come with scikit-learn, and is photographed on the way.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from linkwise import datasets
+
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images"
+FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+COUNT = "document.querySelector('.lw-eyebrow').textContent"
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`linkwise serve` in a folder, and the address that it prints."""
+    command = [sys.executable, "-m", "linkwise", "serve", *options, "--no-browser"]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = next(
+            found[0] for line in process.stdout if (found := re.search(r"http://\S+token=\S+", line))
+        )
+        yield process, address
+        process.kill()
+
+
+def wine(folder: Path) -> tuple[Path, list[int]]:
+    """Wine as a table, and the class of each row."""
+    data = datasets.load("wine")
+    lines = [",".join(("wine", *data.names))]
+    lines += [f"wine {row},{','.join(f'{value:g}' for value in values)}" for row, values in enumerate(data.X)]
+    file = folder / "wine.csv"
+    file.write_text("\n".join(lines) + "\n")
+    return file, data.y.tolist()
+
+
+def answer(page: Page, classes: list[int], times: int) -> None:
+    """Answer by the classes, with the keys."""
+    for _ in range(times):
+        first, second = re.findall(r"wine (\d+)", page.locator(".lw-items").inner_text())[:2]
+        before = page.evaluate(COUNT)
+        page.keyboard.press("y" if classes[int(first)] == classes[int(second)] else "n")
+        page.wait_for_function(f"before => {COUNT} !== before", arg=before)
+
+
+def opened(browser: Browser, address: str, size: dict[str, int], **options: Any) -> Page:
+    """A page that shows its first question."""
+    page = browser.new_context(viewport=size, device_scale_factor=2, **options).new_page()  # type: ignore[arg-type]
+    page.goto(address)
+    page.wait_for_selector(".lw-cluster")
+    return page
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep what is seen."""
+    page.wait_for_timeout(400)
+    page.screenshot(path=IMAGES / f"{name}.png")
+    print(f"docs/images/{name}.png")
+
+
+def contradict(page: Page) -> None:
+    """Turn answers round in the history until one is refused."""
+    page.keyboard.press("h")
+    lines = page.locator(".lw-history > li")
+    lines.first.wait_for()
+    for line in lines.all():
+        now = line.locator("[aria-pressed=true]").inner_text()
+        line.locator("button", has_text="different" if now == "same" else "same").click()
+        page.wait_for_timeout(600)
+        if page.locator(".lw-chain").count():
+            return
+    raise SystemExit("no answer contradicts the others")
+
+
+def pictures(browser: Browser, folder: Path) -> None:
+    """All pictures, in the order in which a session comes to them."""
+    file, classes = wine(folder)
+    with served(folder, file.name, "--id", "wine", "--budget", "24") as (process, address):
+        page = opened(browser, address, DESKTOP)
+        answer(page, classes, 14)
+        photograph(page, "page")
+        page.emulate_media(color_scheme="dark")
+        photograph(page, "page-dark")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        photograph(page, "page-phone")
+        page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+        page.keyboard.press("h")
+        page.locator(".lw-history > li").first.wait_for()
+        photograph(page, "page-history")
+        page.keyboard.press("Escape")
+        answer(page, classes, 10)
+        page.get_by_role("button", name="Show rules").click()
+        page.locator(".lw-rules li").first.wait_for()
+        photograph(page, "page-finished")
+        page.get_by_role("button", name="Hide rules").click()
+        contradict(page)
+        photograph(page, "page-contradiction")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        process.kill()
+        page.wait_for_selector(".lw-banner:visible")
+        photograph(page, "page-disconnected")
+
+
+def main() -> None:
+    """Start a browser, and photograph."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        raise SystemExit("chromium is missing: apt-get install -y chromium")
+    IMAGES.mkdir(exist_ok=True)
+    with sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
+        browser = started.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        pictures(browser, Path(folder))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

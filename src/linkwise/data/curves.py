@@ -1,0 +1,78 @@
+"""Curves out of the columns of a table: one column a sample, or one column of lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.data.roles import Column, as_numbers
+from linkwise.data.words import is_missing, listed
+from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_BETWEEN = re.compile(r"[,;\s]+")
+_GAPS = ("", "na", "nan", "null", "none", "?", "-")
+
+
+def holds_lists(series: nw.Series[Any]) -> bool:
+    """Whether a column holds lists of numbers, as such or written in brackets."""
+    first = next((value for value in series.to_list() if not is_missing_cell(value)), None)
+    if isinstance(first, str):
+        return first.strip()[:1] == "["
+    return isinstance(first, (list, tuple, np.ndarray))
+
+
+def is_missing_cell(value: Any) -> bool:
+    """Whether a cell that may hold a list is empty."""
+    return not isinstance(value, (list, tuple, np.ndarray)) and is_missing(value)
+
+
+def curves_of(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:
+    """The curves of a table as they are, of shape (n_rows, n_samples); NaN where a value is missing."""
+    for column in columns:
+        if column.role == "curve":
+            return _of_lists(frame[column.name])
+    return np.stack([as_numbers(frame[c.name]) for c in columns if c.role == "sample"], axis=1)
+
+
+def _of_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
+    rows = [_numbers(value, row, series.name) for row, value in enumerate(series.to_list())]
+    lengths = np.array([len(values) for values in rows])
+    usual = int(np.bincount(lengths).argmax())
+    others = np.flatnonzero(lengths != usual)
+    if len(others):
+        raise DataError(
+            f"The curves of '{series.name}' must be equally long: most have {usual} values, but"
+            f" {listed((f'row {row} has {lengths[row]}' for row in others), 3)} (rows counted from 0)."
+            " Cut them, or fill them up with null."
+        )
+    if usual < 2:
+        raise DataError(f"A curve needs at least 2 samples; the lists of '{series.name}' hold {usual}.")
+    return np.array(rows, dtype=np.float64)
+
+
+def _numbers(value: Any, row: int, name: str) -> list[float]:
+    if is_missing_cell(value):
+        raise DataError(f"Row {row} (counted from 0) has no curve in column '{name}'; leave the row out.")
+    cells = _BETWEEN.split(value.strip().strip("[]()").strip()) if isinstance(value, str) else list(value)
+    try:
+        return [_number(cell) for cell in cells]
+    except (TypeError, ValueError):
+        raise DataError(
+            f"Row {row} (counted from 0) holds {str(value)[:60]!r} in column '{name}'; wanted is a list of"
+            " numbers, such as [0.1, null, 0.2]."
+        ) from None
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, (bool, list, dict)):
+        raise TypeError
+    if isinstance(cell, str):
+        return np.nan if cell.lower() in _GAPS else float(cell)
+    return np.nan if is_missing(cell) else float(cell)

@@ -1,0 +1,132 @@
+"""A folder as data: each picture, or each text file, is a row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from linkwise.data.delimited import decoded
+from linkwise.data.encode import encode
+from linkwise.data.images import ENDINGS as IMAGES
+from linkwise.data.images import encode_files, file_items, need_pillow
+from linkwise.data.roles import Column
+from linkwise.data.rows import Rows, items_of
+from linkwise.data.table import Table, from_frame
+from linkwise.data.words import counted, listed
+from linkwise.errors import DataError
+from linkwise.learner import Progress
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+TEXTS = (".txt", ".md")
+FolderKind = Literal["image", "text"]
+
+
+def read_folder(
+    folder: str | os.PathLike[str],
+    *,
+    kind: FolderKind | None = None,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
+) -> Rows:
+    """Read a folder of pictures or of text files.
+
+    A row is known by the path of its file within the folder; rows are in the order of these. Folders in the
+    folder are read too, but not what is hidden (names that begin with a dot) or linked to.
+
+    Parameters
+    ----------
+    folder : path
+    kind : {"image", "text"}, optional
+        By default pictures (.png, .jpg, .webp, .bmp, .gif, .tif, .ppm, .pgm) where there are any, else texts
+        (.txt and .md, in UTF-8).
+    skip_broken : bool, default=False
+        Leave pictures out that cannot be read, instead of refusing all.
+    progress : callable, optional
+        ``progress(read, all)``.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    DataError
+        No such files, or fewer than two; files that cannot be read; nothing that tells them apart.
+    ImportError
+        Pictures without Pillow (the extra `images`).
+    """
+    folder = Path(folder)
+    names = _names(folder)
+    images = [name for name in names if name.lower().endswith(IMAGES)]
+    texts = [name for name in names if name.lower().endswith(TEXTS)]
+    kind = kind or ("image" if images or not texts else "text")
+    chosen = images if kind == "image" else texts
+    if not chosen:
+        there = f" (there are {listed(names, 3)})" if names else ""
+        raise DataError(
+            f"{folder} is a folder without images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}){there};"
+            " to read a table, name its file."
+        )
+    if len(chosen) == 1:
+        raise DataError(f"The folder {folder} holds 1 {kind}, {chosen[0]}; at least 2 are needed to compare.")
+    notes = [f"Each of {counted(len(chosen), kind)} is a row, known by its path within the folder."]
+    others = sorted(set(names) - set(chosen))
+    if others:
+        notes.append(f"Other files are not read: {listed(others, 3)}.")
+    if kind == "image":
+        return _images(folder, chosen, notes, skip_broken, progress)
+    return _texts(folder, chosen, notes)
+
+
+def _names(folder: Path) -> list[str]:
+    """Paths of all files within the folder, sorted."""
+    found = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = Path(here).relative_to(folder)
+        found += [(inside / name).as_posix() for name in files if not name.startswith(".")]
+    found = [name for name in found if (folder / name).is_file()]
+    for name in found:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise DataError(f"The name of the file {name!r} is not UTF-8; give it another one.") from None
+    return sorted(found)
+
+
+def _images(
+    folder: Path, names: Sequence[str], notes: list[str], skip_broken: bool, progress: Progress | None
+) -> Rows:
+    need_pillow()
+    encoded, rows = encode_files([folder / n for n in names], skip_broken=skip_broken, progress=progress)
+    kept = [names[row] for row in rows]
+    choices = {"kind": "image", **({"skip_broken": True} if skip_broken else {})}
+    table = Table(tuple(kept), _frame(file=kept), (_ID,), tuple(notes), choices)
+    return Rows(table, encoded, file_items([folder / name for name in kept]))
+
+
+_ID = Column("file", "id", "the path of the file")
+
+
+def _texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
+    def text(name: str) -> str:
+        try:
+            return decoded((folder / name).read_bytes())
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+
+    frame = _frame(file=list(names), text=[text(name) for name in names])
+    table = from_frame(frame.to_native(), id_column="file", text="text")
+    table = Table(table.ids, table.frame, table.columns, tuple(notes), {"kind": "text"})
+    return Rows(table, encode(table), items_of(table))
+
+
+def _frame(**columns: list[str]) -> nw.DataFrame[Any]:
+    import narwhals as nw
+    import polars as pl
+
+    return nw.from_native(pl.DataFrame(columns), eager_only=True)

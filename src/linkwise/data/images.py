@@ -1,0 +1,278 @@
+"""Pictures as points: where in them edges run in which direction, how bright they are, and of what colour.
+
+Every picture is brought to 64 x 64 pixels, its shape kept and the rest filled with the colour of its border.
+Edges are histograms of oriented gradients (Dalal and Triggs, 2005): 8 x 8 cells of 9 directions, each cell
+divided by how strong the edges around it are; unlike in the paper a cell is normalised once, by the nine
+cells around it, and not once for each block that it lies in. Brightness and colour are means over 4 x 4
+fields. At most 50 principal components are kept, those of at most 4096 of the pictures.
+
+Edges find the groups of digits and faces, which plain pixels do not (k-means ARI 0.80 against 0.67, 0.80
+against 0.55); colour finds those of scenes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.items import LARGEST, Items
+from linkwise.data.png import as_bytes, png
+from linkwise.data.words import counted, listed
+from linkwise.errors import DataError
+from linkwise.learner import Progress
+from linkwise.parallel import n_threads
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
+_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # and no others, whatever the file says
+MOST_PIXELS = 100_000_000
+SIDE, CELL, DIRECTIONS, FIELDS = 64, 8, 9, 4
+MOST_COMPONENTS, MOST_MEASURED = 50, 4096
+_COLOUR_WEIGHT = 5.0  # differences of colour are small beside those of brightness
+_SOFT = 0.01  # keeps cells without edges from being made of noise
+_AT_ONCE = 64
+_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+
+
+# ---------------------------------------------------------------- files
+def need_pillow() -> None:
+    """Say what to install where Pillow is not there."""
+    try:
+        import PIL  # noqa: F401
+    except ImportError as error:
+        raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"') from error
+
+
+def picture_of(path: Path, side: int) -> Image:
+    """The picture of a file, upright, in red, green and blue, with the longer side at most so many pixels.
+
+    Raises
+    ------
+    DataError
+        The file is no picture of a known kind, is broken, or is too large to be true.
+    """
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path, formats=_FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise DataError(f"{path.name}: {image.width} x {image.height} pixels are too many")
+            image.draft("RGB", (side, side))
+            image.load()
+            upright = ImageOps.exif_transpose(image)
+    except DataError:
+        raise
+    except OSError as error:
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise DataError(f"{path.name}: {error.strerror}") from error
+        raise DataError(f"{path.name}: no picture that can be read") from error
+    except Image.DecompressionBombError as error:
+        raise DataError(f"{path.name}: too many pixels") from error
+    except Exception as error:  # of a broken file Pillow may raise anything
+        raise DataError(f"{path.name}: broken ({type(error).__name__}: {error})") from error
+    picture = _coloured(upright)
+    if max(picture.size) > side:
+        picture.thumbnail((side, side), reducing_gap=2.0)
+    return picture
+
+
+@contextmanager
+def _large_ones() -> Iterator[None]:
+    """Large pictures are no reason to warn: what is too large is refused. Not for use in threads."""
+    from PIL.Image import DecompressionBombWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecompressionBombWarning)
+        yield
+
+
+def _coloured(image: Image) -> Image:
+    """In red, green and blue: what is see-through stands on white, wider numbers from lowest to highest."""
+    from PIL import Image
+
+    if image.mode[0] in "IF":
+        return Image.fromarray(as_bytes(np.nan_to_num(np.asarray(image, dtype=np.float64)))).convert("RGB")
+    if image.has_transparency_data:
+        clear = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
+    return image.convert("RGB")
+
+
+def file_items(paths: Sequence[Path]) -> Items:
+    """Pictures of files, read when they are shown; one that went away meanwhile is a crossed-out field."""
+
+    def fields(row: int) -> dict[str, str]:
+        return {} if paths[row].is_file() else {"file": "not there any more"}
+
+    def pixels(row: int) -> NDArray[np.uint8]:
+        try:
+            with _large_ones():
+                picture = np.asarray(picture_of(paths[row], LARGEST))
+        except DataError:
+            return np.where(np.eye(24) + np.eye(24)[::-1] > 0, 90, 200).astype(np.uint8)
+        grey = (picture == picture[..., :1]).all()
+        return np.ascontiguousarray(picture[..., 0] if grey else picture)
+
+    return Items("image", fields, lambda row: png(pixels(row)), pixels)
+
+
+# ---------------------------------------------------------------- as points
+def encode_files(
+    paths: Sequence[Path], *, skip_broken: bool = False, progress: Progress | None = None
+) -> tuple[Encoded, list[int]]:
+    """Pictures of files as points.
+
+    Memory holds at most 4096 pictures as measured, and the components of the others.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    skip_broken : bool, default=False
+        Leave files out that cannot be read, and say so, instead of refusing all.
+    progress : callable, optional
+        ``progress(read, all)``.
+
+    Returns
+    -------
+    Encoded
+        One row for each picture that was read.
+    rows : list of int
+        Positions in `paths` of these.
+
+    Raises
+    ------
+    DataError
+        Files that cannot be read, or pictures that are all the same.
+    """
+    first = np.unique(np.linspace(0, len(paths) - 1, min(len(paths), MOST_MEASURED)).astype(int)).tolist()
+    others = sorted(set(range(len(paths))) - set(first))
+    broken: list[str] = []
+
+    def read(rows: list[int], before: int) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+        with ThreadPoolExecutor(n_threads()) as crew:
+            for start in range(0, len(rows), _AT_ONCE):
+                some = rows[start : start + _AT_ONCE]
+                found = list(crew.map(_canvas_or_reason, [paths[row] for row in some]))
+                broken.extend(reason for reason in found if isinstance(reason, str))
+                good = [k for k, canvas in enumerate(found) if not isinstance(canvas, str)]
+                if good:
+                    yield [some[k] for k in good], measured(np.stack([found[k] for k in good]))
+                if progress is not None:
+                    progress(before + start + len(some), len(paths))
+
+    with _large_ones(), threadpool_limits(1):  # sums are then the same for any number of threads
+        parts = list(read(first, 0))
+        if not parts:
+            raise DataError(_broken_in_words(broken))
+        sample = np.concatenate([values for _, values in parts])
+        if len(sample) < 2:
+            raise DataError(
+                f"Only 1 image can be read, and at least 2 are needed. {_broken_in_words(broken)}"
+            )
+        mean, directions, share = _components(sample)
+        points = [(rows, (values - mean) @ directions) for rows, values in parts]
+        points += [(rows, (values - mean) @ directions) for rows, values in read(others, len(first))]
+    if broken and not skip_broken:
+        raise DataError(_broken_in_words(broken))
+    rows = [row for some, _ in points for row in some]
+    order = np.argsort(rows)
+    X = np.ascontiguousarray(np.concatenate([values for _, values in points])[order], dtype=np.float64)
+    features = tuple(Feature(f"component {k}", "image", None, "image") for k in range(1, X.shape[1] + 1))
+    return Encoded(X, features, tuple(_notes(X, share, broken))), [rows[k] for k in order]
+
+
+def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
+    try:
+        return canvas(picture_of(path, 2 * SIDE))
+    except DataError as error:
+        return str(error)
+
+
+def _broken_in_words(broken: Sequence[str]) -> str:
+    return (
+        f"{counted(len(broken), 'file')} cannot be used: {'; '.join(broken[:3])}"
+        f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. Take them away, or leave them out with"
+        " --skip-broken (in Python: skip_broken=True)."
+    )
+
+
+def _notes(X: NDArray[np.float64], share: float, broken: Sequence[str]) -> list[str]:
+    compared = "Images are compared by their edges, brightness and colour at 64 x 64 pixels:"
+    held = f"{counted(X.shape[1], 'component')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
+    left_out = [f"{counted(len(broken), 'file')} left out: {listed(broken, 3)}."] if broken else []
+    return [f"{compared} {held}", *left_out]
+
+
+def canvas(picture: Image) -> NDArray[np.float32]:
+    """A picture on 64 x 64 pixels, from 0 to 1, in the middle of the mean colour of its border."""
+    from PIL.Image import Resampling
+
+    ratio = SIDE / max(picture.size)
+    width, height = (max(1, round(length * ratio)) for length in picture.size)
+    pixels = np.asarray(picture.resize((width, height), Resampling.BICUBIC), dtype=np.float32) / 255
+    border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]]).mean(axis=0)
+    filled = np.empty((SIDE, SIDE, 3), dtype=np.float32)
+    filled[:] = border
+    top, left = (SIDE - height) // 2, (SIDE - width) // 2
+    filled[top : top + height, left : left + width] = pixels
+    return filled
+
+
+def measured(canvases: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What is compared of pictures of shape (n, 64, 64, 3): ndarray of shape (n, 624)."""
+    n = len(canvases)
+    grey = canvases @ _LUMA
+    fields = canvases.reshape(n, FIELDS, SIDE // FIELDS, FIELDS, SIDE // FIELDS, 3).mean(axis=(2, 4))
+    light = fields @ _LUMA
+    colour = _COLOUR_WEIGHT * (fields[..., [0, 2]] - light[..., None])
+    parts = (_edges(grey), light, colour)
+    return np.concatenate([part.reshape(n, -1) for part in parts], axis=1).astype(np.float32)
+
+
+def _edges(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Histograms of the directions of edges, of shape (n, 8, 8, 9)."""
+    across, down = np.zeros_like(grey), np.zeros_like(grey)
+    across[:, :, 1:-1] = grey[:, :, 2:] - grey[:, :, :-2]
+    down[:, 1:-1] = grey[:, 2:] - grey[:, :-2]
+    strength = np.hypot(across, down)
+    angle = (np.arctan2(down, across) % np.pi) * (DIRECTIONS / np.pi)
+    lower = np.floor(angle).astype(np.int8)
+    upper_part = angle - lower
+    lower %= DIRECTIONS  # the last direction is next to the first
+    cells = SIDE // CELL
+    edges = np.empty((len(grey), cells, cells, DIRECTIONS), dtype=np.float32)
+    for direction in range(DIRECTIONS):
+        before = (direction - 1) % DIRECTIONS
+        shares = np.where(lower == direction, 1 - upper_part, np.where(lower == before, upper_part, 0))
+        blocks = (strength * shares).reshape(-1, cells, CELL, cells, CELL)
+        edges[..., direction] = blocks.sum(axis=(2, 4))
+    energy = np.pad(np.square(edges).sum(axis=-1), ((0, 0), (1, 1), (1, 1)), mode="edge")
+    around = sum(energy[:, i : i + cells, j : j + cells] for i in range(3) for j in range(3))
+    return np.asarray(edges / np.sqrt(around + _SOFT)[..., None])
+
+
+def _components(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Mean, strongest directions as columns, and the share of the variance that these hold."""
+    mean = values.mean(axis=0, dtype=np.float64)
+    centred = values - mean
+    variances, directions = np.linalg.eigh(centred.T @ centred / len(values))
+    total = float(variances.sum())
+    if total < 1e-9:
+        raise DataError("All images are the same, so nothing tells them apart.")
+    order = np.argsort(-variances)[: min(MOST_COMPONENTS, len(values) - 1)]
+    order = order[variances[order] > 1e-9 * total]
+    strongest = directions[:, order]
+    # a direction and its contrary are one: the largest part of each is positive
+    strongest *= np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(len(order))])
+    return mean, strongest, float(variances[order].sum() / total)

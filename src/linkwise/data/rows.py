@@ -1,0 +1,43 @@
+"""All that is known of the rows of a file or a folder: the table, the numbers, and how a row is shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from linkwise.data.curves import curves_of
+from linkwise.data.encoded import Encoded
+from linkwise.data.items import Items, record_items, series_items, text_items
+from linkwise.data.roles import as_words
+from linkwise.data.table import Table
+
+
+class Rows(NamedTuple):
+    """What a source of rows gives.
+
+    Attributes
+    ----------
+    table : Table
+        Ids, columns and choices; of a folder of images a table of their names alone.
+    encoded : Encoded
+        The same rows as numbers.
+    items : Items
+        How a row is shown to a person.
+    """
+
+    table: Table
+    encoded: Encoded
+    items: Items
+
+
+def items_of(table: Table) -> Items:
+    """Rows of a table as its kind has them: what they are compared by, and the other columns beside it."""
+    if table.kind == "record":
+        return record_items(table)
+
+    def fields(row: int) -> dict[str, str]:
+        return table.item(row, table.shown)
+
+    if table.kind == "series":
+        return series_items(curves_of(table.frame, table.columns), fields)
+    (name,) = table.features
+    return text_items([word or "" for word in as_words(table.frame[name])], fields)

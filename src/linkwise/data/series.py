@@ -1,0 +1,116 @@
+"""Curves as points: each row a series of measurements at the same times.
+
+The distance is the Euclidean one, sample by sample: nothing is shifted or stretched in time. By default each
+curve is brought to mean 0 and deviation 1 first, so that its shape counts and not its level or its size,
+which are often a matter of the instrument (Keogh and Kasetty, 2002, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.words import counted, listed
+from linkwise.errors import DataError
+
+_FLAT = 1e-12  # deviation, as a share of the largest value, below which a curve is a straight level
+
+SCALES = {
+    "standard": "Each curve is brought to mean 0 and deviation 1, so that its shape counts and not its level"
+    " or size; --scale none keeps these.",
+    "unit": "Each curve is brought to run from 0 to 1, so that its shape counts and not its level or size.",
+    "none": "Curves keep their level and size.",
+}
+
+
+def encode_series(
+    curves: NDArray[Any], scale: str = "standard", names: Sequence[str] | None = None
+) -> Encoded:
+    """Curves as points.
+
+    Parameters
+    ----------
+    curves : ndarray of shape (n_rows, n_samples)
+        NaN where a value is missing: it is put on the line between its neighbours, before the first and after
+        the last known value on their level.
+    scale : {"standard", "unit", "none"}, default="standard"
+        standard: each curve to mean 0 and deviation 1; unit: each from 0 to 1; none: as they are. A curve
+        that is one level throughout becomes 0 by the first two.
+    names : sequence of str, optional
+        Of the samples.
+
+    Returns
+    -------
+    Encoded
+
+    Raises
+    ------
+    DataError
+        Infinite values; a curve without any value; curves that are all the same.
+    """
+    if scale not in SCALES:
+        raise ValueError(f"scale must be 'standard', 'unit' or 'none', not {scale!r}.")
+    X = np.array(curves, dtype=np.float64)
+    _check(X)
+    notes = _filled(X)
+    shift, size = _level_and_size(X, scale)
+    flat = size <= _FLAT * np.abs(X).max(axis=1)
+    X -= shift[:, None]
+    X /= np.where(flat, 1.0, size)[:, None]
+    if scale != "none":
+        X[flat] = 0.0
+        if flat.any():
+            notes.append(f"{counted(int(flat.sum()), 'curve')} never change: they become a line at 0.")
+    if np.ptp(X, axis=0).max() == 0:
+        kept = "" if scale == "none" else " once each is scaled; --scale none keeps their level and size"
+        raise DataError(f"All curves are the same{kept}.")
+    named = names or [f"sample {k}" for k in range(1, X.shape[1] + 1)]
+    features = tuple(Feature(name, name, None, "sample") for name in named)
+    compared = f"Curves of {X.shape[1]} samples are compared sample by sample (Euclidean distance)."
+    return Encoded(X, features, (compared, SCALES[scale], *notes))
+
+
+def _check(X: NDArray[np.float64]) -> None:
+    infinite = np.argwhere(np.isinf(X))
+    if len(infinite):
+        row, at = infinite[0].tolist()
+        raise DataError(
+            f"Curves hold {counted(len(infinite), 'infinite value')}, the first in row {row} at sample"
+            f" {at + 1} (rows counted from 0). Leave such values empty, or leave the row out."
+        )
+    if np.abs(np.nan_to_num(X)).max(initial=0.0) > 1e150:
+        raise DataError("Curves hold values beyond 1e150, whose squares no float holds; give another unit.")
+    without = np.flatnonzero(np.isnan(X).all(axis=1))
+    if len(without):
+        raise DataError(
+            f"{counted(len(without), 'curve')} without any value: rows {listed(without.tolist(), 5)} (counted"
+            " from 0). Leave these rows out."
+        )
+
+
+def _filled(X: NDArray[np.float64]) -> list[str]:
+    """Fill the gaps of every curve in place, and say so."""
+    gaps = np.isnan(X)
+    rows = np.flatnonzero(gaps.any(axis=1))
+    times = np.arange(X.shape[1])
+    for row in rows:
+        known = ~gaps[row]
+        X[row] = np.interp(times, times[known], X[row, known])
+    if len(rows) == 0:
+        return []
+    return [
+        f"{counted(int(gaps.sum()), 'missing value')} in {counted(len(rows), 'curve')} put on the line"
+        " between the neighbours."
+    ]
+
+
+def _level_and_size(X: NDArray[np.float64], scale: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if scale == "standard":
+        return X.mean(axis=1), X.std(axis=1)
+    if scale == "unit":
+        return X.min(axis=1), np.ptp(X, axis=1)
+    return np.zeros(len(X)), np.ones(len(X))

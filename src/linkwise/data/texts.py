@@ -1,0 +1,139 @@
+"""Texts as points, by latent semantic analysis (Deerwester, Dumais, Furnas, Landauer and Harshman, 1990).
+
+Words are counted, weighed (1 + log of the count, times the log of how rare the word is) and brought to unit
+length, so that long and short texts compare; the strongest directions of that matrix are the topics, and a
+text is its place among them, again of unit length: the distance then says what angle lies between two texts.
+
+Stop words would need the language, which is not guessed: words that are in many texts are left out instead.
+
+Twenty topics, not the hundred usual for search: after 50 answers of COBRAS the mean agreement with the
+classes (ARI) of five sets of news and TREC texts is 0.61 with 10 topics, 0.59 with 20, 0.58 with 50 and 0.54
+with 100; 20 leave room for more groups than the 3 to 9 of those sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from linkwise.data.encoded import Encoded, Feature
+from linkwise.data.words import counted, listed
+from linkwise.errors import DataError
+
+MOST_TOPICS = 20
+LEAST_TEXTS = 2  # that a word must be in: a word of one text alone says nothing of its likeness to others
+LARGEST_SHARE = 0.5  # of the texts that a word may be in
+_DENSE = 200  # texts or words up to which all directions are computed, exactly
+_NOTHING = 1e-9
+
+
+def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
+    """Texts as points of unit length.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        One a row; None is an empty text.
+    source : str
+        The column they come from.
+
+    Returns
+    -------
+    Encoded
+        One column a topic, at most 20. A text without any of the words that count is the origin.
+
+    Raises
+    ------
+    DataError
+        No words at all, or nothing that tells the texts apart.
+    """
+    _, counts = word_counts(texts, source)
+    kept, chosen = _telling(counts)
+    weights = _weighed(counts[:, kept])
+    with threadpool_limits(1):  # sums are then the same for any number of threads
+        places, share = _topics(weights)
+    length = np.linalg.norm(places, axis=1, keepdims=True)
+    empty = np.flatnonzero(length[:, 0] < _NOTHING)
+    X = np.divide(places, length, out=np.zeros_like(places), where=length >= _NOTHING)
+    if np.ptp(X, axis=0).max() < _NOTHING:
+        raise DataError(
+            f"The texts of '{source}' hold the same words, so nothing tells them apart; name another column."
+        )
+    features = [Feature(f"topic {k}", source, None, "document") for k in range(1, X.shape[1] + 1)]
+    note = f"The texts of '{source}' are compared by {counted(int(kept.sum()), 'word')} ({chosen})"
+    note += f": {counted(X.shape[1], 'topic')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
+    return Encoded(X, tuple(features), (note, *_empty_note(empty)))
+
+
+def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDArray[Any], Any]:
+    """The words of some texts, and how often each text has each.
+
+    A word is two or more letters, digits or underscores in a row; case is nothing.
+
+    Returns
+    -------
+    words : ndarray of shape (n_words,)
+        In alphabetical order.
+    counts : sparse matrix of shape (n_texts, n_words), float64
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(dtype=np.float64)
+    try:
+        counts = counter.fit_transform(text or "" for text in texts)
+    except ValueError:  # there is no other
+        raise DataError(
+            f"The texts of '{source}' hold no words (two or more letters in a row); name another column."
+        ) from None
+    return counter.get_feature_names_out(), counts
+
+
+def _telling(counts: Any) -> tuple[NDArray[np.bool_], str]:
+    """Which words can tell texts apart; all of them where so few texts are there that none can."""
+    n_texts = counts.shape[0]
+    in_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+    kept = (in_texts >= LEAST_TEXTS) & (in_texts <= LARGEST_SHARE * n_texts)
+    if not kept.any():
+        return np.ones(counts.shape[1], dtype=bool), "all there are"
+    return kept, "those in at least 2 texts and in at most half of all"
+
+
+def _weighed(counts: Any) -> Any:
+    """Counts as weights: 1 + log of the count, times the log of rarity, rows of unit length."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+
+
+def _topics(weights: Any) -> tuple[NDArray[np.float64], float]:
+    """Places of the texts on the strongest directions, and the share of all variance that these hold."""
+    from scipy.sparse.linalg import svds
+
+    most = min(MOST_TOPICS, *weights.shape)
+    if min(weights.shape) <= _DENSE:
+        left, strength, right = np.linalg.svd(weights.toarray(), full_matrices=False)
+    else:
+        # to machine precision, unlike randomised methods: another version of a library finds the same topics
+        start = np.random.default_rng(0).standard_normal(min(weights.shape))
+        left, strength, right = svds(weights, k=most, v0=start)
+    order = [k for k in np.argsort(-strength)[:most] if strength[k] > _NOTHING]
+    # a direction and its contrary are one: the word that counts most is on the positive side
+    sign = [np.sign(right[k, np.abs(right[k]).argmax()]) for k in order]
+    places = np.ascontiguousarray(left[:, order]) * (strength[order] * sign)
+    total = weights.multiply(weights).mean() * weights.shape[1] - np.square(weights.mean(axis=0)).sum()
+    share = places.var(axis=0).sum() / total if total > _NOTHING else 0.0
+    return places, float(min(share, 1.0))
+
+
+def _empty_note(rows: NDArray[np.intp]) -> list[str]:
+    if len(rows) == 0:
+        return []
+    one = len(rows) == 1
+    return [
+        f"{counted(len(rows), 'text')} hold{'s' * one} none of these words: {'row' if one else 'rows'}"
+        f" {listed(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
+    ]

@@ -1,0 +1,92 @@
+"""Which words tell clusters of texts apart: those that many texts of a cluster hold, and few others.
+
+Rules need columns with a meaning; the topics that texts are compared by have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.data.texts import LEAST_TEXTS, word_counts
+from linkwise.data.words import counted
+from linkwise.reasons.explanation import labels_of
+from linkwise.reasons.rules import Name
+from linkwise.reasons.words import percent
+
+
+class TellingWord(NamedTuple):
+    """A word, and the share of texts that hold it: within the cluster, and of all others."""
+
+    word: str
+    inside: float
+    outside: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWords:
+    """A cluster, its number of texts, and the words that tell it from the others, the strongest first."""
+
+    cluster: Name
+    n_rows: int
+    words: tuple[TellingWord, ...]
+
+    def lines(self) -> list[str]:
+        """In words, a line each."""
+        told = [
+            f"  {word}: in {percent(inside)} of its texts, in {percent(outside)} of the others"
+            for word, inside, outside in self.words
+        ]
+        return [
+            f"cluster {self.cluster}: {counted(self.n_rows, 'row')}",
+            *(told or ["  no word is more frequent here"]),
+        ]
+
+
+def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> list[ClusterWords]:
+    """The words by which clusters of texts differ most.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,)
+    texts : sequence of str or None, of length n_rows
+    most : int, default=5
+        Words a cluster.
+
+    Returns
+    -------
+    list of ClusterWords
+        In the order of the labels. A word counts by its share of the texts within the cluster less its share
+        of all others, times the log of how rare it is (or "and" would tell much); words of one text alone
+        do not count.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> texts = ["red apple pie", "apple tart", "fast car", "old car", "car"]
+    >>> for cluster in lw.telling_words([0, 0, 1, 1, 1], texts, most=1):
+    ...     print(*cluster.lines(), sep=chr(10))
+    cluster 0: 2 rows
+      apple: in 100% of its texts, in 0% of the others
+    cluster 1: 3 rows
+      car: in 100% of its texts, in 0% of the others
+    """
+    of_rows = labels_of(labels, len(texts))
+    words, counts = word_counts(texts)
+    counts.data[:] = 1.0
+    in_texts = np.asarray(counts.sum(axis=0)).ravel()
+    rarity = np.log((1 + len(of_rows)) / (1 + in_texts))
+    found = []
+    for cluster in np.unique(of_rows):
+        rows = of_rows == cluster
+        n_rows, n_others = int(rows.sum()), int((~rows).sum())
+        held = np.asarray(counts[np.flatnonzero(rows)].sum(axis=0)).ravel()
+        inside, outside = held / n_rows, (in_texts - held) / max(n_others, 1)
+        gain = np.where(in_texts >= LEAST_TEXTS, inside - outside, 0.0) * rarity
+        best = [k for k in np.argsort(-gain, kind="stable")[:most] if gain[k] > 0]
+        telling = tuple(TellingWord(str(words[k]), float(inside[k]), float(outside[k])) for k in best)
+        found.append(ClusterWords(cluster.item(), n_rows, telling))
+    return found

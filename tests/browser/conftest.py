@@ -1,0 +1,63 @@
+"""A browser, and desks that it is shown; without chromium or playwright these tests are skipped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from bench.served import Served
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser with software WebGL, for one module: its event loop may not outlive it."""
+    playwright = pytest.importorskip("playwright.sync_api", reason='install it: pip install "linkwise[dev]"')
+    if CHROMIUM is None:
+        pytest.skip("install chromium: apt-get install -y chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Callable[[Callable[[], Any]], Served]]:
+    """Serve desks until the end of the module."""
+    with ExitStack() as stack:
+
+        def serve(begin: Callable[[], Any]) -> Served:
+            server = Served(begin)
+            stack.callback(server.close)
+            server.wait()
+            return server
+
+        yield serve
+
+
+@pytest.fixture
+def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Open pages that are ready, with options of a browser's context; errors of scripts fail the test."""
+    contexts, wrong = [], []
+
+    def open_page(server: Served, *, before: Callable[[Any], Any] | None = None, **options: Any) -> Any:
+        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        if before is not None:
+            before(page)
+        page.goto(server.address())
+        page.wait_for_selector(".lw-cluster")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong

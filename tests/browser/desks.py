@@ -1,0 +1,80 @@
+"""Desks to show to a browser, and what a person does there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwise import datasets
+from linkwise.active.cobras import COBRAS
+from linkwise.apps.demo import unit_scaled
+from linkwise.apps.page import desks
+from linkwise.apps.page.desk import Desk
+from linkwise.apps.page.items import View
+from linkwise.data.items import Items, value_items
+from linkwise.learner import TruthOracle
+from linkwise.session.session import Session
+
+QUESTION = "document.querySelector('.lw-eyebrow').textContent"
+
+
+class Bundled:
+    """A bundled set, its truth, and the session on it."""
+
+    def __init__(self, name: str, answers: int = 0, budget: int | None = None) -> None:
+        self.data = datasets.load(name)
+        self.oracle = TruthOracle(self.data.y)
+        self.session = Session(unit_scaled(self.data.X), COBRAS(random_state=0))
+        for _ in range(answers):
+            question = self.session.question
+            assert question is not None
+            self.session.answer(self.oracle(question.first, question.second))
+        self.budget = budget
+
+    def __call__(self) -> Desk:
+        return desks.of_demo(self.session, self.data, budget=self.budget)
+
+    @property
+    def n_answers(self) -> int:
+        return self.session.status.n_answers
+
+
+def blobs(n_rows: int = 300, answers: int = 12) -> Callable[[], Desk]:
+    """Groups in the plane, with a few answers, at places that are known."""
+
+    def begin() -> Desk:
+        rng = np.random.default_rng(0)
+        kind = np.arange(n_rows) % 4
+        X = np.array([[0, 0], [3, 0], [0, 2], [3, 2.5]])[kind] + rng.normal(0, 0.35, (n_rows, 2))
+        session = Session(X, COBRAS(random_state=0))
+        for _ in range(answers):
+            if (question := session.question) is not None:
+                session.answer("yes" if kind[question.first] == kind[question.second] else "no")
+        return shown_as(session, X, value_items(X, ("x", "y")), places=X)
+
+    return begin
+
+
+def shown_as(session: Session, X: Any, items: Items, *, title: str = "things", **more: Any) -> Desk:
+    return Desk(session, X, View(items, more.pop("name", "row {}".format)), title=title, **more)
+
+
+def pair(page: Any) -> tuple[int, int]:
+    """The rows in question, as the page names them."""
+    told = page.locator(".lw-items").inner_text()
+    first, second = re.findall(r"row (\d+)", told)[:2]
+    return int(first), int(second)
+
+
+def press(page: Any, key: str) -> None:
+    """Press a key that answers, and wait for what comes next."""
+    before = page.evaluate(QUESTION)
+    page.keyboard.press(key)
+    page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+
+
+def by_truth(page: Any, bundled: Bundled) -> str:
+    return {"yes": "y", "no": "n"}[bundled.oracle(*pair(page))]

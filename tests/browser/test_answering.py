@@ -1,0 +1,206 @@
+"""A person at the page: answers, doubts, undoes, comes back, has two windows open."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from browser.desks import QUESTION, Bundled, by_truth, pair, press
+
+
+@pytest.fixture(scope="module")
+def wine(served):
+    """A session that several tests go on with; each looks at what changes."""
+    bundled = Bundled("wine", answers=6)
+    return served(bundled), bundled
+
+
+def test_whole_session_by_keyboard(served, browse):
+    bundled = Bundled("iris")
+    page = browse(served(bundled))
+    while page.locator(".lw-finish").is_hidden():
+        press(page, by_truth(page, bundled))
+    assert adjusted_rand_score(bundled.data.y, bundled.session.labels) == 1
+    assert "3 clusters in 150 rows" in page.locator(".lw-finish").inner_text()
+    assert [each.inner_text() for each in page.locator(".lw-size").all()] == ["50 rows · 33 %"] * 3
+    assert page.evaluate("document.activeElement.className") == "linkwise"
+
+
+def test_budget_ends_the_questions(served, browse):
+    page = browse(served(Bundled("wine", answers=2, budget=3)))
+    assert page.locator(".lw-eyebrow").inner_text() == "Question 3 of 3"
+    press(page, "n")
+    assert page.locator(".lw-question h2").inner_text() == "All 3 questions are answered"
+
+
+def test_answer_unsure_undo(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n, first = bundled.n_answers, pair(page)
+    press(page, "s")
+    assert bundled.session.history[-1].answer == "unsure"
+    press(page, by_truth(page, bundled))
+    assert bundled.n_answers == n + 2
+    press(page, "u")
+    assert bundled.n_answers == n + 1
+    press(page, "u")
+    assert bundled.n_answers == n
+    assert pair(page) == first
+    notice = page.locator(".lw-notice").inner_text()
+    assert notice == f"Taken back. row {first[0]} and row {first[1]}: not sure."
+
+
+def test_buttons_do_what_keys_do(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n = bundled.n_answers
+    for name, said in (("Same", "yes"), ("Different", "no"), ("Not sure", "unsure")):
+        before = page.evaluate(QUESTION)
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+        assert bundled.session.history[-1].answer == said
+        press(page, "u")
+    assert bundled.n_answers == n
+
+
+def test_reload_resumes(wine, browse):
+    server, _ = wine
+    page = browse(server)
+    press(page, "s")
+    asked, shown = page.evaluate(QUESTION), pair(page)
+    page.reload()
+    page.wait_for_selector(".lw-cluster")
+    assert (page.evaluate(QUESTION), pair(page)) == (asked, shown)
+    page.keyboard.press("y")  # keys work without a click
+    page.wait_for_function(f"before => {QUESTION} !== before", arg=asked)
+
+
+def test_two_windows(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    held, here = [], {}
+
+    def slow(route):
+        """A window that hears late of what the other one did."""
+        there = route.connect_to_server()
+        there.on_message(lambda message: held.append(message) if here.get("late") else route.send(message))
+        route.on_message(there.send)
+        here["route"] = route
+
+    other = page.context.new_page()
+    other.route_web_socket("**/ws", slow)
+    other.goto(page.url)
+    other.wait_for_selector(".lw-cluster")
+    assert pair(other) == pair(page)
+    press(page, "s")
+    other.wait_for_function(f"asked => {QUESTION} === asked", arg=page.evaluate(QUESTION))
+    assert pair(other) == pair(page)  # each sees what the other said
+
+    here["late"], n = True, bundled.n_answers
+    press(page, "s")
+    other.keyboard.press("y")
+    page.wait_for_timeout(400)
+    here["late"] = False
+    for message in held:
+        here["route"].send(message)
+    other.wait_for_selector(".lw-notice[data-tone=warn]")
+    assert "was not stored" in other.locator(".lw-notice").inner_text()
+    assert bundled.n_answers == n + 1
+    assert bundled.session.history[-1].answer == "unsure"
+    assert pair(other) == pair(page)
+
+
+def test_hasty_presses_answer_once(wine, browse):
+    server, bundled = wine
+    sent = []
+    page = browse(
+        server, before=lambda p: p.on("websocket", lambda s: s.on("framesent", lambda f: sent.append(f)))
+    )
+    n, before = bundled.n_answers, page.evaluate(QUESTION)
+    page.evaluate("""() => { const root = document.querySelector(".linkwise");
+        for (const key of "ynyys")
+          root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
+    page.keyboard.press("Shift")
+    page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+    assert sum('"do":"answer"' in frame for frame in sent) == 1
+    assert bundled.n_answers == n + 1
+    assert bundled.session.history[-1].answer == "yes"
+
+
+def test_keys_are_no_keys_in_a_name(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n = bundled.n_answers
+    name = page.locator(".lw-name").first
+    name.click()
+    page.keyboard.type("yn suw")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent.includes('yn suw')")
+    assert bundled.n_answers == n
+    assert list(bundled.session.names.values()) == ["yn suw"]
+    name.fill("")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent.includes('no name')")
+    assert not bundled.session.names
+
+
+def test_keys_stay_in_the_widget(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n = bundled.n_answers
+    page.evaluate(
+        "() => { window.heard = []; document.addEventListener('keydown', (e) => heard.push(e.key)); }"
+    )
+    for combined in ("Control+y", "Alt+n", "Meta+s"):
+        page.keyboard.press(combined)
+    page.evaluate("heard.length = 0")
+    for key in ("w", "g", "w", "x", "ArrowDown", "+", "0"):
+        page.keyboard.press(key)
+    assert page.evaluate("heard") == []
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("y")
+    assert page.evaluate("heard") == ["y"]
+    assert bundled.n_answers == n
+
+
+def test_guess_is_hidden_until_asked_for(wine, browse):
+    server, _ = wine
+    page = browse(server)
+    guess, why = page.locator(".lw-guess"), page.locator(".lw-why")
+    assert not guess.is_visible()
+    assert not why.is_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("w")
+    assert guess.inner_text() in {f"The clustering so far would say: {it}." for it in ("same", "different")}
+    assert why.inner_text()
+    press(page, "s")
+    assert not guess.is_visible()
+
+
+def test_saved_is_said_after_the_reply(wine, browse):
+    server, _ = wine
+    held, here = [], {"late": False}
+
+    def slow(route):
+        there = route.connect_to_server()
+        there.on_message(lambda message: held.append(message) if here["late"] else route.send(message))
+        route.on_message(there.send)
+        here["route"] = route
+
+    page = browse(server, before=lambda p: p.route_web_socket("**/ws", slow))
+    saved, live = page.locator(".lw-saved"), page.locator(".linkwise > [role=status]")
+    here["late"] = True
+    page.keyboard.press("s")
+    page.wait_for_selector(".lw-saved[data-is=saving]")
+    assert "Saved" not in live.inner_text()
+    assert page.locator(".lw-yes").get_attribute("aria-disabled") == "true"
+    here["late"] = False
+    page.wait_for_timeout(100)
+    for message in held:
+        here["route"].send(message)
+    page.wait_for_function(
+        "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Saved.')"
+    )
+    first, second = pair(page)
+    assert live.inner_text() == f"Saved. Next question: row {first} and row {second}."
+    assert saved.get_attribute("data-is") == "memory"  # this session has no file

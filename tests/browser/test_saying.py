@@ -1,0 +1,241 @@
+"""What a person says besides answers, and how contradictions are talked over."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from browser.desks import Bundled, pair, press, shown_as
+from linkwise.active.cobras import COBRAS
+from linkwise.data.items import Items, image_items, series_items, text_items
+from linkwise.session.session import Session
+
+EVIL = "<img src=x onerror='window.hit=1'><b>bold</b>&amp;\"'"
+
+
+def notice(page, start):
+    page.wait_for_function(
+        "start => document.querySelector('.lw-notice').textContent.startsWith(start)", arg=start
+    )
+    return page.locator(".lw-notice").inner_text()
+
+
+def open_row(page, row):
+    """Open a row from the list of exemplars."""
+    page.locator(".lw-link", has_text=row).first.click()
+
+
+def small(said=()):
+    """Eight rows in two groups; what was said about them."""
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9], [8, 8]], dtype=float)
+    session = Session(X, COBRAS(random_state=0))
+    for first, second, kind in said:
+        session.add(first, second, kind)
+    return session, X
+
+
+def plain(session, X, **more):
+    return shown_as(session, X, Items("record", lambda row: {"a": str(X[row, 0])}, lambda row: None), **more)
+
+
+CHAIN = [(0, 1, "must-link"), (1, 2, "must-link"), (2, 4, "cannot-link")]
+
+
+def volunteer(page, first, second, words):
+    """Choose two rows by the dialog of an item, and say how they stand."""
+    for row, button in ((first, "Select as first"), (second, "Select as second")):
+        page.get_by_role("button", name=f"row {row}", exact=True).first.click()
+        page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name=words).click()
+
+
+@pytest.fixture
+def chained(served, browse):
+    """Rows 0, 1 and 2 are known to be together, 4 to be apart from them; all rows are exemplars."""
+    session, X = small(CHAIN)
+    desk = plain(session, X)
+    desk._typical = {
+        label: tuple(np.flatnonzero(session.labels == label).tolist()) for label in np.unique(session.labels)
+    }
+    desk._event = -2  # look again, with these
+    desk._look()
+    return browse(served(lambda: desk)), session
+
+
+def test_volunteered_pair(chained):
+    page, session = chained
+    volunteer(page, 5, 6, "They belong together")
+    assert notice(page, "Saved") == "Saved: row 5 and row 6 belong together."
+    last = session.history[-1]
+    assert (last.first, last.second, last.answer) == (5, 6, "yes")
+    assert page.locator(".lw-chosen").is_hidden()
+
+
+def test_contradiction_names_the_chain_and_changes_a_link(chained):
+    page, session = chained
+    n = len(session.history)
+    volunteer(page, 0, 4, "They belong together")
+    page.wait_for_selector(".lw-chain")
+    links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-what").all()}
+    assert links == {
+        "row 1 and row 0: same",
+        "row 2 and row 1: same",
+        "row 2 and row 4: different",
+        "row 0 and row 4: same",
+    }
+    assert len(session.history) == n
+    page.get_by_role("button", name="Change to same (row 2 and row 4: different)").click()
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 belong together."
+    assert page.locator("dialog").count() == 0
+    assert session.labels[0] == session.labels[4]
+    assert {(e.first, e.second): e.answer for e in session.history}[2, 4] == "yes"
+
+
+def test_contradiction_by_taking_a_link_back(chained):
+    page, session = chained
+    volunteer(page, 0, 4, "They belong together")
+    page.get_by_role("button", name="Take back (row 2 and row 1: same)").click()
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 belong together."
+    assert session.labels[0] == session.labels[4] != session.labels[2]
+
+
+def test_contradiction_left_as_it_was(chained):
+    page, session = chained
+    before = session.history
+    volunteer(page, 0, 4, "They belong together")
+    page.get_by_role("button", name="Leave it as it was").click()
+    page.wait_for_selector("dialog", state="detached")
+    assert session.history == before
+    assert page.locator(".lw-chosen").is_visible()
+
+
+def test_history_changes_and_takes_back(served, browse):
+    bundled = Bundled("wine", answers=4)
+    page = browse(served(bundled))
+    page.keyboard.press("h")
+    lines = page.locator(".lw-history > li")
+    lines.first.wait_for()
+    assert lines.count() == 4
+    event = bundled.session.history[-1]
+    assert (
+        lines.first.locator("[aria-pressed=true]").inner_text()
+        == {"yes": "same", "no": "different"}[event.answer]
+    )
+    lines.first.get_by_role("button", name="not sure").click()
+    page.wait_for_function(
+        "() => document.querySelector('.lw-history [aria-pressed=true]').textContent === 'not sure'"
+    )
+    assert bundled.session.history[-1].answer == "unsure"
+    assert page.evaluate("() => document.activeElement.textContent") == "not sure"  # focus stays on the line
+    lines.nth(1).get_by_role("button", name="Take back").click()
+    page.wait_for_function("() => document.querySelectorAll('.lw-history > li').length === 3")
+    assert bundled.n_answers == 3
+    page.keyboard.press("y")  # no answer: a dialog is open
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert bundled.n_answers == 3
+
+
+def test_merge_done_and_undo(served, browse):
+    bundled = Bundled("iris", answers=20)
+    page = browse(served(bundled))
+    n = page.locator(".lw-cluster").count()
+    first = page.locator(".lw-cluster").first
+    first.get_by_role("button", name="Done").click()
+    assert "taken to belong together" in page.locator("dialog").inner_text()
+    page.get_by_role("button", name="Not yet").click()
+    assert page.locator(".lw-isdone:visible").count() == 0
+    first.get_by_role("button", name="Done").click()
+    page.get_by_role("button", name="Yes, it is done").click()
+    notice(page, "Saved: all")
+    assert page.locator(".lw-isdone:visible").count() == 1
+    page.keyboard.press("u")
+    notice(page, "Taken back")
+    assert page.locator(".lw-isdone:visible").count() == 0
+    assert page.locator(".lw-cluster").count() == n
+
+
+def test_files(served, browse, tmp_path):
+    bundled = Bundled("iris", answers=30)
+    page = browse(served(bundled))
+    got = {}
+    for what in ("labels", "constraints", "session", "rules"):
+        page.get_by_role("button", name="Export").click()
+        with page.expect_download() as waiting:
+            page.locator(f"[data-what={what}]").click()
+        with open(waiting.value.path(), "rb") as file:
+            got[waiting.value.suggested_filename] = file.read()
+    labels = list(csv.reader(io.StringIO(got["iris-clusters.csv"].decode())))
+    assert [int(line[-1]) for line in labels[1:]] == bundled.session.labels.tolist()
+    assert len(got["iris-pairs.csv"].splitlines()) == 1 + bundled.session.constraints.n_constraints
+    assert b"petal" in got["iris-rules.txt"]
+    (tmp_path / "kept").write_bytes(got["iris.linkwise"])
+    with closing(sqlite3.connect(tmp_path / "kept")) as store:
+        assert store.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def test_rules_are_told(served, browse):
+    page = browse(served(Bundled("iris", answers=30)))
+    page.get_by_role("button", name="Show rules").click()
+    page.locator(".lw-rules li").first.wait_for()
+    assert "petal" in page.locator(".lw-rules:visible").first.inner_text()
+    page.get_by_role("button", name="Hide rules").click()
+    assert page.locator(".lw-rules:visible").count() == 0
+
+
+def test_markup_is_text(served, browse):
+    session, X = small()
+    items = Items("text", lambda row: {EVIL: f"{EVIL}{row}"}, lambda row: f"{EVIL} {row}")
+    desk = shown_as(session, X, items, title=EVIL, name=lambda row: f"row {row} {EVIL}", places=X)
+    page = browse(served(lambda: desk))
+    name = page.locator(".lw-name").first
+    name.fill(EVIL)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent.includes('called')")
+    page.keyboard.press("h")
+    page.locator(".lw-history > li").first.wait_for()
+    assert EVIL in page.locator(".lw-history").inner_text()
+    page.keyboard.press("Escape")
+    page.locator(".lw-link").first.click()
+    page.wait_for_selector("dialog")
+    assert EVIL in page.locator("dialog").inner_text()
+    for where in (".lw-items", ".lw-clusters", ".lw-title"):
+        assert EVIL in page.locator(where).inner_text()
+    assert page.title() == f"{EVIL} · linkwise"
+    assert page.locator("main img, main b").count() == 0
+    assert page.evaluate("() => window.hit") is None
+
+
+def kinds():
+    rng = np.random.default_rng(0)
+    curves = np.cumsum(rng.normal(size=(8, 40)), axis=1)
+    curves[:, 7] = np.nan
+    yield "text", text_items([f"On the {n}th day\nit rained." for n in range(8)]), ".lw-text"
+    yield "image", image_items(rng.integers(0, 255, (8, 12, 12), dtype=np.uint8)), ".lw-picture.lw-small"
+    yield "series", series_items(curves), ".lw-curve path"
+
+
+@pytest.mark.parametrize(
+    ("kind", "items", "drawn"), list(kinds()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_kinds_of_items(served, browse, kind, items, drawn):
+    session, X = small()
+    page = browse(served(lambda: shown_as(session, X, items)))
+    page.locator(drawn).first.wait_for()
+    assert page.locator(f".lw-items {drawn}").count() == 2
+    rows = pair(page)
+    if kind == "text":
+        assert [each.inner_text() for each in page.locator(".lw-text").all()] == [
+            f"On the {n}th day\nit rained." for n in rows
+        ]
+    if kind == "series":
+        paths = [each.get_attribute("d") for each in page.locator(drawn).all()]
+        assert [path.count("M") for path in paths] == [2, 2]  # a gap is a gap
+    press(page, "s")
+    page.locator(".lw-link").first.click()
+    assert page.locator(f"dialog {drawn}").count() == 1
