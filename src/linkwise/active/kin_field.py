@@ -346,7 +346,7 @@ class Field:
         return int(left.argmax()) if left.max(initial=0) > at.new else new
 
     def certainty(self) -> Table:
-        """(n_rows,) probability of the likeliest neighbourhood of each row, by the first kernel; 1 where known.
+        """(n_rows,) how likely the likeliest neighbourhood of each row is, by the first kernel; 1 where told.
 
         A function of the evidence, whatever way the answers came.
         """
