@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import linkwise as lw
 from laws.asking import partition
-from linkwise.active import forest_kernel, kernel_views
+from linkwise.active import forest_kernel, kernel_views, kin_field
 from linkwise.evidence import Evidence
 from linkwise.learner import Run, TruthOracle, respecting, rng_at
 from reference import kin as plain
@@ -253,3 +253,21 @@ def test_what_takes_long_tells_how_far_it_is(made):
     with pytest.raises(KeyboardInterrupt):
         lw.KIN().prepare(real(load_iris)[0], SEED, progress=progress)
     assert steps == [(done, 5) for done in range(1, made + 1)]
+
+
+def test_of_very_many_facts_some_are_learned_from(monkeypatch):
+    """All of them hold, and what was asked about always counts."""
+    monkeypatch.setattr(kin_field, "MOST_KNOWN", 20)
+    X, y = real(load_wine)
+    known = lw.Constraints.sample(y, 150, 0)
+    oracle = TruthOracle(y)
+    model = lw.KIN(random_state=0).fit(X, oracle=oracle, constraints=known, budget=40)
+    assert model.violations_ == 0
+    names = np.arange(60)
+    told = kin_field.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
+    kernel = np.eye(60, dtype=np.float32)
+    learned = kin_field.model_of(kernel, told)
+    assert len(learned.known.items) == 25
+    assert set(range(55, 60)) <= set(learned.known.items.tolist())
+    assert learned.alike().shape == (30, 30)
+    assert len(kin_field.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60

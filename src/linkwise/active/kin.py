@@ -173,10 +173,9 @@ def _likeliest_pair(field: Field, least: float) -> Pair | None:
     chance[apart] = -1
     np.fill_diagonal(chance, -1)
     chance = chance.round(9)  # what is 0 but for rounding is 0
-    for at in np.argsort(-chance, axis=None, kind="stable").tolist():
+    worth = np.flatnonzero(chance.ravel() >= least)
+    for at in worth[np.argsort(-chance.ravel()[worth], kind="stable")].tolist():
         a, b = divmod(at, known.n_homes)
-        if chance[a, b] < least:
-            return None
         one, other = (known.items[known.home == home] for home in (a, b))
         pair = field.pair(one, other, field.closeness(a, b))
         if pair is not None:

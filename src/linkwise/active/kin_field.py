@@ -25,7 +25,8 @@ JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
 FIRST_FOREST = 12  # known items
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
-MOST_KNOWN = 600  # items that the model learns from
+MOST_KNOWN = 600  # items that nobody was asked about, and that the model learns from
+MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 REMEMBERED = 2**26  # bytes
 FORESTS = 6  # that are kept
 
@@ -237,7 +238,7 @@ class Field:
         """The model of what is known now."""
         key = self.key()
         if self._model is None or self._model[0] != key:
-            self._model = key, Model(self.kernel()[0], learnable(self.known()))
+            self._model = key, model_of(self.kernel()[0], self.known())
         return self._model[1]
 
     def place_of(self, item: int) -> Place:
@@ -285,7 +286,8 @@ class Field:
         if self._growing is not None:
             self._grown(self._growing).grow(len(known.items) - len(self._growing.items) + 1)
         unsure = 1 - self.model().chances.home.max(axis=1) if len(known.items) else np.ones(len(able))
-        gain = self.kernel()[1].explained(known.items, self._weight * unsure)
+        learned = self.model().known.items if len(known.items) else known.items
+        gain = self.kernel()[1].explained(learned, self._weight * unsure)
         gain *= 1 + JITTER * rng_at(self._seed, 5, turn).standard_normal(len(gain))
         gain[~able] = -1
         return int(gain.argmax())
@@ -353,15 +355,24 @@ class Field:
         known = self.known()
         sure = np.zeros(len(self.row))
         if len(known.items):
-            sure = Model(self._kernel0, learnable(known)).chances.home.max(axis=1)
+            sure = model_of(self._kernel0, known).chances.home.max(axis=1)
         sure[known.items] = 1
         return sure.take(self.items.of)
 
 
-def learnable(known: Known) -> Known:
-    """At most `MOST_KNOWN` of the known items, evenly spread, and the founders of all neighbourhoods."""
-    if len(known.items) <= MOST_KNOWN:
-        return known
-    spread = np.linspace(0, len(known.items) - 1, MOST_KNOWN).astype(np.int64)
-    kept = np.union1d(spread, np.flatnonzero(known.founders()))
-    return Known(known.items[kept], known.home[kept], known.covered[kept])
+def model_of(kernel: Matrix, known: Known) -> Model:
+    """The model of the known items: all that were asked about, and of the others at most `MOST_KNOWN`.
+
+    Of these one of each neighbourhood comes first, the largest before others, and then what a fixed
+    order of the items brings, so that the next question is about nearly the same ones.
+    """
+    k = known.n_homes
+    told = np.flatnonzero(np.isnan(known.covered))
+    if len(told) > MOST_KNOWN:
+        founder = known.founders()
+        size = np.where(founder, np.bincount(known.home)[known.home], 0)
+        mixed = known.items * MIXER % 2**32
+        told = told[np.lexsort((mixed[told], -size[told]))[:MOST_KNOWN]]
+        kept = np.union1d(told, np.flatnonzero(~np.isnan(known.covered)))
+        known = Known(known.items[kept], known.home[kept], known.covered[kept])
+    return Model(kernel, known, k)

@@ -67,13 +67,14 @@ class Model:
     kernel : ndarray of shape (n_items, n_items)
     known : Known
         Of at least one item.
+    n_homes : int
+        Number of neighbourhoods, those included of which no item is given.
     """
 
-    def __init__(self, kernel: Matrix, known: Known) -> None:
+    def __init__(self, kernel: Matrix, known: Known, n_homes: int) -> None:
         self.known = known
         self._there = kernel[known.items].astype(np.float64)
-        k = known.n_homes
-        self._member = np.zeros((len(known.items), k))
+        self._member = np.zeros((len(known.items), n_homes))
         self._member[np.arange(len(known.items)), known.home] = 1
 
     @cached_property
@@ -108,15 +109,15 @@ class Model:
 
     def alike(self) -> Table:
         """(k, k) how likely the items of a neighbourhood belong to another, by what the rest say of them."""
-        k = self.known.n_homes
+        size = self._member.sum(axis=0)
         weight = self.inverse @ self._member
-        found = np.zeros((k, k))
-        for a in range(k):
+        told = -weight / self.inverse.diagonal()[:, None]  # right for who is alone
+        for a in np.flatnonzero(size > 1).tolist():
             of = np.flatnonzero(self.known.home == a)
-            left_out = -np.linalg.solve(self.inverse[np.ix_(of, of)], weight[of])
-            left_out[:, a] = 0
-            found[a] = self._chances(np.maximum(left_out, 0)).home.mean(axis=0)
-        return found
+            told[of] = -np.linalg.solve(self.inverse[np.ix_(of, of)], weight[of])
+        told[np.arange(len(told)), self.known.home] = 0
+        chance = self._chances(np.maximum(told, 0)).home
+        return np.asarray(self._member.T @ chance / np.maximum(size, 1)[:, None])
 
 
 class Covariance:
