@@ -67,12 +67,10 @@ class State:
     def look(self):
         """Take in rows that answers speak of."""
         joins = (self.facts.known == "yes").sum(axis=1) > 1
-        speaks = (self.facts.known == "no").any(axis=1) | joins
         for row in range(self.facts.n):
             if row in self.order:
                 continue
-            joined, spoken_of = joins[row], speaks[row]
-            if joined or (spoken_of and row != self.placing and row not in self.doubtful):
+            if joins[row]:
                 self.order.append(row)
 
     def homes(self):

@@ -117,10 +117,10 @@ class KIN(ActiveLearner):
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
         """How many clusters have been met, and of how many rows the cluster is not sure."""
         field = Field(None, prepared, evidence, 0, None)
+        unsure = round(float((1 - field.certainty()).sum()))
         met = field.known().n_homes
         if met == 0:
             return []
-        unsure = round(float((1 - field.certainty()).sum()))
         clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
         rows = f"{unsure} of {evidence.n_rows} rows"
         return [f"{clusters} been met; further answers may change the cluster of about {rows}."]

@@ -149,7 +149,7 @@ class Field:
         size = np.bincount(said.number)
         fresh = said.row[~self._listed[said.row]]
         for item in fresh.tolist():
-            if size[group[item]] > 1 or (item != self.placing and item not in self._doubtful):
+            if size[group[item]] > 1:  # one that is only apart from others still has to be placed
                 self._list(item)
         items = np.array(self._order, dtype=np.int64)
         alone = group[items] < 0
@@ -352,6 +352,9 @@ class Field:
 
         A function of the evidence, whatever way the answers came.
         """
+        for item in self._facts.now().groups().row.tolist():  # one that is apart from others counts too
+            if not self._listed[item]:
+                self._list(item)
         known = self.known()
         sure = np.zeros(len(self.row))
         if len(known.items):
