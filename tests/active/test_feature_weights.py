@@ -227,11 +227,3 @@ def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):
     while run.question is not None and len(run.evidence) < 12:
         run.answer("unsure")
     assert (len(computed), len(fits)) == (1, n_fits)
-
-
-@pytest.mark.parametrize("kind", [lw.ActiveFeatureWeights, lw.MinMax, lw.NPU, lw.ExploreConsolidate])
-def test_more_clusters_than_rows_are_refused(kind):
-    X = np.arange(8.0).reshape(4, 2)
-    for oracle in (None, lw.TruthOracle([0, 0, 1, 1])):
-        with pytest.raises(lw.DataError, match="n_samples=4 should be >= n_clusters=10"):
-            kind(10).fit(X, oracle=oracle)

@@ -238,4 +238,5 @@ def test_kinds_of_items(served, browse, kind, items, drawn):
         assert [path.count("M") for path in paths] == [2, 2]  # a gap is a gap
     press(page, "s")
     page.locator(".lw-link").first.click()
+    page.locator(f"dialog {drawn}").first.wait_for(state="attached")
     assert page.locator(f"dialog {drawn}").count() == 1

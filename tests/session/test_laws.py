@@ -486,3 +486,17 @@ def test_pairs_that_were_all_said_before_make_no_event():
     assert [event.source for event in session.events] == ["one file"]
     session.import_constraints(lw.Constraints(8, [(2, 3)], [(0, 4)]))
     assert len(session.events) == 2
+
+
+def test_a_change_on_which_other_answers_rest_is_not_taken_back_alone():
+    session = lw.Session(X, LEARNERS["COBRAS"]())
+    session.add(0, 1, "cannot-link")
+    session.change(1, "yes")
+    session.add(0, 2, "must-link")
+    session.add(1, 2, "must-link")
+    before = session.events
+    with pytest.raises(SessionError, match="event 2 is nothing that holds"):
+        session.undo(2)
+    assert session.events == before
+    session.undo(1)
+    assert session.constraints.must_link.tolist() == [[0, 2], [1, 2]]

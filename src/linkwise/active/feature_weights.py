@@ -37,7 +37,6 @@ from sklearn.utils._param_validation import Interval
 from linkwise.active.base import ActiveLearner
 from linkwise.active.estimators import labels_of
 from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
-from linkwise.cluster.common.base import refuse_more_than_rows
 from linkwise.cluster.feature_weights import FeatureWeightClustering, dimensions, projected, shares
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence, Fact
@@ -84,7 +83,7 @@ class ActiveFeatureWeights(ActiveLearner):
     Parameters
     ----------
     n_clusters : int
-        At most the number of distinct rows is used; more than there are rows is refused. Where an answer
+        At most the number of distinct rows is used. Where an answer
         forbids it, rows are put into clusters of their own, so that more may be shown: `describe` says so.
     per_round : int
         Answers (other than "unsure") and volunteered pairs after which a dimension is added, if some of them
@@ -146,7 +145,6 @@ class ActiveFeatureWeights(ActiveLearner):
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
         """The distinct rows, in a random order, and their dimensions; nothing is remembered yet."""
-        refuse_more_than_rows(self.n_clusters, len(X))
         points = distinct_points(X)
         order = points.first[rng_at(seed).permutation(len(points.first))]
         mean, components = dimensions(X, "scores")

@@ -29,7 +29,6 @@ from linkwise.active.neighbourhoods import (
     standing,
     with_implied,
 )
-from linkwise.cluster.common.base import refuse_more_than_rows
 from linkwise.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.evidence import Answer, Evidence
@@ -74,7 +73,6 @@ class KnownClusters(ActiveLearner):
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
         """The distinct rows, in a random order; the clusterer is looked up."""
-        refuse_more_than_rows(self.n_clusters, len(X))
         made(self.estimator, self.n_clusters, X.shape[1], seed)
         points = distinct_points(X)
         return Prepared(points, rng_at(seed).permutation(len(points.first)), {})

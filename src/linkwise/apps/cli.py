@@ -313,7 +313,14 @@ def serve_command(
     old: OldSession = None,
     session: SessionFile = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Where the page is.  [default: a free one]")
+        int,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="N",
+            help="Where the page is.  [default: a free one]",
+            show_default=False,
+        ),
     ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address only.")

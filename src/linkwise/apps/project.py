@@ -11,6 +11,7 @@ from linkwise.apps.asking import Asking, first_learner, learner_in_words, other_
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.reading import Reading, existing, ids_of, is_data, named, option, pairs_of, read
 from linkwise.apps.screen import count, quoted
+from linkwise.cluster.common.base import refuse_more_than_rows
 from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Items, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
@@ -159,6 +160,8 @@ def opened(
     source["choices"] = table.choices
     ids = ids_of(table)
     pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
+    if asking.clusters is not None:
+        refuse_more_than_rows(asking.clusters, len(table))
     session = Session(encoded.X, first_learner(asking), ids=ids, source=source, progress=progress)
     brought = _bring_in(session, pairs, old)
     try:

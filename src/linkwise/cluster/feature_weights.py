@@ -115,7 +115,7 @@ class FeatureWeightClustering(CenteredClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-    cluster_centers_ : ndarray of shape (labels_.max() + 1, n_features)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features), noise not counted
         Means of the clusters in the columns of X; noise has none.
     n_clusters_ : int
         Noise counts as one.

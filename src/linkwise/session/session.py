@@ -391,9 +391,11 @@ class Session(SessionView):
             What was taken back; None when there is nothing.
         """
         self._catch_up()
-        left = [e for e in holding(self._events) if number in (None, e.number)]
-        if not left and number is not None:
-            raise SessionError(f"event {number} is nothing that holds; history lists what does")
+        left = holding(self._events)
+        if number is not None:  # of changes the last thing said alone: others may rest on it
+            left = [e for e in left if e.number == number and e.kind != "change"]
+            if not left:
+                raise SessionError(f"event {number} is nothing that holds; history lists what does")
         if not left:
             return None
         try:

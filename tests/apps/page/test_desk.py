@@ -405,3 +405,27 @@ def test_looking_ahead_changes_nothing_and_can_be_stopped():
     answer(desk, 200)
     assert desk.state()["question"] is None
     desk.look_ahead(lambda: False)
+
+
+def test_advice_rests_on_answers_alone():
+    desk = desk_of()
+    for other in range(1, 12):
+        ask(desk, "add", first=0, second=other, kind="must-link")
+    state = desk.state()
+    assert state["changes"] == []
+    assert state["advice"]["stop"] is None
+    ask(desk, "answer", question=state["question"]["id"], said="unsure")
+    assert desk.state()["changes"] == []
+
+
+def test_texts_without_words_are_told_of():
+    X = np.arange(4.0)[:, None]
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(["", "", "", ""])), title="")
+    assert refused(desk, do="rules")["kind"] == "bad"
+
+
+@pytest.mark.parametrize("name", ["می\u200cخواهم", "👨\u200d👩\u200d👧 family"])
+def test_names_in_any_spelling(name):
+    desk = desk_of()
+    ask(desk, "name", cluster=0, name=name)
+    assert desk.state()["clusters"][0]["name"] == name

@@ -31,6 +31,7 @@ from linkwise.apps.page.requests import Refused, Reply, Request
 from linkwise.data import Encoded
 from linkwise.errors import (
     ConstraintError,
+    DataError,
     InfeasibleConstraintsError,
     SessionError,
     SessionLockedError,
@@ -117,8 +118,8 @@ class Desk:
             session = self._session
             status, history = session.status, session.history
             ended = self._ended()
-            events = [e.number for e in history if e.number in self._shares]
-            changes = [self._shares[number] for number in events][-SHOWN_CHANGES:]
+            answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
+            changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
             last = next((e for e in reversed(held(self._session))), None)
             return {
                 "protocol": PROTOCOL,
@@ -202,7 +203,9 @@ class Desk:
             raise Refused("bad", str(error)) from None
         except SessionLockedError as error:
             raise Refused("locked", str(error)) from None
-        except SessionError as error:
+        except DataError as error:
+            raise Refused("bad", str(error)) from None
+        except (SessionError, OSError) as error:
             raise Refused("failed", str(error)) from None
         return result if isinstance(result, tuple) else (result, None)
 
@@ -405,8 +408,10 @@ class Desk:
         elif do == "change":
             event = next(e for e in self._session.history if e.number == request["event"])
             pair = [row for row in (event.first, event.second) if row is not None]
-        else:
+        elif do == "add":
             pair = [request["first"], request["second"]]
+        else:
+            pair = []
         return frozenset(pair)
 
     def _has_rules(self) -> bool:

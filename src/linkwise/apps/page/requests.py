@@ -11,6 +11,7 @@ Request = Mapping[str, Any]
 MOST_ROWS = 50  # items at a time
 MOST_EVENTS = 200  # events at a time
 MOST_LETTERS = 200  # of a name
+JOINERS = {0x200C: None, 0x200D: None}  # spelling in Persian, and of some emoji
 LARGEST = 2**53  # integers above are no integers in a browser
 
 
@@ -72,7 +73,7 @@ def text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
         raise Refused("bad", f"{name} is {_shown(value)}; give text")
     if len(value) > most:
         raise Refused("bad", f"{name} has {len(value)} letters; give at most {most}")
-    if not value.isprintable():
+    if not value.translate(JOINERS).isprintable():
         raise Refused("bad", f"{name} holds letters that cannot be shown; leave them out")
     return value
 

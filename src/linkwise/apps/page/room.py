@@ -296,8 +296,9 @@ def _together(desk: Desk) -> tuple[dict[str, Any], tuple[int, bytes]]:
 
 # ---------------------------------------------------------------- frames
 def in_json(what: dict[str, Any]) -> str:
-    """JSON that any browser reads: without NaN."""
-    return json.dumps(what, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """JSON that any browser reads: without NaN, and with a mark for what is no Unicode (names of files)."""
+    text = json.dumps(what, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()
 
 
 def reply_frame(reply: Reply) -> Frame:

@@ -218,6 +218,8 @@ def _view_of(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[View, 
         return of_numbers(X, names, ids), Encoded(X, features, ())
     if isinstance(items, Items):
         return View(items, named(ids)), None
+    if hasattr(items, "to_list") and not hasattr(items, "columns"):  # one column of pandas or polars
+        items = items.to_list()
     if isinstance(items, np.ndarray) and items.dtype.kind in "biuf":
         _check_length(len(items), len(X))
         return View(series_items(items) if items.ndim == 2 else image_items(items), named(ids)), None

@@ -111,8 +111,12 @@ function schemeAround() {
   return body.classList.contains("dark") || document.documentElement.classList.contains("dark") ? "dark" : "light dark";
 }
 
-/** The colours of clusters (the last one: no cluster) as they are in this scheme, [r, g, b] each. */
+/**
+ * The colours of clusters (the last one: no cluster) as they are in this scheme, [r, g, b] each. Null as long as the
+ * root is in no document: JupyterLab puts it there only after it was rendered.
+ */
 function coloursIn(root) {
+  if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
   root.append(probe);
   const names = [...Array(N_COLOURS).keys(), "none"];
@@ -299,7 +303,7 @@ function framed(places, width, height) {
     if (places[i + 1] < low) low = places[i + 1];
     if (places[i + 1] > high) high = places[i + 1];
   }
-  const margin = 22;
+  const margin = 36; // room for a ring and its letter
   const scale = Math.min((width - 2 * margin) / Math.max(right - left, 1e-6), (height - 2 * margin) / Math.max(high - low, 1e-6));
   return { x: (left + right) / 2, y: (low + high) / 2, scale };
 }
@@ -528,6 +532,10 @@ function scatter(root, { hover, choose, zoomable }) {
     if (!w || !t) return;
     const fresh = w !== width || t !== height || canvas.width !== Math.round(w * ratio);
     if (!fresh) return;
+    if (!colours) {
+      colours = coloursIn(root);
+      tint();
+    }
     [width, height] = [w, t];
     for (const each of [canvas, over]) Object.assign(each, { width: Math.round(w * ratio), height: Math.round(t * ratio) });
     const moved = home && seen && (seen.scale !== home.scale || seen.x !== home.x || seen.y !== home.y);
@@ -778,6 +786,7 @@ function header(view) {
         saved: place ? `Saved in ${fileName(place)}` : "Kept in memory only",
         lost: "Connection lost",
       };
+      saved.hidden = !view.state && view.link === "open";
       const now = view.link !== "open" ? "lost" : view.saved;
       saved.dataset.is = now === "saved" && !place ? "memory" : now;
       saved.title = place || "";
@@ -841,7 +850,7 @@ function questionPanel(view) {
     guess,
     /** Before there is anything to ask: the data are read, or could not be. */
     wait({ loading, failed }) {
-      pending(failed ? "It cannot go on" : "Loading", failed ? "linkwise could not open the data" : loading || "Reading the data");
+      pending(failed ? "It cannot go on" : "Loading", failed ? (view.state ? "linkwise had to end" : "linkwise could not open the data") : loading || "Reading the data");
       if (failed) pair.replaceChildren(h("p", { class: "lw-failed" }, failed), h("p", { class: "lw-soft" }, "The terminal in which linkwise was started says more."));
       [bar, more].forEach((each) => (each.hidden = true));
       card.setAttribute("aria-busy", String(!failed));
@@ -1247,7 +1256,7 @@ async function historyDialog(view) {
         { "aria-pressed": String(event.said === said), "data-key": `${event.number}-${said}` })));
     const when = new Date(event.when);
     return h("li", {},
-      h("div", { class: "lw-what" }, h("span", {}, pair ? event.names.join("  –  ") : words),
+      h("div", { class: "lw-what" }, pair ? h("span", {}, rowLink(view, event.names[0], event.first), "  –  ", rowLink(view, event.names[1], event.second)) : h("span", {}, words),
         h("span", { class: "lw-soft" }, [`${event.number}`, Number.isNaN(when.getTime()) ? "" : when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" }),
           event.kind === "add" ? "volunteered" : "", event.changed ? "changed" : ""].filter(Boolean).join(" · "))),
       choices,
@@ -1256,6 +1265,9 @@ async function historyDialog(view) {
   };
   await load();
 }
+
+/** The name of a row, which shows it. */
+const rowLink = (view, name, row) => button(name, () => itemDialog(view, row), { className: "lw-link lw-strong" });
 
 /**
  * What was said contradicts what was said before: the chain, link by link, each with its ways out. When one is taken, what was
@@ -1267,6 +1279,7 @@ function contradictionDialog(view, request, error, told, pair) {
     const reply = await view.ask(way);
     if (reply.ok) {
       close();
+      view.notice("That is changed. What you said is said again.");
       await view.say(again(view, request, pair), told, pair);
     } else if (reply.error.chain) draw(reply.error);
     else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
@@ -1288,7 +1301,7 @@ function contradictionDialog(view, request, error, told, pair) {
       h("p", {}, "It was not stored. One of these must give way; the links below cannot all hold:"),
       h("ol", { class: "lw-chain" }, found.chain.map((link) => h("li", { class: link.event === null || link.event === undefined ? "lw-new" : "" },
         icon(link.said === "yes" ? "yes" : "no"),
-        h("div", { class: "lw-what" }, h("span", {}, h("strong", {}, link.names[0]), " and ", h("strong", {}, link.names[1]), `: ${SAID[link.said]}`),
+        h("div", { class: "lw-what" }, h("span", {}, rowLink(view, link.names[0], link.first), " and ", rowLink(view, link.names[1], link.second), `: ${SAID[link.said]}`),
           h("span", { class: "lw-soft" }, link.event === null || link.event === undefined ? "now" : `${sources[link.kind] || link.kind}, number ${link.event}`)),
         h("div", { class: "lw-ways" }, ways(link))))));
   };
@@ -1438,7 +1451,11 @@ function render({ model, el }) {
     banner.hidden = view.link === "open";
     setText(banner, view.link === "open" ? "" : view.link === "lost" ? LOST : SHUT);
     root.dataset.link = view.link;
-    if (before !== "open" && view.link === "open") view.announce("Connected again.");
+    if (before !== "open" && view.link === "open") {
+      drawn = null; // the host may be another one by now: nothing of before is taken for granted
+      items.clear();
+      view.announce("Connected again.");
+    }
     head.status();
     question.usable();
   };
