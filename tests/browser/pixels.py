@@ -9,7 +9,7 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-MARGIN = 22  # of the plot, CSS pixels
+MARGIN = 36  # of the plot, CSS pixels
 OPAQUE = 217 / 255  # of a point
 
 

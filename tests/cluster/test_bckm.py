@@ -118,7 +118,8 @@ def test_inner_products_do_what_the_rows_do(seed):
     for space in (Vectors(X), Similarities(centred(kernels.squared_distances(X, X, 1)))):
         means = space.seeded(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
-    np.testing.assert_array_equal(found[0].labels, found[1].labels)
+    # the same clusters; which is called 0 may hang on the last bit of a distance
+    assert adjusted_rand_score(found[0].labels, found[1].labels) == 1.0
     assert found[0].means.spread == pytest.approx(found[1].means.spread)
 
 

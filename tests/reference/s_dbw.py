@@ -9,6 +9,7 @@ def s_dbw(X, labels, stdev="mean", factor="mean"):
     """Scat + Dens_bw of rows in clusters; rows of -1 are left out."""
     X, labels = np.asarray(X, float), np.asarray(labels)
     X, labels = X[labels >= 0], labels[labels >= 0]
+    X = X - X[:1]  # nothing depends on where rows lie, and identical rows are then at 0, without round-off
     clusters = [X[labels == c] for c in np.unique(labels)]
     sigma = [np.linalg.norm(rows.var(axis=0)) for rows in clusters]
     whole = np.linalg.norm(X.var(axis=0))

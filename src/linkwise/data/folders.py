@@ -16,10 +16,11 @@ from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table, from_frame
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
-from linkwise.learner import Progress
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+    from linkwise.learner import Progress
 
 TEXTS = (".txt", ".md")
 FolderKind = Literal["image", "text"]

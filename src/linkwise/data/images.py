@@ -28,11 +28,12 @@ from linkwise.data.items import LARGEST, Items
 from linkwise.data.png import as_bytes, png
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
-from linkwise.learner import Progress
 from linkwise.parallel import n_threads
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from linkwise.learner import Progress
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
 _FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # and no others, whatever the file says

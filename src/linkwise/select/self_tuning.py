@@ -43,6 +43,7 @@ EQUAL = 1e-3  # alignments that differ by less are equal
 MOST_STEPS = 200
 LEAST_STEP = 1e-4
 LEAST_GAIN = 1e-6
+MOST_IDLE = 3  # steps of less than the least gain, one after the other
 
 
 class SelfTuningSpectral(ClusterMixin, BaseEstimator):
@@ -222,7 +223,7 @@ def givens(angles: NDArray[np.float64], k: int) -> Matrix:
 def aligning_rotation(vectors: Matrix) -> Matrix:
     """The rotation that gradient descent reaches from none, shape (k, k)."""
     Z, k = _directions(vectors), vectors.shape[1]
-    rotation, now, step = np.eye(k), cost(Z), 1.0
+    rotation, now, step, idle = np.eye(k), cost(Z), 1.0, 0
     for _ in range(MOST_STEPS):
         downhill = -gradient(Z)
         turn = givens(step * downhill, k)
@@ -233,7 +234,8 @@ def aligning_rotation(vectors: Matrix) -> Matrix:
         if gain <= 0:
             break
         Z, rotation, now, step = Z @ turn, rotation @ turn, then, 2 * step
-        if gain < LEAST_GAIN:
+        idle = idle + 1 if gain < LEAST_GAIN else 0  # one small gain may be that of a step cut short
+        if idle == MOST_IDLE:
             break
     return rotation
 
