@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_moons
@@ -106,6 +106,7 @@ def test_similarities_know_the_distances_of_the_paper(seed, k):
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6))
+@example(614)  # two passes reach the same clusters under other numbers
 def test_inner_products_do_what_the_rows_do(seed):
     """More features than rows: the same passes on a matrix of similarities."""
     rng = np.random.default_rng(seed)
@@ -118,8 +119,7 @@ def test_inner_products_do_what_the_rows_do(seed):
     for space in (Vectors(X), Similarities(centred(kernels.squared_distances(X, X, 1)))):
         means = space.seeded(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
-    # the same clusters; which is called 0 may hang on the last bit of a distance
-    assert adjusted_rand_score(found[0].labels, found[1].labels) == 1.0
+    np.testing.assert_array_equal(found[0].labels, found[1].labels)
     assert found[0].means.spread == pytest.approx(found[1].means.spread)
 
 

@@ -20,6 +20,8 @@ from linkwise.cluster.common.spaces import Means, Space
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels
 
+ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers: the first one counts
+
 
 class Pairs(NamedTuple):
     """All constraints in one list, must-links first; contradictory ones are all there."""
@@ -120,7 +122,7 @@ def constrained_k_means(
         now = Weak(labels, broken, float(share @ broken), means, n_passes)
         if first_rise and before is not None and not means.spread > before.means.spread:
             return before
-        if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread):
+        if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
             best = now
         elif n_passes - best.n_passes >= PATIENCE and not first_rise:
             break
