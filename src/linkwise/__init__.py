@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from linkwise.active.cobras import COBRAS
     from linkwise.active.explore_consolidate import ExploreConsolidate
     from linkwise.active.feature_weights import ActiveFeatureWeights
+    from linkwise.active.kin import KIN
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
     from linkwise.apps.page.widget import widget
@@ -62,6 +63,7 @@ _HOME = {
     "COBRAS": "active.cobras",
     "ExploreConsolidate": "active.explore_consolidate",
     "ActiveFeatureWeights": "active.feature_weights",
+    "KIN": "active.kin",
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
@@ -118,6 +120,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "KIN",
     "ExploreConsolidate",
     "MinMax",
     "NPU",
