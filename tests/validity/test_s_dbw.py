@@ -94,6 +94,11 @@ def test_neither_unit_place_order_nor_names_matter(stdev, factor, problem, unit,
     assert lw.s_dbw_score(X[rows], labels[rows], **options) == pytest.approx(score, rel=1e-9, abs=1e-12)
 
 
+def test_identical_rows_beside_noise_do_not_scatter():
+    X = np.array([[-1.34749859, -6.13741883], *[[-4.44157801, -21.37172526]] * 3])
+    assert lw.s_dbw_score(X, [-1, 0, 0, 0]) == 0
+
+
 def test_a_rotation_matters():
     """The length of a vector of variances is no invariant of rotations."""
     X, y = make_blobs(100, centers=[[0, 0], [9, 0]], random_state=0)

@@ -121,7 +121,9 @@ def s_dbw_score(
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
-    points = points - points[0].astype(np.float64)  # rounding depends on the spread, not on the place
+    # less a row that counts, so that rounding depends on the spread alone
+    origin = points[kept.argmax()].astype(np.float64)
+    points = points - origin
     total, counts = kernels.label_sums(points, clusters, len(names), None, parallel.n_threads())
     return s_dbw(points, clusters, total / counts[:, None], stdev=stdev, factor=factor, squares=table)
 
