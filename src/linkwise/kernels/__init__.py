@@ -29,7 +29,7 @@ from linkwise.kernels.kmeans import (
 )
 from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
-from linkwise.kernels.s_dbw import density_counts, label_scatter
+from linkwise.kernels.s_dbw import s_dbw
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
@@ -48,14 +48,12 @@ __all__ = [
     "bregman_projections",
     "colour_apart",
     "conditional_modes",
-    "density_counts",
     "distance_range",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
     "hypotheses_k_means",
     "kmeans_plusplus",
-    "label_scatter",
     "label_sums",
     "leaf_squares",
     "lloyd",
@@ -64,6 +62,7 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "s_dbw",
     "similarity_sums",
     "squared_distances",
     "two_means",

@@ -145,17 +145,14 @@ def best_splits(
     most: int,
     n_threads: int,
 ) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
-def label_scatter(
-    X: NDArray[Any], labels: NDArray[np.int32], centers: NDArray[np.float64], n_threads: int
-) -> NDArray[np.float64]: ...
-def density_counts(
+def s_dbw(
     X: NDArray[Any],
     labels: NDArray[np.int32],
-    centers: NDArray[np.float64],
-    reach: float,
+    means: NDArray[np.float64],
     squares: NDArray[np.float64] | None,
+    pooled: bool,
     n_threads: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+) -> tuple[float, float]: ...
 def bregman_projections(
     pairs: NDArray[np.float64],
     sign: NDArray[np.float64],
