@@ -61,17 +61,38 @@ class State:
     def __init__(self, facts, kernel, askable):
         self.facts, self.plain, self.askable = facts, kernel, askable
         self.order, self.cover, self.doubtful, self.tried, self.shown = [], {}, set(), set(), set()
-        self.placing = None
+        self.placing, self.supposed = None, []
         self.in_force = self.growing = None  # rows learned from, shares of trees with both rows in one leaf
+
+    def company(self, row):
+        """All that is known to belong together with a row."""
+        return np.flatnonzero(self.facts.known[row] == "yes").tolist()
 
     def look(self):
         """Take in rows that answers speak of."""
-        joins = (self.facts.known == "yes").sum(axis=1) > 1
         for row in range(self.facts.n):
-            if row in self.order:
-                continue
-            if joins[row]:
+            if row not in self.order and any(other in self.order for other in self.company(row)):
                 self.order.append(row)
+        while True:
+            founders = [
+                company
+                for company in (self.company(row) for row in range(self.facts.n))
+                if len(company) > 1
+                and self.placing not in company
+                and all(self.facts.verdict(company[0], row) == "no" for row in self.order)
+            ]
+            if not founders:
+                return
+            self.order += max(founders, key=lambda company: (len(company), -company[0]))
+
+    def waiting(self):
+        """Rows that something is known of, though not where they belong: what belongs together as one."""
+        busy = [] if self.placing is None else self.company(self.placing)
+        spoken_of = [
+            row for row in range(self.facts.n)
+            if (self.facts.known[row] != None).sum() > 1 and row not in self.order and row not in busy  # noqa: E711
+        ]  # fmt: skip
+        return [self.company(row) for row in spoken_of if row == self.company(row)[0]]
 
     def homes(self):
         """Neighbourhoods, as lists of rows in the order in which they became known."""
@@ -118,7 +139,7 @@ class State:
     def new_at(self, cover, homes):
         above, below = 1.0 * (1 - cover), 1.0
         for row, was in self.cover.items():
-            if row in self.order:
+            if row in self.order and row not in self.supposed:
                 like = np.exp(-((cover - was) ** 2) / (2 * LIKE**2))
                 founder = row in [home[0] for home in homes]
                 above, below = above + like * founder, below + like
@@ -170,26 +191,88 @@ class State:
     def labels(self, base, weight):
         """The clustering that is shown."""
         homes = self.homes()
-        facts = self.facts.known
-        if _independent(facts) < 2:
+        if _independent(self.facts.known) < 2:
             return base
-        found = self.all_chances(homes)
+        found, joined = self.with_waiting(homes)
+        plain = self.all_chances(homes)
+        first = np.array([home.argmax() for home, _, _ in plain])
         labels = np.array([home.argmax() for home, _, _ in found])
+        parts = self.waiting()
+        met = list(self.order) + [row for part in parts if part[0] in joined for row in part]
         for part in set(base.tolist()):
             rows = np.flatnonzero(base == part)
-            met = any(row in self.order for row in rows.tolist())
-            if not met and np.average([found[r][1] for r in rows], weights=weight[rows]) > 0.5:
-                labels[rows] = len(homes) + part
+            visited = any(row in met for row in rows.tolist())
+            new = not visited and np.average([found[r][1] for r in rows], weights=weight[rows]) > 0.5
+            for row in rows.tolist():
+                if new or (any(row in part for part in parts) and found[row][0].max() <= 0):
+                    labels[row] = len(homes) + part
         for at, home in enumerate(homes):
             labels[home] = at
+        if self.agreement(first, homes) < self.agreement(base, homes):
+            labels = base.copy()
         row = self.placing
         if row is not None and row not in self.order:
             p = [
-                0.0 if self.facts.verdict(row, home[0]) == "no" else found[row][0][at]
+                0.0 if self.facts.verdict(row, home[0]) == "no" else plain[row][0][at]
                 for at, home in enumerate(homes)
             ]
-            labels[row] = np.argmax(p) if max(p, default=0.0) > found[row][1] else labels.max() + 1
+            place = np.argmax(p) if max(p, default=0.0) > plain[row][1] else labels.max() + 1
+            labels[self.company(row)] = place
         return labels
+
+    def with_waiting(self, homes):
+        """Chances of all rows, with what waits; the first rows of parts that count as known."""
+        parts, place = self.waiting(), {}
+        found = self.all_chances(homes)
+        for turn in range(4):
+            wanted = []
+            for part in parts:
+                barred = self.barred(part, homes, place)
+                p = np.where(barred, 0, np.mean([found[row][0] for row in part], axis=0))
+                wanted.append(p / max(p.sum() + np.mean([found[row][1] for row in part]), 1e-9))
+            if turn == 3:
+                break
+            new = False
+            for at in sorted(range(len(parts)), key=lambda at: -round(max(wanted[at], default=0.0), 9)):
+                p = np.where(self.barred(parts[at], homes, place), 0, wanted[at])
+                if round(max(wanted[at]), 9) >= 0.5 and parts[at][0] not in place and max(p) >= 0.5:
+                    place[parts[at][0]], new = int(p.argmax()), True
+            if not new:
+                break
+            more = [row for part in parts if part[0] in place for row in part]
+            number = {row: place[part[0]] for part in parts if part[0] in place for row in part}
+            order, self.order, self.supposed = self.order, self.order + sorted(more), more
+            found = self.all_chances(
+                [home + [r for r in more if number[r] == at] for at, home in enumerate(homes)]
+            )
+            self.order, self.supposed = order, []
+        for part, p in zip(parts, wanted, strict=True):
+            if part[0] in place:
+                p = np.eye(len(homes))[place[part[0]]]
+            for row in part:
+                found[row] = (p, *found[row][1:])
+        return found, place
+
+    def barred(self, part, homes, place):
+        """Where a part is not, by what is known and by what counts as known."""
+        found = [self.facts.verdict(part[0], home[0]) == "no" for home in homes]
+        for other, at in place.items():
+            found[at] |= self.facts.verdict(part[0], other) == "no"
+        return found
+
+    def agreement(self, labels, homes):
+        """How far labels agree with what is known of the rows that wait."""
+        parts = self.waiting()
+        together = [labels[row] == labels[part[0]] for part in parts for row in part[1:]]
+        firsts = [part[0] for part in parts]
+        others = [home[0] for home in homes]
+        apart = [
+            labels[a] != labels[b]
+            for at, a in enumerate(firsts)
+            for b in firsts[at + 1 :] + others
+            if self.facts.verdict(a, b) == "no"
+        ]
+        return (sum(together) + 1) / (len(together) + 2) + (sum(apart) + 1) / (len(apart) + 2)
 
 
 def _independent(known):

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from linkwise.active.forest_kernel import PARTS, ForestKernel
 from linkwise.active.kernel_views import Items, Matrix, Rows, shown_rows
 from linkwise.active.kin_model import Covariance, Known, Model, Table
+from linkwise.active.kin_shown import Shown, agreement, shown
+from linkwise.active.kin_standing import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
 from linkwise.evidence import Evidence
 from linkwise.learner import Labels, respecting, rng_at
@@ -25,7 +27,7 @@ JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
 FIRST_FOREST = 12  # known items
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
-MOST_KNOWN = 600  # items that nobody was asked about, and that the model learns from
+MOST_KNOWN = 400  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 REMEMBERED = 2**26  # bytes
 FORESTS = 6  # that are kept
@@ -113,9 +115,7 @@ class Field:
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
         self._facts = KnownOfPoints(evidence, Points(self.items.of, self.items.first))
         self._evidence, self._seed = evidence, seed
-        self._order: list[int] = []  # known items
-        self._listed = np.zeros(len(self.row), dtype=bool)
-        self._covered = np.full(len(self.row), np.nan)
+        self._roll = Roll(len(self.row))
         self._doubtful: set[int] = set()
         self._tried: set[int] = set()
         self._spent: set[Pair] = set()
@@ -124,54 +124,29 @@ class Field:
         self._growing: Learned | None = None
         self._model: tuple[bytes, Model] | None = None
         self.placing = -1
-        self._known: tuple[tuple[int, int, int], Known, NDArray[np.bool_]] | None = None
+        self._standing: tuple[tuple[int, int, int], Standing] | None = None
 
     # ------------------------------------------------------------ what is known
+    def standing(self) -> Standing:
+        """What is known of items; where the one that is asked about belongs is not, unless it joined."""
+        now = len(self._evidence), len(self._roll), self.placing
+        if self._standing is None or self._standing[0] != now:
+            made = self._roll.standing(self._facts.now().groups(), self.placing)
+            self._standing = (len(self._evidence), len(self._roll), self.placing), made
+        return self._standing[1]
+
     def known(self) -> Known:
-        """The items whose neighbourhood is known; the one that is being placed is not, unless it joined."""
-        return self._standing()[0]
+        """The items whose neighbourhood is known."""
+        return self.standing().known
 
     def apart(self) -> NDArray[np.bool_]:
         """(k, k) which neighbourhoods are known to differ."""
-        return self._standing()[1]
-
-    def _standing(self) -> tuple[Known, NDArray[np.bool_]]:
-        now = len(self._evidence), len(self._order), self.placing
-        if self._known is None or self._known[0] != now:
-            known, apart = self._made()
-            self._known = (len(self._evidence), len(self._order), self.placing), known, apart
-        return self._known[1:]
-
-    def _made(self) -> tuple[Known, NDArray[np.bool_]]:
-        said = self._facts.now().groups()
-        group = np.full(len(self.row), -1, dtype=np.int64)
-        group[said.row] = said.number
-        size = np.bincount(said.number)
-        fresh = said.row[~self._listed[said.row]]
-        for item in fresh.tolist():
-            if size[group[item]] > 1:  # one that is only apart from others still has to be placed
-                self._list(item)
-        items = np.array(self._order, dtype=np.int64)
-        alone = group[items] < 0
-        group[items[alone]] = len(size) + np.arange(int(alone.sum()))
-        number = np.full(len(size) + int(alone.sum()), -1, dtype=np.int64)
-        first = np.sort(np.unique(group[items], return_index=True)[1])
-        number[group[items[first]]] = np.arange(len(first))
-        known = Known(items, number[group[items]], self._covered[items])
-        apart = np.zeros((len(first), len(first)), dtype=bool)
-        one, other = number[said.foes].T
-        both = (one >= 0) & (other >= 0)
-        apart[one[both], other[both]] = apart[other[both], one[both]] = True
-        return known, apart
-
-    def _list(self, item: int) -> None:
-        self._listed[item] = True
-        self._order.append(item)
+        return self.standing().apart
 
     def is_known(self, item: int) -> bool:
         """Whether the neighbourhood of an item is known."""
         self.known()
-        return bool(self._listed[item])
+        return bool(self._roll.listed[item])
 
     def verdicts(self, item: int) -> list[str | None]:
         """What is known of an item and each neighbourhood."""
@@ -241,6 +216,9 @@ class Field:
             self._model = key, model_of(self.kernel()[0], self.known())
         return self._model[1]
 
+    def _model_of(self, known: Known) -> Model:
+        return self.model() if known is self.known() else model_of(self.kernel()[0], known)
+
     def place_of(self, item: int) -> Place:
         """Where an item may belong."""
 
@@ -271,7 +249,7 @@ class Field:
     def choose(self) -> int | None:
         """The item that explains most of what is uncertain; None: all are known, or none may be shown."""
         known = self.known()
-        able = self.askable & ~self._listed
+        able = self.askable & ~self._roll.listed
         able[list(self._tried | self._doubtful)] = False
         if not able.any():
             return None
@@ -296,12 +274,12 @@ class Field:
     def put(self, item: int, cover: float | None, *, doubtful: bool) -> None:
         """An item was placed, or nobody could tell where it belongs."""
         if cover is not None:
-            self._covered[item] = cover
-            self._known = None
+            self._roll.covered[item] = cover
+            self._standing = None
         if doubtful:
             self._doubtful.add(item)
-        elif not self._listed[item]:
-            self._list(item)
+        elif not self._roll.listed[item]:
+            self._roll.add([item])
 
     def learn(self) -> None:
         """Let a forest count, and begin to grow the next one, at fixed numbers of known items."""
@@ -322,23 +300,43 @@ class Field:
         """The best clustering of all rows at this moment."""
         shown: NDArray[Any] = self.base
         if self.enough():
-            shown = self._follows("labels", compute=self._labels)
-            if self.placing >= 0 and not self._listed[self.placing]:
+            name = blake2b(self.standing().name(), digest_size=16).digest()
+            shown = self._follows("labels", name, compute=self._labels)
+            if self.placing >= 0 and not self._roll.listed[self.placing]:
                 shown = shown.copy()
-                shown[self.placing] = self._likeliest(self.placing, int(shown.max()) + 1)
+                shown[self._placed()] = self._likeliest(self.placing, int(shown.max()) + 1)
         made = np.unique(shown, return_inverse=True)[1].astype(np.int32)
         return respecting(made, self._facts.now()).take(self.items.of)
 
     def _labels(self) -> NDArray[np.int16]:
-        known, at = self.known(), self.model().chances
+        standing = self.standing()
+        known, (at, joined, first) = standing.known, self.shown()
+        if agreement(first, standing) < agreement(self.base, standing):
+            return self.base.astype(np.int16)
         labels = at.home.argmax(axis=1)
+        nowhere = standing.waiting[at.home[standing.waiting].max(axis=1) <= 0]
         count = np.bincount(self.base, self._weight)
         mean_new = np.bincount(self.base, at.new * self._weight) / count
-        mean_new[self.base[known.items]] = 0
+        mean_new[self.base[known.items]] = mean_new[self.base[joined]] = 0
         apart = mean_new[self.base] > STAYS_NEW
+        apart[nowhere] = True
         labels[apart] = known.n_homes + self.base[apart]
         labels[known.items] = known.home
         return np.asarray(labels, dtype=np.int16)
+
+    def shown(self) -> Shown:
+        """Where everything likeliest belongs."""
+        return shown(self.standing(), lambda known: self._model_of(known))
+
+    def _placed(self) -> list[int]:
+        """The item that is asked about, and what belongs together with it."""
+        facts = self._facts.now()
+        said = facts.groups()
+        at = int(np.searchsorted(said.row, self.placing))
+        if at == len(said.row) or said.row[at] != self.placing:
+            return [self.placing]
+        company: list[int] = said.row[said.number == said.number[at]].tolist()
+        return company
 
     def _likeliest(self, item: int, new: int) -> int:
         """The likeliest neighbourhood of an item that it is not known to be apart from, or a new one."""
@@ -353,8 +351,8 @@ class Field:
         A function of the evidence, whatever way the answers came.
         """
         for item in self._facts.now().groups().row.tolist():  # one that is apart from others counts too
-            if not self._listed[item]:
-                self._list(item)
+            if not self._roll.listed[item]:
+                self._roll.add([item])
         known = self.known()
         sure = np.zeros(len(self.row))
         if len(known.items):

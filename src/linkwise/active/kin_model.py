@@ -78,19 +78,29 @@ class Model:
         self._member[np.arange(len(known.items)), known.home] = 1
 
     @cached_property
+    def _factor(self) -> tuple[Table, bool]:
+        """Cholesky factor of K_LL + λI."""
+        among = self._there[:, self.known.items]
+        with one_thread():
+            root, lower = cho_factor(among + RIDGE * np.eye(len(among)), lower=True)
+        return root, lower
+
+    @cached_property
     def inverse(self) -> Table:
         """(K_LL + λI)⁻¹."""
-        among = self._there[:, self.known.items]
-        eye = np.eye(len(among))
         with one_thread():
-            return np.asarray(cho_solve(cho_factor(among + RIDGE * eye, lower=True), eye))
+            return np.asarray(cho_solve(self._factor, np.eye(len(self.known.items))))
+
+    @cached_property
+    def _weight(self) -> Table:
+        with one_thread():
+            return np.asarray(cho_solve(self._factor, self._member))
 
     @cached_property
     def chances(self) -> Chances:
         """Where every item may belong."""
         with one_thread():
-            weight = self.inverse @ self._member
-            score = np.maximum(self._there.T @ weight, 0)
+            score = np.maximum(self._there.T @ self._weight, 0)
         return self._chances(score)
 
     def _chances(self, score: Table) -> Chances:
@@ -109,15 +119,16 @@ class Model:
 
     def alike(self) -> Table:
         """(k, k) how likely the items of a neighbourhood belong to another, by what the rest say of them."""
-        size = self._member.sum(axis=0)
-        weight = self.inverse @ self._member
+        home, weight = self.known.home, self._weight
         told = -weight / self.inverse.diagonal()[:, None]  # right for who is alone
-        for a in np.flatnonzero(size > 1).tolist():
-            of = np.flatnonzero(self.known.home == a)
-            told[of] = -np.linalg.solve(self.inverse[np.ix_(of, of)], weight[of])
-        told[np.arange(len(told)), self.known.home] = 0
+        size = np.bincount(home)[home]
+        for n in np.unique(size[size > 1]).tolist():
+            some = np.flatnonzero(size == n)
+            of = some[np.argsort(home[some], kind="stable")].reshape(-1, n)
+            told[of] = -np.linalg.solve(self.inverse[of[:, :, None], of[:, None]], weight[of])
+        told[np.arange(len(told)), home] = 0
         chance = self._chances(np.maximum(told, 0)).home
-        return np.asarray(self._member.T @ chance / np.maximum(size, 1)[:, None])
+        return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
 
 
 class Covariance:
