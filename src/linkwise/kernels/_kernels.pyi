@@ -162,3 +162,6 @@ def bregman_projections(
     max_sweeps: int,
     tol: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
+def agglomerate(
+    distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
