@@ -19,12 +19,14 @@ class Entry:
 
     `exact`: asked until it is exhausted, it finds the truth among distinct rows.
     `known_k`: it is told the number of clusters: where it is `exact`, at least as many as the laws' classes.
+    `predicts`: it has `predict`.
     """
 
     name: str
     make: Callable[..., Any]
     exact: bool
     known_k: bool = False
+    predicts: bool = False
 
 
 QUICK = lw.PCKMeans(n_init=1)
@@ -43,6 +45,7 @@ LEARNERS = (
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
     ),
+    Entry("KIN", lambda **seed: lw.KIN(**seed), exact=True, predicts=True),
     Entry(
         "ExploreConsolidate",
         lambda **seed: lw.ExploreConsolidate(4, estimator=QUICK, **seed),
@@ -97,6 +100,11 @@ def clusilc(k: int, random_state: object = None, **settings: Any) -> Any:
     return lw.ClusILC(k, **settings)
 
 
+def agglomerative(k: int, random_state: object = None, **settings: Any) -> Any:
+    """ConstrainedAgglomerative draws nothing."""
+    return lw.ConstrainedAgglomerative(k, **settings)
+
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
@@ -124,6 +132,14 @@ CLUSTERERS = (
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
     ),
+    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
+    Clusterer(
+        "ConstrainedAgglomerative, single",
+        partial(agglomerative, linkage="single"),
+        "hard",
+        centers=False,
+        predicts=False,
+    ),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
 )
 
@@ -134,6 +150,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 
 each_learner = sweep(LEARNERS)
+each_without_predict = sweep(tuple(entry for entry in LEARNERS if not entry.predicts))
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from linkwise.active.cobras import COBRAS
     from linkwise.active.explore_consolidate import ExploreConsolidate
     from linkwise.active.feature_weights import ActiveFeatureWeights
+    from linkwise.active.kin import KIN
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
     from linkwise.apps.page.widget import widget
+    from linkwise.cluster.agglomerative import ConstrainedAgglomerative
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
@@ -62,6 +64,7 @@ _HOME = {
     "COBRAS": "active.cobras",
     "ExploreConsolidate": "active.explore_consolidate",
     "ActiveFeatureWeights": "active.feature_weights",
+    "KIN": "active.kin",
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
@@ -74,6 +77,7 @@ _HOME = {
     "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
+    "ConstrainedAgglomerative": "cluster.agglomerative",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -118,6 +122,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "TruthOracle",
     "COBRA",
     "COBRAS",
+    "KIN",
     "ExploreConsolidate",
     "MinMax",
     "NPU",
@@ -134,6 +139,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "ClusILC",
+    "ConstrainedAgglomerative",
     "ITML",
     "MMC",
     "RCA",

@@ -125,7 +125,7 @@ def test_choices_of_reading_are_kept(tmp_path, linkwise):
     with Session.open(tmp_path / "semi.csv.linkwise") as session:
         source = session.source
         assert session.ids[:2] == ["k0", "k1"]
-        assert session.learner == {"name": "COBRAS", "parameters": {**lw.COBRAS(random_state=3).get_params()}}
+        assert session.learner == {"name": "KIN", "parameters": {"random_state": 3}}
     assert source["file"] == "semi.csv"
     assert source["scale"] == "standard"
     assert source["choices"]["drop"] == ["junk"]

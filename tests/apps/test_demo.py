@@ -15,8 +15,7 @@ def test_auto_shows_how_the_clusters_grow_right(linkwise, name):
     assert done.exit_code == 0
     rows = re.findall(r"^ +(\d+) +(\d+) +(-?\d\.\d\d)$", done.stdout, re.MULTILINE)
     assert [int(q) for q, _, _ in rows] == list(range(0, 31, 3))
-    assert float(rows[0][2]) == 0
-    assert float(rows[-1][2]) > {"digits": 0.2, "wine": 0.7}[name]
+    assert float(rows[-1][2]) > max(float(rows[0][2]), {"digits": 0.65, "wine": 0.9}[name])
     assert "30 answers: " in done.stdout
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 import linkwise as lw
 from laws.asking import partition, truth
 from linkwise.learner import TruthOracle
-from registry import each_exact_learner, each_learner
+from registry import each_exact_learner, each_learner, each_without_predict
 
 
 # ---------------------------------------------------------------- few or equal rows
@@ -193,7 +193,7 @@ def test_no_such_setting(make, words):
         make().fit(np.eye(3))
 
 
-@each_learner
+@each_without_predict
 def test_there_is_no_predict_for_rows_that_were_not_there(entry):
     model = entry.make(random_state=0)
     assert not hasattr(model, "predict")

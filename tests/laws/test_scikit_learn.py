@@ -16,14 +16,14 @@ from registry import LEARNERS, each_learner
 KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU, lw.ActiveFeatureWeights)]
 
 
-@parametrize_with_checks([lw.COBRA(), lw.COBRA(2), lw.COBRAS(), lw.COBRAS.paper(), *KNOWN_K])
+@parametrize_with_checks([lw.COBRA(), lw.COBRA(2), lw.COBRAS(), lw.COBRAS.paper(), lw.KIN(), *KNOWN_K])
 def test_every_generated_check(estimator, check):
     check(estimator)
 
 
 def test_all_kinds_of_learners_are_swept():
     assert {type(entry.make()).__name__ for entry in LEARNERS} == {
-        "COBRA", "COBRAS", "ActiveCOBS", "ExploreConsolidate", "MinMax", "NPU", "ActiveFeatureWeights",
+        "COBRA", "COBRAS", "KIN", "ActiveCOBS", "ExploreConsolidate", "MinMax", "NPU", "ActiveFeatureWeights",
     }  # fmt: skip
 
 

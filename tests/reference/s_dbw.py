@@ -31,21 +31,23 @@ def s_dbw(X, labels, stdev="mean", factor="mean"):
     return scat + np.mean(ratios) * (1.0 if factor == "mean" else 0.25)
 
 
-def label_scatter(X, labels, centers):
-    """(k, d) squared deviations of the rows of each cluster from its centre."""
-    squares = np.zeros(centers.shape)
-    for x, c in zip(np.asarray(X, float), labels, strict=True):
-        if c >= 0:
-            squares[c] += (x - centers[c]) ** 2
-    return squares
-
-
-def density_counts(X, labels, centers, reach):
-    """(k, k) rows of each cluster near each centre, and near the middle of its own and each centre."""
-    k = len(centers)
-    near, between = np.zeros((k, k), int), np.zeros((k, k), int)
-    for x, c in zip(np.asarray(X, float), labels, strict=True):
-        for q in range(k if c >= 0 else 0):
-            near[c, q] += ((x - centers[q]) ** 2).sum() <= reach
-            between[c, q] += ((x - (centers[c] + centers[q]) / 2) ** 2).sum() <= reach
-    return near, between
+def scatter_and_density(X, labels, means, pooled):
+    """The two parts of S_Dbw, for any points in the place of the means."""
+    X, means, k = np.asarray(X, float)[labels >= 0], np.asarray(means, float), len(means)
+    labels = labels[labels >= 0]
+    share = np.bincount(labels, minlength=k) / len(labels)
+    sigma = np.array([((X[labels == c] - means[c]) ** 2).mean(axis=0) for c in range(k)])
+    variance = share @ (sigma + (means - share @ means) ** 2)
+    spread, whole = np.linalg.norm(sigma, axis=1), np.linalg.norm(variance)
+    radius = np.sqrt(spread.sum()) / k if pooled else np.sqrt(spread).mean()
+    reach = radius**2 + 1e-12 * variance.sum()
+    ratios = []
+    for i in range(k):
+        for j in range(i + 1, k):
+            both = X[(labels == i) | (labels == j)]
+            u, one, other = (
+                int((((both - at) ** 2).sum(axis=1) <= reach).sum())
+                for at in ((means[i] + means[j]) / 2, means[i], means[j])
+            )
+            ratios.append(u / max(one, other, 1) if max(one, other) else 0.0)
+    return spread.mean() / whole if whole > 0 else 0.0, np.mean(ratios) if ratios else 0.0

@@ -26,6 +26,7 @@ TRUTH = TruthOracle(Y)
 LEARNERS = {
     "COBRAS": lambda: lw.COBRAS(n_init=1, random_state=0),
     "COBRA": lambda: lw.COBRA(6, n_init=1, random_state=0),
+    "KIN": lambda: lw.KIN(random_state=0),
 }
 
 

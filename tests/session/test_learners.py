@@ -258,6 +258,16 @@ def test_a_new_session_without_answers(path):
         assert (kept.history, kept.events, kept.constraints.n_constraints) == ([], [], 0)
 
 
+def test_kin_asks_where_no_learner_is_named(path):
+    with Session(X) as session:
+        assert session.learner == {"name": "KIN", "parameters": {"random_state": 0}}
+        answer_by(session, TRUTH, 4)
+        session.save(path)
+        labels = session.labels
+    with Session.open(path, X) as kept:
+        assert kept.labels.tolist() == labels.tolist()
+
+
 def test_a_learner_without_data_is_refused(path):
     Session.open(path, X, LEARNERS["COBRAS"]()).close()
     with pytest.raises(SessionError, match="a learner needs the data"):

@@ -94,6 +94,11 @@ def test_neither_unit_place_order_nor_names_matter(stdev, factor, problem, unit,
     assert lw.s_dbw_score(X[rows], labels[rows], **options) == pytest.approx(score, rel=1e-9, abs=1e-12)
 
 
+def test_identical_rows_beside_noise_do_not_scatter():
+    X = np.array([[-1.34749859, -6.13741883], *[[-4.44157801, -21.37172526]] * 3])
+    assert lw.s_dbw_score(X, [-1, 0, 0, 0]) == 0
+
+
 def test_a_rotation_matters():
     """The length of a vector of variances is no invariant of rotations."""
     X, y = make_blobs(100, centers=[[0, 0], [9, 0]], random_state=0)
@@ -153,66 +158,54 @@ def test_what_is_refused(arguments, options, words):
         lw.s_dbw_score(*arguments, **options)
 
 
-# ---------------------------------------------------------------- the kernels
+# ---------------------------------------------------------------- the kernel
 @st.composite
-def quarters(draw):
-    """Small multiples of a power of two: every sum is exact, rows on the sphere abound."""
-    n, k, d = draw(st.integers(1, 70)), draw(st.integers(1, 5)), draw(st.integers(1, 40))
+def clusters(draw):
+    """Rows on a grid, so that some lie on a sphere, and points in the place of means."""
+    k, d = draw(st.integers(1, 5)), draw(st.integers(1, 40))
+    n = draw(st.integers(k, 70))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     X = (rng.integers(-8, 9, (n, d)) / 2).astype(draw(st.sampled_from([np.float32, np.float64])))
-    centers, labels = rng.integers(-8, 9, (k, d)) / 2, rng.integers(-1, k, n).astype(np.int32)
-    reach = np.median(squared_distances(X, centers, 1))
-    return X, labels, centers, float(reach)
+    labels = np.r_[np.arange(k), rng.integers(-1, k, n - k)].astype(np.int32)
+    return X, rng.permutation(labels), rng.integers(-8, 9, (k, d)) / 2
 
 
-@given(quarters())
-def test_the_kernels_equal_their_twins(problem):
-    X, labels, centers, reach = problem
-    np.testing.assert_array_equal(
-        kernels.label_scatter(X, labels, centers, 2), reference.label_scatter(X, labels, centers)
-    )
-    near, between = kernels.density_counts(X, labels, centers, reach, None, 2)
-    twins = reference.density_counts(X, labels, centers, reach)
-    np.testing.assert_array_equal(near, twins[0])
-    np.testing.assert_array_equal(between, twins[1])
-    known = squared_distances(X, centers, 1)
-    for one, other in zip(kernels.density_counts(X, labels, centers, reach, known, 2), twins, strict=True):
-        np.testing.assert_array_equal(one, other)
+@given(clusters(), st.booleans())
+def test_the_kernel_equals_its_twin(problem, pooled):
+    X, labels, means = problem
+    twin = reference.scatter_and_density(X, labels, means, pooled)
+    for squares in (None, squared_distances(X, means, 1)):
+        found = kernels.s_dbw(X, labels, means, squares, pooled=pooled, n_threads=2)
+        assert found == pytest.approx(twin, rel=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_same_bits_for_any_number_of_threads(dtype):
     rng = np.random.default_rng(0)
-    X, centers = rng.normal(size=(30_000, 12)).astype(dtype), rng.normal(size=(7, 12))
-    labels = rng.integers(-1, 7, 30_000).astype(np.int32)
-    one, three = (kernels.label_scatter(X, labels, centers, threads) for threads in (1, 3))
-    np.testing.assert_array_equal(one, three)
-    one, three = (kernels.density_counts(X, labels, centers, 9.0, None, threads) for threads in (1, 3))
-    np.testing.assert_array_equal(one, three)
+    X, means = rng.normal(size=(200_000, 12)).astype(dtype), rng.normal(size=(7, 12))
+    labels = rng.integers(-1, 7, len(X)).astype(np.int32)
+    one, three = (kernels.s_dbw(X, labels, means, None, pooled=False, n_threads=t) for t in (1, 3))
+    assert one == three
+    assert min(one) > 0
 
 
-ROWS, LABELS, CENTERS = np.zeros((3, 2)), np.zeros(3, np.int32), np.zeros((4, 2))
+ROWS, LABELS, MEANS = np.zeros((3, 2)), np.arange(3, dtype=np.int32), np.zeros((3, 2))
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ((ROWS.astype(int), LABELS, CENTERS, 1), TypeError, "X must be .* float32 or float64"),
-        ((ROWS, LABELS[:2], CENTERS, 1), ValueError, r"labels must have shape \(3\), got \(2,\)"),
-        ((ROWS, LABELS.astype(int), CENTERS, 1), TypeError, "labels .* int32"),
-        ((ROWS, LABELS + 4, CENTERS, 1), ValueError, "labels holds 4 to 4"),
-        ((ROWS, LABELS, CENTERS[:, :1], 1), ValueError, r"centers .* \(≥1, 2\)"),
-        ((ROWS, LABELS, CENTERS, 0), ValueError, "n_threads must be at least 1"),
+        ((ROWS.astype(int), LABELS, MEANS, None, 1), TypeError, "X must be .* float32 or float64"),
+        ((ROWS, LABELS[:2], MEANS, None, 1), ValueError, r"labels must have shape \(3\), got \(2,\)"),
+        ((ROWS, LABELS.astype(int), MEANS, None, 1), TypeError, "labels .* int32"),
+        ((ROWS, LABELS + 4, MEANS, None, 1), ValueError, "labels holds 4 to 6"),
+        ((ROWS, LABELS - 1, MEANS, None, 1), ValueError, "a cluster without a row"),
+        ((ROWS, LABELS, MEANS[:, :1], None, 1), ValueError, r"means .* \(≥1, 2\)"),
+        ((ROWS, LABELS, MEANS, None, 0), ValueError, "n_threads must be at least 1"),
+        ((ROWS, LABELS, MEANS, np.zeros((3, 4)), 1), ValueError, r"squares must have shape \(3, 3\)"),
     ],
 )
-def test_what_the_kernels_refuse(arguments, error, words):
+def test_what_the_kernel_refuses(arguments, error, words):
     *arrays, threads = arguments
     with pytest.raises(error, match=words):
-        kernels.label_scatter(*arrays, threads)
-    with pytest.raises(error, match=words):
-        kernels.density_counts(*arrays, 1.0, None, threads)
-
-
-def test_known_distances_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match=r"squares must have shape \(3, 4\), got \(3, 3\)"):
-        kernels.density_counts(ROWS, LABELS, CENTERS, 1.0, np.zeros((3, 3)), 1)
+        kernels.s_dbw(*arrays, pooled=False, n_threads=threads)

@@ -89,7 +89,8 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
             labels = self._unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
             return self
-        run = Run(self, rows, evidence, seed, askable=shown, budget=budget)
+        prepared = self.prepare(rows, seed)
+        run = Run(self, rows, evidence, seed, prepared=prepared, askable=shown, budget=budget)
         history = History(run.labels)
         try:
             while (q := run.question) is not None:
@@ -97,11 +98,15 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
                 history.append(run.labels)
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
+            self._keep_more(rows, prepared, evidence, seed)
         return self
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
         return unasked(X, evidence, seed)
+
+    def _keep_more(self, X: NDArray[Any], prepared: Any, evidence: Evidence, seed: int) -> None:
+        """Keep what else a learner has found; most have nothing."""
 
     def _keep(self, evidence: Evidence, labels: Labels, history: History, reason: str) -> None:
         self.labels_ = labels

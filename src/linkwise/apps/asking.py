@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from linkwise.learner import Learner
 
 METHODS = {
+    "kin": "KIN",
     "cobras": "COBRAS",
     "cobra": "COBRA",
     "cobs": "ActiveCOBS",
@@ -22,6 +23,7 @@ METHODS = {
     "npu": "NPU",
     "weights": "ActiveFeatureWeights",
 }
+USUAL = "kin"
 REFITTING = ("explore", "minmax", "npu")  # those that refit a clusterer
 KNOWN_K = (*REFITTING, "weights")  # those that are told the number of clusters
 OWNERS = {  # parameter -> its option, and the methods that it belongs to
@@ -63,7 +65,7 @@ class Asking:
 def first_learner(asking: Asking) -> Learner:
     """The learner that a session begins with."""
     seed = 0 if asking.seed is None else asking.seed
-    return _learner(asking.method or "cobras", {"random_state": seed}, asking)
+    return _learner(asking.method or USUAL, {"random_state": seed}, asking)
 
 
 def other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
@@ -102,7 +104,7 @@ def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner
     if method in KNOWN_K and "n_clusters" not in chosen:
         raise WrongUse(
             f"--method {method} must know how many clusters there are; say it: --clusters 3 "
-            "(cobras finds the number itself)"
+            f"({USUAL} finds the number itself)"
         )
     if asking.estimator is not None:
         _check_estimator(asking.estimator)

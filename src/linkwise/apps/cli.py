@@ -60,6 +60,7 @@ class Impute(StrEnum):
 class Method(StrEnum):
     """What asks."""
 
+    kin = "kin"
     cobras = "cobras"
     cobra = "cobra"
     cobs = "cobs"
@@ -82,6 +83,7 @@ class Chooser(StrEnum):
     ckm = "ckm"
     rckm = "rckm"
     bckm = "bckm"
+    agglomerative = "agglomerative"
     clusilc = "clusilc"
 
 
@@ -171,7 +173,7 @@ PairsFile = Annotated[
     Path | None,
     typer.Option(metavar="PAIRS.csv", help="Bring in pairs: id_a,id_b,kind (must-link or cannot-link)."),
 ]
-Asks = Annotated[Method | None, typer.Option("--method", help="What asks.  [default: cobras]")]
+Asks = Annotated[Method | None, typer.Option("--method", help="What asks.  [default: kin]")]
 SuperInstances = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="With --method cobra.  [default: 25]")
 ]

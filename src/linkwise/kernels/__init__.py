@@ -6,6 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
+from linkwise.kernels.agglomerate import agglomerate
 from linkwise.kernels.apart import assign_apart, colour_apart
 from linkwise.kernels.boosting import (
     TwoNearest,
@@ -16,6 +17,7 @@ from linkwise.kernels.boosting import (
 )
 from linkwise.kernels.bregman import Projected, bregman_projections
 from linkwise.kernels.density import all_dbscans
+from linkwise.kernels.forest import add_shared, random_trees
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
 from linkwise.kernels.kmeans import (
@@ -29,7 +31,7 @@ from linkwise.kernels.kmeans import (
 )
 from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
-from linkwise.kernels.s_dbw import density_counts, label_scatter
+from linkwise.kernels.s_dbw import s_dbw
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
@@ -41,6 +43,8 @@ __all__ = [
     "Projected",
     "TwoMeans",
     "TwoNearest",
+    "add_shared",
+    "agglomerate",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
@@ -48,14 +52,12 @@ __all__ = [
     "bregman_projections",
     "colour_apart",
     "conditional_modes",
-    "density_counts",
     "distance_range",
     "exchange",
     "gaussian_weights",
     "greedy_colours",
     "hypotheses_k_means",
     "kmeans_plusplus",
-    "label_scatter",
     "label_sums",
     "leaf_squares",
     "lloyd",
@@ -64,6 +66,8 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "random_trees",
+    "s_dbw",
     "similarity_sums",
     "squared_distances",
     "two_means",

@@ -145,17 +145,14 @@ def best_splits(
     most: int,
     n_threads: int,
 ) -> tuple[int, list[tuple[int, int, float, int]], NDArray[np.int64]]: ...
-def label_scatter(
-    X: NDArray[Any], labels: NDArray[np.int32], centers: NDArray[np.float64], n_threads: int
-) -> NDArray[np.float64]: ...
-def density_counts(
+def s_dbw(
     X: NDArray[Any],
     labels: NDArray[np.int32],
-    centers: NDArray[np.float64],
-    reach: float,
+    means: NDArray[np.float64],
     squares: NDArray[np.float64] | None,
+    pooled: bool,
     n_threads: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+) -> tuple[float, float]: ...
 def bregman_projections(
     pairs: NDArray[np.float64],
     sign: NDArray[np.float64],
@@ -165,3 +162,16 @@ def bregman_projections(
     max_sweeps: int,
     tol: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
+def random_trees(
+    rows: NDArray[np.float64],
+    items: NDArray[np.int64],
+    home: NDArray[np.int64],
+    n_trees: int,
+    seed: int,
+    max_features: int,
+    n_threads: int,
+) -> NDArray[np.int32]: ...
+def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None: ...
+def agglomerate(
+    distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...

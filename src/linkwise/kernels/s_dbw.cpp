@@ -1,5 +1,6 @@
-// What the validity index S_Dbw counts: how clusters scatter, and how many of their rows lie near the centres
-// and half-way between them (Halkidi and Vazirgiannis 2001).
+// The validity index S_Dbw: how clusters scatter, and how many of their rows lie near the centres and half-way
+// between them (Halkidi and Vazirgiannis 2001).
+#include <cmath>
 #include <vector>
 
 #include "kernels.hpp"
@@ -7,13 +8,16 @@
 
 namespace linkwise {
 
+// In parts of the variance of the data: rows as near as this to a sphere lie on it.
+inline constexpr double kNearby = 1e-12;
+
 template <typename T>
 struct Scatter {
     const T* X;
     const int32_t* labels;
     int64_t begin, end, d;
     const double* centers;
-    double* squares;  // k x d
+    double* squares;  // out: k x d
 };
 
 template <typename T>
@@ -33,31 +37,28 @@ LINKWISE_INLINE void add_squares(const Scatter<T>& t) {
 LINKWISE_SIMD void add_squares_block(const Scatter<float>& t) { add_squares(t); }
 LINKWISE_SIMD void add_squares_block(const Scatter<double>& t) { add_squares(t); }
 
-// Blocks as in sums.cpp: they do not depend on the threads, and are few where there are many clusters.
+// Sums of squared deviations by cluster and feature. Blocks as in sums.cpp: they do not depend on the threads,
+// and are few where there are many clusters.
 template <typename T>
-nb::ndarray<nb::numpy, double> label_scatter(Matrix<T> X, Vector<int32_t> labels, Matrix<double> centers,
-                                             int threads) {
-    const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0);
+std::vector<double> scatter_of(Scatter<T> all, int64_t k, int threads) {
+    const int64_t n = all.end, d = all.d;
     const int64_t blocks = std::clamp<int64_t>(n / (4 * k), 1, std::min<int64_t>(64, chunk_count(n)));
-    Result<double> squares(k * d);
-    {
-        nb::gil_scoped_release release;
-        std::vector<double> more((blocks - 1) * k * d);
-        std::fill_n(squares.get(), k * d, 0.0);
-        Crew crew(std::min<int64_t>(useful_threads(threads, n * d), blocks));
-        crew.run(blocks, [&](int64_t b, int) {
-            add_squares_block(Scatter<T>{X.data(), labels.data(), b * n / blocks, (b + 1) * n / blocks, d,
-                                         centers.data(), b ? &more[(b - 1) * k * d] : squares.get()});
-        });
-        for (size_t j = 0; j < more.size(); ++j) squares.get()[j % (k * d)] += more[j];
-    }
-    return squares.release({static_cast<size_t>(k), static_cast<size_t>(d)});
+    std::vector<double> squares(blocks * k * d);
+    Crew crew(std::min<int64_t>(useful_threads(threads, n * d), blocks));
+    crew.run(blocks, [&](int64_t b, int) {
+        Scatter<T> t = all;
+        t.begin = b * n / blocks, t.end = (b + 1) * n / blocks, t.squares = &squares[b * k * d];
+        add_squares_block(t);
+    });
+    for (size_t j = k * d; j < squares.size(); ++j) squares[j % (k * d)] += squares[j];
+    squares.resize(k * d);
+    return squares;
 }
 
-// Squared distances of the rows of a chunk to the centres: computed from X, or known.
+// Squared distances of the rows to the centres: computed from X, or known.
 template <typename T>
 struct Counting {
-    const T* X;             // first row of the chunk
+    const T* X;             // first row
     const double* squares;  // null, or rows x k
     const int32_t* labels;
     int64_t rows, d, k;
@@ -102,49 +103,117 @@ std::vector<double> squares_apart(const double* centers, int64_t k, int64_t d) {
     return apart;
 }
 
+// How many rows of one cluster are near each centre, and near the middle of it and each other: 2 x k x k.
 template <typename T>
-nb::tuple density_counts(Matrix<T> X, Vector<int32_t> labels, Matrix<double> centers, double reach,
-                         nb::object squares, int threads) {
-    const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0);
-    Matrix<double> table;
-    if (!squares.is_none()) table = nb::cast<Matrix<double>>(squares, false);
-    const double* known = squares.is_none() ? nullptr : table.data();
-    Result<int64_t> near(k * k), between(k * k);
-    {
-        nb::gil_scoped_release release;
-        const std::vector<double> apart = squares_apart(centers.data(), k, d);
-        Crew crew(useful_threads(threads, n * k * (known ? 1 : d)));
-        std::vector<std::vector<TileRow>> tiles(crew.size(), std::vector<TileRow>(known ? 0 : k));
-        std::vector<std::vector<int64_t>> counts(crew.size(), std::vector<int64_t>(2 * k * k));
-        crew.run(chunk_count(n), [&](int64_t c, int thread) {
-            const int64_t start = c * kChunk;
-            count_near_chunk(Counting<T>{X.data() + start * d, known ? known + start * k : nullptr,
-                                         labels.data() + start, std::min(kChunk, n - start), d, k, centers.data(),
-                                         apart.data(), reach, tiles[thread].data(), counts[thread].data(),
-                                         counts[thread].data() + k * k});
-        });
-        std::fill_n(near.get(), k * k, 0);
-        std::fill_n(between.get(), k * k, 0);
-        for (const auto& count : counts) {  // whole numbers: their order does not matter
-            for (int64_t j = 0; j < k * k; ++j) near.get()[j] += count[j];
-            for (int64_t j = 0; j < k * k; ++j) between.get()[j] += count[k * k + j];
+std::vector<int64_t> density_counts(Counting<T> all, int threads) {
+    const int64_t n = all.rows, d = all.d, k = all.k;
+    const std::vector<double> apart = squares_apart(all.centers, k, d);
+    Crew crew(useful_threads(threads, n * k * (all.squares ? 1 : d)));
+    std::vector<TileRow> tiles(all.squares ? 0 : crew.size() * k);
+    std::vector<int64_t> counts(crew.size() * 2 * k * k);
+    crew.run(chunk_count(n), [&](int64_t c, int thread) {
+        const int64_t start = c * kChunk;
+        Counting<T> t = all;
+        t.X += start * d, t.labels += start, t.rows = std::min(kChunk, n - start), t.apart = apart.data();
+        if (t.squares) t.squares += start * k;
+        else t.tile = &tiles[thread * k];
+        t.near = &counts[thread * 2 * k * k], t.between = t.near + k * k;
+        count_near_chunk(t);
+    });
+    // whole numbers: their order does not matter
+    for (size_t j = 2 * k * k; j < counts.size(); ++j) counts[j % (2 * k * k)] += counts[j];
+    return counts;
+}
+
+// Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean.
+double density_between(const std::vector<int64_t>& counts, int64_t k) {
+    const int64_t *near = counts.data(), *between = near + k * k;
+    double sum = 0;
+    for (int64_t i = 0; i < k; ++i)
+        for (int64_t j = i + 1; j < k; ++j) {
+            const int64_t ij = i * k + j, ji = j * k + i;
+            const int64_t densest = std::max(near[i * k + i] + near[ji], near[j * k + j] + near[ij]);
+            if (densest > 0)
+                sum += static_cast<double>(between[ij] + between[ji]) / static_cast<double>(densest);
         }
+    return sum / (0.5 * static_cast<double>(k * (k - 1)));
+}
+
+// Scat, and how far from a point a row is near it.
+struct Spread {
+    double scat, reach;
+};
+
+// Turns the sums of squares into the clusters' variances.
+Spread spread_of(std::vector<double>& squares, const std::vector<int64_t>& size, const double* means, int64_t k,
+                 int64_t d, bool pooled) {
+    std::vector<double> mean(d), variance(d);
+    int64_t n = 0;
+    for (int64_t c : size) n += c;
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t a = 0; a < d; ++a)
+            mean[a] += static_cast<double>(size[c]) / static_cast<double>(n) * means[c * d + a];
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t a = 0; a < d; ++a) {
+            const double away = means[c * d + a] - mean[a];
+            squares[c * d + a] /= static_cast<double>(size[c]);
+            variance[a] += static_cast<double>(size[c]) / static_cast<double>(n) * (squares[c * d + a] + away * away);
+        }
+    const double largest = *std::max_element(variance.begin(), variance.end());
+    const double unit = largest > 0 ? largest : 1;  // squares of variances would leave the range otherwise
+    const auto length = [&](const double* vector) {
+        double sum = 0;
+        for (int64_t a = 0; a < d; ++a) sum += vector[a] / unit * (vector[a] / unit);
+        return std::sqrt(sum);
+    };
+    double spreads = 0, roots = 0, total = 0;
+    for (int64_t c = 0; c < k; ++c) {
+        const double spread = length(&squares[c * d]);
+        spreads += spread;
+        roots += std::sqrt(spread);
     }
-    const size_t K = k;
-    return nb::make_tuple(near.release({K, K}), between.release({K, K}));
+    for (double v : variance) total += v;
+    const double whole = length(variance.data()), clusters = static_cast<double>(k);
+    const double radius = pooled ? std::sqrt(spreads) / clusters : roots / clusters;
+    return {whole > 0 ? spreads / (clusters * whole) : 0, radius * radius * unit + kNearby * total};
 }
 
 template <typename T>
-void register_counts(nb::module_& m) {
-    m.def("label_scatter", &label_scatter<T>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("centers").noconvert(), nb::arg("n_threads"));
-    m.def("density_counts", &density_counts<T>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("centers").noconvert(), nb::arg("reach"), nb::arg("squares").none(), nb::arg("n_threads"));
+nb::tuple s_dbw(Matrix<T> X, Vector<int32_t> labels, Matrix<double> means, nb::object squares, bool pooled,
+                int threads) {
+    const int64_t n = X.shape(0), d = X.shape(1), k = means.shape(0);
+    Matrix<double> table;
+    if (!squares.is_none()) table = nb::cast<Matrix<double>>(squares, false);
+    Spread spread;
+    double between = 0;
+    {
+        nb::gil_scoped_release release;
+        std::vector<int64_t> size(k);
+        for (int64_t i = 0; i < n; ++i)
+            if (labels.data()[i] >= 0) ++size[labels.data()[i]];
+        if (std::find(size.begin(), size.end(), 0) != size.end())
+            throw nb::value_error("labels leave a cluster without a row; give as many means as clusters are used");
+        auto scatter = scatter_of(Scatter<T>{X.data(), labels.data(), 0, n, d, means.data(), nullptr}, k, threads);
+        spread = spread_of(scatter, size, means.data(), k, d, pooled);
+        if (k > 1)
+            between = density_between(
+                density_counts(Counting<T>{X.data(), squares.is_none() ? nullptr : table.data(), labels.data(), n, d,
+                                           k, means.data(), nullptr, spread.reach, nullptr, nullptr, nullptr},
+                               threads),
+                k);
+    }
+    return nb::make_tuple(spread.scat, between);
+}
+
+template <typename T>
+void register_for(nb::module_& m) {
+    m.def("s_dbw", &s_dbw<T>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
+          nb::arg("means").noconvert(), nb::arg("squares").none(), nb::arg("pooled"), nb::arg("n_threads"));
 }
 
 void register_s_dbw(nb::module_& m) {
-    register_counts<float>(m);
-    register_counts<double>(m);
+    register_for<float>(m);
+    register_for<double>(m);
 }
 
 }  // namespace linkwise

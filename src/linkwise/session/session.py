@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwise.active.kin import KIN
 from linkwise.constraints import Constraints
 from linkwise.errors import (
     ConstraintError,
@@ -56,8 +57,8 @@ class Session(SessionView):
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-    learner : Learner
-        What asks, for example ``COBRAS(random_state=0)``.
+    learner : Learner, optional
+        What asks, for example ``COBRAS(random_state=0)``; None: ``KIN(random_state=0)``.
     ids : sequence of str, optional
         The id of every row, for files that are exported; positions are used without it.
     source : dict, optional
@@ -79,13 +80,14 @@ class Session(SessionView):
     def __init__(
         self,
         X: ArrayLike,
-        learner: Learner,
+        learner: Learner | None = None,
         *,
         ids: Sequence[object] | None = None,
         source: dict[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
         rows = checked_rows(X)
+        learner = KIN(random_state=0) if learner is None else learner
         meta = {
             "data": fingerprint(rows),
             "learner": described(learner),

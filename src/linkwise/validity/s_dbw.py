@@ -28,7 +28,6 @@ half-way, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² /
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +37,6 @@ from sklearn.utils import check_array
 from linkwise import kernels, parallel
 
 NOISE = -1
-ROUNDING = 1e-12  # of the variance of the data: rows as near as this to the sphere lie on it
 
 Stdev = Literal["mean", "icdm2001"]
 Factor = Literal["mean", "printed"]
@@ -123,7 +121,9 @@ def s_dbw_score(
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
-    points = points - points[0].astype(np.float64)  # rounding depends on the spread, not on the place
+    # less a row that counts, so that rounding depends on the spread alone
+    origin = points[kept.argmax()].astype(np.float64)
+    points = points - origin
     total, counts = kernels.label_sums(points, clusters, len(names), None, parallel.n_threads())
     return s_dbw(points, clusters, total / counts[:, None], stdev=stdev, factor=factor, squares=table)
 
@@ -138,39 +138,7 @@ def s_dbw(
     squares: NDArray[np.float64] | None = None,
 ) -> float:
     """`s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
-    threads, k = parallel.n_threads(), len(means)
-    counts = np.bincount(labels + 1, minlength=k + 1)[1:]
-    share = counts / counts.sum()
-    sigma = kernels.label_scatter(X, labels, means, threads) / counts[:, None]
-    away = means - share @ means
-    variance = share @ (sigma + away * away)
-    unit = variance.max() or 1.0  # squares of variances would leave the range of a float otherwise
-    spread, whole = _length(sigma / unit), _length(variance / unit)
-    scat = float(spread.sum() / (k * whole)) if whole > 0 else 0.0
-    if k == 1:
-        return scat
-    radius2 = spread.sum() / k**2 if stdev == "icdm2001" else (np.sqrt(spread).sum() / k) ** 2
-    reach = float(radius2 * unit + ROUNDING * variance.sum())
-    near, between = kernels.density_counts(X, labels, means, reach, squares, threads)
-    return scat + _density_between(near, between) * (1.0 if factor == "mean" else 0.25)
-
-
-def _length(vectors: NDArray[np.float64]) -> Any:
-    """Euclidean, along the last axis."""
-    return np.sqrt((vectors * vectors).sum(axis=-1))
-
-
-def _density_between(near: NDArray[np.int64], between: NDArray[np.int64]) -> float:
-    """Mean over pairs of clusters of the density half-way, in parts of the density at the denser mean."""
-    one, other = _pairs(len(near))
-    own = near.diagonal()
-    densest = np.maximum(own[one] + near[other, one], own[other] + near[one, other])
-    ratio = (between[one, other] + between[other, one]) / np.maximum(densest, 1)
-    return float(ratio[densest > 0].sum() / len(one))
-
-
-@lru_cache(8)
-def _pairs(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of clusters."""
-    one, other = np.triu_indices(k, 1)
-    return one, other
+    scatter, density = kernels.s_dbw(
+        X, labels, means, squares, pooled=stdev == "icdm2001", n_threads=parallel.n_threads()
+    )
+    return scatter + density * (1.0 if factor == "mean" else 0.25)

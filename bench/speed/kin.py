@@ -1,0 +1,110 @@
+"""KIN with 100 questions: how long before the first one, and how long between two.
+
+Rows are blobs around 20 centres in 10 features, the truth answers at once. Each size runs in a fresh
+process on one thread; times are of the processor, so that what else the machine does is no matter.
+
+    python -m bench.speed.kin [--sizes 500 1000 2000] [--out CSV]
+
+Exits with 1 if an aim is missed.
+"""
+
+# The parent imports nothing large: a child's ru_maxrss starts from what its parent held.
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+SIZES = (500, 1000, 2000, 100_000, 1_000_000)
+QUESTIONS = 100
+FIELDS = ("n", "setup_s", "median_ms", "longest_ms", "data_MiB", "peak_MiB", "missed")
+ITEMS = 2000  # rows up to which each is looked at
+AIMS = {"setup_s": 1.0, "median_ms": 50.0, "longest_ms": 200.0}
+LARGE_SETUP_S = 15.0
+MOST_DATA, MOST_MIB = 3, 500  # the peak is to stay below so many times the rows, and so many MiB more
+
+
+def peak_mib() -> float:
+    """Largest resident memory of this process so far."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def measure(n: int) -> dict[str, float]:
+    """Times and memory of this process."""
+    from sklearn.datasets import make_blobs
+
+    from linkwise import KIN, Evidence, TruthOracle
+    from linkwise.learner import Run
+
+    KIN(random_state=0).fit([[0.0], [1.0], [5.0]])  # what is loaded once
+    X, y = make_blobs(n, 10, centers=20, cluster_std=2.0, random_state=0)
+    truth, learner = TruthOracle(y), KIN(random_state=0)
+    before = process_time()
+    run: Any = Run(learner, X, Evidence(n), 0, budget=QUESTIONS)
+    setup, waits = process_time() - before, []
+    while (question := run.question) is not None:
+        answer = truth(question.first, question.second)
+        before = process_time()
+        run.answer(answer)
+        waits.append(1000 * (process_time() - before))
+    return {
+        "setup_s": setup,
+        "median_ms": median(waits),
+        "longest_ms": max(waits),
+        "data_MiB": X.nbytes / (1 << 20),
+        "peak_MiB": peak_mib(),
+    }
+
+
+def missed(n: int, found: dict[str, float]) -> str:
+    """The aims that are missed."""
+    aims = AIMS | {"peak_MiB": MOST_DATA * found["data_MiB"] + MOST_MIB}
+    if n > ITEMS:
+        aims["setup_s"] = LARGE_SETUP_S
+    return " ".join(name for name, most in aims.items() if found[name] > most) or "-"
+
+
+def child(n: int) -> dict[str, float]:
+    """What this file measures in a new process."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "bench.speed.kin", "--child", str(n)]
+    out = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found: dict[str, float] = json.loads(out)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.speed.kin", description="KIN: time and memory")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
+    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print(json.dumps(measure(options.child)))
+        return 0
+    rows = []
+    print("".join(field.rjust(12) for field in FIELDS))
+    for n in options.sizes:
+        found = child(n)
+        numbers = {field: f"{found[field]:.3g}" for field in FIELDS[1:-1]}
+        rows.append({"n": str(n), **numbers, "missed": missed(n, found)})
+        print("".join(rows[-1][field].rjust(12) for field in FIELDS), flush=True)
+    if options.out:
+        with options.out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return int(any(row["missed"] != "-" for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
