@@ -97,7 +97,8 @@ class Stub:
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
             "wide": False, "labels": n + 1, "colours": list(range(10)), "event": n, "busy": False,
-            "question": question, "ended": None, "agreement": None, "rules": False, "budget": None, "counts": {"answers": n, "no": n, **counts},
+            "question": question, "ended": None, "agreement": None, "rules": False,
+            "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
             "description": [], "undo": None,
