@@ -124,12 +124,18 @@ def compared(X, oracle, *, budget=None, constraints=None, askable=None):
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25), (0.1, 150)])
+@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25)])
 def test_real_sets(load, unsure, n_given):
     X, y = real(load)
     given_ones = lw.Constraints.sample(y, n_given, 0)
     oracle = TruthOracle(y, unsure=unsure, random_state=0)
     assert len(compared(X, oracle, budget=30, constraints=given_ones)) == 30
+
+
+def test_a_set_with_many_given_facts():
+    X, y = real(load_wine)
+    oracle = TruthOracle(y, unsure=0.1, random_state=0)
+    assert len(compared(X, oracle, budget=8, constraints=lw.Constraints.sample(y, 150, 0))) == 8
 
 
 @settings(deadline=None, max_examples=25)
@@ -171,7 +177,7 @@ def test_undo_and_another_client_ask_the_same(tmp_path):
         said = []
         for _ in range(n):
             q = session.question
-            said.append((q.first, q.second, q.labels.tolist()))
+            said.append((q.first, q.second, q.labels.tolist(), session.status.description))
             session.answer(bool(y[q.first] == y[q.second]))
         return said
 
@@ -248,13 +254,16 @@ def test_where_it_stands_is_told():
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
     prepared = learner.prepare(X, SEED)
     assert learner.describe(prepared, evidence) == []
-    run, left = Run(learner, X, evidence, SEED, prepared=prepared), []
+    run, left, likely = Run(learner, X, evidence, SEED, prepared=prepared), [], []
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
-        (said,) = learner.describe(prepared, evidence)
-        left.append(int(said.split()[-4]))
+        said, *outlook = learner.describe(prepared, evidence)
+        left.append(int(said.split()[6]))
+        likely.append(outlook)
     assert said.startswith("3 clusters have been met")
     assert left[-1] < left[10]
+    assert likely[1][0].startswith("The next answer is likely to change the cluster of")
+    assert likely[-1] == ["The next answer is likely to change hardly anything: you may stop here."]
 
 
 @pytest.mark.parametrize("made", [1, 3])

@@ -97,11 +97,29 @@ class Model:
             return np.asarray(cho_solve(self._factor, self._member))
 
     @cached_property
+    def score(self) -> Table:
+        """(n, k) how far the known items speak for each neighbourhood."""
+        with one_thread():
+            return np.asarray(self._there.T @ self._weight)
+
+    @cached_property
     def chances(self) -> Chances:
         """Where every item may belong."""
+        return self._chances(np.maximum(self.score, 0))
+
+    def response(self, item: int, alike: Table) -> Table:
+        """(n,) how far each item's score would follow that of one more item.
+
+        Parameters
+        ----------
+        item : int
+        alike : ndarray of shape (n,)
+            Its kernel to all items.
+        """
         with one_thread():
-            score = np.maximum(self._there.T @ self._weight, 0)
-        return self._chances(score)
+            told = self._there.T @ cho_solve(self._factor, alike[self.known.items])
+        left = alike - told
+        return np.asarray(left / (left[item] + RIDGE))
 
     def _chances(self, score: Table) -> Chances:
         total = score.sum(axis=1)
