@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kernel_views import base_clustering, in_units, items_of, mean_kernel, views_of
+from linkwise.active.kin_cells import cells_of
 from linkwise.active.kin_field import Field, Memory, Pair, Prepared
 from linkwise.active.kin_outlook import certainty, outlook
 from linkwise.evidence import Answer, Evidence
@@ -90,7 +91,7 @@ class KIN(ActiveLearner):
         base = base_clustering(rows, items.size, seed)
         step()
         kernel = mean_kernel(views_of(rows), seed, step)
-        return Prepared(items, rows, kernel, base, seed, Memory())
+        return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
 
     def run(
         self,
@@ -132,7 +133,7 @@ class KIN(ActiveLearner):
     def _field(self, prepared: Prepared, evidence: Evidence) -> Field:
         """Where a run with this evidence stands; one begins here if there is none."""
         if id(evidence) not in prepared.memory.fields:
-            rows = np.empty((evidence.n_rows, 0))
+            rows = np.empty((evidence.n_rows, 0))  # they are not looked at again
             Run(self, rows, evidence, prepared.seed, prepared=prepared)
         return prepared.memory.fields[id(evidence)]
 

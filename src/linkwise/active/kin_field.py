@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from linkwise.active.forest_kernel import PARTS, ForestKernel
 from linkwise.active.kernel_views import Items, Matrix, Rows, shown_rows
-from linkwise.active.kin_model import Covariance, Known, Model, Table
+from linkwise.active.kin_cells import Cells, borders, weights_of
+from linkwise.active.kin_model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin_shown import Shown, agreement, shown
 from linkwise.active.kin_standing import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
@@ -28,8 +29,6 @@ JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
 FIRST_FOREST = 12  # known items
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
-MOST_KNOWN = 400  # items that nobody was asked about, and that the model learns from
-MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 REMEMBERED = 2**26  # bytes
 FORESTS = 6  # that are kept
 
@@ -45,6 +44,7 @@ class Memory:
         self.forests: dict[bytes, ForestKernel] = {}
         self.kernel: tuple[bytes, Matrix, Covariance] | None = None
         self.fields: WeakValueDictionary[int, Field] = WeakValueDictionary()  # by the id of their evidence
+        self.weights: dict[int, tuple[Rows, Rows, Table]] = {}  # of small clusters at borders
         self.latest: Field | None = None  # lives on when its run is over
 
     def get(self, key: object, compute: Callable[[], Any]) -> Any:
@@ -80,6 +80,7 @@ class Prepared(NamedTuple):
     kernel: Matrix
     base: NDArray[np.int32]
     """(n_items,) the clustering before any answer."""
+    cells: Cells | None
     seed: int
     memory: Memory
 
@@ -113,11 +114,12 @@ class Field:
         evidence: Evidence,
         askable: NDArray[np.bool_] | None,
     ) -> None:
-        self.items, self.units, self._kernel0, self.base, self._seed, self._memory = prepared
+        self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
         self._facts = KnownOfPoints(evidence, Points(self.items.of, self.items.first))
         self._evidence = evidence
+        self._X = X if X is not None and X.shape[1] else None
         self._roll = Roll(len(self.row))
         self._doubtful: set[int] = set()
         self._tried: set[int] = set()
@@ -310,7 +312,28 @@ class Field:
             labels = labels.copy()
             labels[self._placed()] = self._likeliest(self.placing, int(labels.max()) + 1)
         made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        return respecting(made, self._facts.now()).take(self.items.of)
+        made = respecting(made, self._facts.now())
+        shown = made.take(self.items.of)
+        if not as_before and self._cells is not None and self._X is not None:
+            rows, home = self._follows("rows", self._name(), compute=self._by_row)
+            shown[rows] = made[self.known().items[self.known().founders()]][home]
+        return shown
+
+    def _by_row(self) -> tuple[Rows, Rows]:
+        """Rows at the borders of neighbourhoods, and which one is likeliest for each."""
+        home, labels = self.shown().at.home, self.item_labels()
+        assert self._X is not None
+        assert self._cells is not None
+        found = []
+        for item in borders(self._cells, labels, home).tolist():
+            if item not in self._memory.weights:
+                self._memory.weights[item] = weights_of(self._X, self.items, self._cells, item)
+            found.append(self._memory.weights[item])
+        if not found:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        likely = sum(weight[:, at, None] * home[near[:, at]] for at in range(near.shape[1]))
+        return rows, np.asarray(likely).argmax(axis=1)
 
     def item_labels(self) -> NDArray[np.int16]:
         """Neighbourhood of each item; above those the number of its cluster in the first clustering."""
@@ -360,21 +383,3 @@ class Field:
         open_ones = np.array([said != "no" for said in self.verdicts(item)], dtype=bool)
         left = at.home * open_ones
         return int(left.argmax()) if left.max(initial=0) > at.new else new
-
-
-def model_of(kernel: Matrix, known: Known) -> Model:
-    """The model of the known items: all that were asked about, and of the others at most `MOST_KNOWN`.
-
-    Of these one of each neighbourhood comes first, the largest before others, and then what a fixed
-    order of the items brings, so that the next question is about nearly the same ones.
-    """
-    k = known.n_homes
-    told = np.flatnonzero(np.isnan(known.covered))
-    if len(told) > MOST_KNOWN:
-        founder = known.founders()
-        size = np.where(founder, np.bincount(known.home)[known.home], 0)
-        mixed = known.items * MIXER % 2**32
-        told = told[np.lexsort((mixed[told], -size[told]))[:MOST_KNOWN]]
-        kept = np.union1d(told, np.flatnonzero(~np.isnan(known.covered)))
-        known = Known(known.items[kept], known.home[kept], known.covered[kept])
-    return Model(kernel, known, k)
