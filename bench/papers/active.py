@@ -6,7 +6,7 @@
 KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are told it, and ActiveCOBS chooses
 from a pool. The first group of sets is the one on which KIN may be changed, the second one is looked
 at once. The ARI is that on all rows, those that were asked about included. A group is held against its aims
-where all its sets are there.
+where all its sets are there. Quartiles, ranks, wins and losses: see `bench.papers.active_report`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ from bench.harness import (
     table,
     write_csv,
 )
+from bench.papers.active_report import Runs, band, draw, duel, learners_on, of_group, ranks, runs_of
 from bench.scores import ari_curve
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
 
@@ -55,6 +58,8 @@ USUAL = ("KIN", "COBRAS", "MinMax")
 AT = (10, 25, 50, 100, 200)  # questions
 RUNS = 10
 FIELDS = ("task", "learner", "run")
+OURS = "KIN"
+HEAD = ("task", "learner", *map(str, AT), "quartiles", "aim", "met")
 
 
 def measure(cell: Cell, where: data.Source) -> Row:
@@ -67,23 +72,48 @@ def measure(cell: Cell, where: data.Source) -> Row:
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
 
 
-def means_of(rows: Sequence[Row]) -> dict[tuple[str, str], np.ndarray]:
-    """Mean over the runs, by task and learner."""
-    gathered: dict[tuple[str, str], list[list[float]]] = {}
-    for row in rows:
-        gathered.setdefault((row["task"], row["learner"]), []).append([float(row[str(n)]) for n in AT])
-    return {key: np.mean(runs, axis=0) for key, runs in gathered.items()}
-
-
-def lines_of(means: dict[tuple[str, str], np.ndarray]) -> list[tuple[str, ...]]:
+def lines_of(runs: Runs) -> list[tuple[str, ...]]:
     """A line for each task and learner, then for each group of which all tasks are there."""
-    lines = [(task, learner, *texts(values), "", "") for (task, learner), values in means.items()]
+    lines = []
+    for (task, learner), found in runs.items():
+        lines.append((task, learner, *texts(found.mean(axis=0)), bands(found), "", ""))
     for group, tasks in GROUPS.items():
-        for learner in LEARNERS:
-            if all((task, learner) in means for task in tasks):
-                values = np.mean([means[task, learner] for task in tasks], axis=0)
-                aims = aims_of(group, learner)
-                lines.append((group, learner, *texts(values), " ".join(texts(aims)), met(values, aims)))
+        for learner in learners_on(runs, tasks, tuple(LEARNERS)):
+            found, aims = of_group(runs, tasks, learner), aims_of(group, learner)
+            values = found.mean(axis=0)
+            lines.append(
+                (group, learner, *texts(values), bands(found), " ".join(texts(aims)), met(values, aims))
+            )
+    return lines
+
+
+def bands(found: np.ndarray) -> str:
+    """Quartiles over the runs after each number of questions."""
+    return " ".join(f"{low:.2f}-{high:.2f}" for low, high in band(found).T)
+
+
+def rank_lines(runs: Runs) -> list[tuple[str, ...]]:
+    """Mean aligned ranks of the learners that were measured on a whole group."""
+    lines = []
+    for group, tasks in GROUPS.items():
+        found = learners_on(runs, tasks, tuple(LEARNERS))
+        if len(found) > 1:
+            placed = ranks(runs, tasks, found)
+            lines += [
+                (group, name, *(f"{r:.1f}" for r in row)) for name, row in zip(found, placed, strict=True)
+            ]
+    return lines
+
+
+def duel_lines(runs: Runs) -> list[tuple[str, ...]]:
+    """On how many sets KIN is better than each other learner, and worse."""
+    lines = []
+    for group, tasks in GROUPS.items():
+        found = learners_on(runs, tasks, tuple(LEARNERS))
+        for other in found if OURS in found else ():
+            if other != OURS:
+                counts = duel(runs, tasks, OURS, other).T
+                lines.append((group, f"{OURS} : {other}", *(f"{won}:{lost}" for won, lost in counts)))
     return lines
 
 
@@ -106,6 +136,13 @@ def met(values: np.ndarray, aims: Sequence[float]) -> str:
     return "yes" if all(round(v, 2) >= aim for v, aim in zip(values.tolist(), aims, strict=True)) else "no"
 
 
+def _show(folder: Path, name: str, title: str, fields: Sequence[str], lines: list[tuple[str, ...]]) -> None:
+    write_csv(folder / f"{name}.csv", fields, lines)
+    if lines:
+        print(f"\n{title}")
+        print(table(fields, lines))
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.active", description="Active learners")
     add_common_options(parser)
@@ -123,11 +160,15 @@ def main(arguments: list[str] | None = None) -> int:
         for run in range(options.runs)
     ]
     rows = run_cells(folder / "runs.csv", FIELDS, cells, partial(measure, where=where), jobs=options.jobs)
-    lines = lines_of(means_of(rows))
-    fields = ("task", "learner", *map(str, AT), "aim", "met")
-    write_csv(folder / "table.csv", fields, lines)
-    print(f"\nMean ARI on all rows after so many questions, {options.runs} runs")
-    print(table(fields, lines))
+    runs = runs_of(rows, AT)
+    lines = lines_of(runs)
+    at = tuple(map(str, AT))
+    show = partial(_show, folder)
+    show("table", f"Mean ARI on all rows after so many questions, {options.runs} runs", HEAD, lines)
+    show("ranks", "Mean aligned ranks, the lowest is the best", ("group", "learner", *at), rank_lines(runs))
+    show("duels", "Sets won and lost (paired runs, p < 0.05)", ("group", "duel", *at), duel_lines(runs))
+    if find_spec("matplotlib") is not None:
+        draw(folder / "curves.png", runs, GROUPS, tuple(LEARNERS), AT)
     return int(any(line[-1] == "no" for line in lines))
 
 

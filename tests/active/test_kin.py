@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 import linkwise as lw
 from laws.asking import partition
 from linkwise import kernels
-from linkwise.active import kernel_views, kin_field
+from linkwise.active import kernel_views, kin_cells, kin_model
 from linkwise.evidence import Evidence
 from linkwise.learner import Run, TruthOracle, respecting, rng_at
 from reference import kin as plain
@@ -116,12 +116,18 @@ def compared(X, oracle, *, budget=None, constraints=None, askable=None):
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25), (0.1, 150)])
+@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25)])
 def test_real_sets(load, unsure, n_given):
     X, y = real(load)
     given_ones = lw.Constraints.sample(y, n_given, 0)
     oracle = TruthOracle(y, unsure=unsure, random_state=0)
     assert len(compared(X, oracle, budget=30, constraints=given_ones)) == 30
+
+
+def test_a_set_with_many_given_facts():
+    X, y = real(load_wine)
+    oracle = TruthOracle(y, unsure=0.1, random_state=0)
+    assert len(compared(X, oracle, budget=8, constraints=lw.Constraints.sample(y, 150, 0))) == 8
 
 
 @settings(deadline=None, max_examples=25)
@@ -163,7 +169,7 @@ def test_undo_and_another_client_ask_the_same(tmp_path):
         said = []
         for _ in range(n):
             q = session.question
-            said.append((q.first, q.second, q.labels.tolist()))
+            said.append((q.first, q.second, q.labels.tolist(), session.status.description))
             session.answer(bool(y[q.first] == y[q.second]))
         return said
 
@@ -235,18 +241,56 @@ def test_many_rows_are_represented_by_few(monkeypatch):
     np.testing.assert_array_equal(model.predict(X[items.first]), model.labels_[items.first])
 
 
+def test_rows_at_borders_go_by_the_items_around(monkeypatch):
+    monkeypatch.setattr(kernel_views, "MOST_ITEMS", 50)
+    monkeypatch.setattr(kernel_views, "SMALL_CLUSTERS", 40)
+    monkeypatch.setattr(kin_cells, "AROUND", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    items = kernel_views.items_of(X, 0)
+    cells = kin_cells.cells_of(items)
+    home = rng.random((len(items.first), 2))
+    labels = (items.centers[:, 0] > 0).astype(int)
+    labels[items.centers[:, 1] > 1] = 5  # of no neighbourhood
+    far = np.linalg.norm(items.centers[:, None] - items.centers, axis=2)
+    wanted = {
+        item
+        for item, near in enumerate(np.argsort(far, axis=1)[:, :4].tolist())
+        if labels[item] < 2 and {0, 1} <= set(labels[near].tolist())
+    }
+    found = kin_cells.borders(cells, labels, home).tolist()
+    assert set(found) == wanted
+    margin = np.abs(home[found, 0] - home[found, 1])
+    assert (np.diff(margin) >= 0).all()
+    for item in found:
+        rows, near, weight = kin_cells.weights_of(X, items, cells, item)
+        np.testing.assert_array_equal(rows, np.flatnonzero(items.of == item))
+        apart = np.linalg.norm(X[rows][:, None] - items.centers, axis=2) ** 2
+        np.testing.assert_array_equal(near, np.argsort(apart, axis=1)[:, :3])
+        share = 1 / np.take_along_axis(apart, near, axis=1)
+        np.testing.assert_allclose(weight, share / share.sum(axis=1, keepdims=True), rtol=1e-6)
+    monkeypatch.setattr(kin_cells, "MOST_ROWS", 60)
+    fewer = kin_cells.borders(cells, labels, home).tolist()
+    assert 0 < len(fewer) < len(found)
+    assert fewer == found[: len(fewer)]
+    assert kin_cells.cells_of(items._replace(centers=None)) is None
+
+
 def test_where_it_stands_is_told():
     X, y = real(load_iris)
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
     prepared = learner.prepare(X, SEED)
     assert learner.describe(prepared, evidence) == []
-    run, left = Run(learner, X, evidence, SEED, prepared=prepared), []
+    run, left, likely = Run(learner, X, evidence, SEED, prepared=prepared), [], []
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
-        (said,) = learner.describe(prepared, evidence)
-        left.append(int(said.split()[-4]))
+        said, *outlook = learner.describe(prepared, evidence)
+        left.append(int(said.split()[6]))
+        likely.append(outlook)
     assert said.startswith("3 clusters have been met")
     assert left[-1] < left[10]
+    assert likely[1][0].startswith("The next answer is likely to change the cluster of")
+    assert likely[-1] == ["The next answer is likely to change hardly anything: you may stop here."]
 
 
 @pytest.mark.parametrize("made", [1, 3])
@@ -265,17 +309,17 @@ def test_what_takes_long_tells_how_far_it_is(made):
 
 def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     """All of them hold, and what was asked about always counts."""
-    monkeypatch.setattr(kin_field, "MOST_KNOWN", 20)
+    monkeypatch.setattr(kin_model, "MOST_KNOWN", 20)
     X, y = real(load_wine)
     known = lw.Constraints.sample(y, 150, 0)
     oracle = TruthOracle(y)
     model = lw.KIN(random_state=0).fit(X, oracle=oracle, constraints=known, budget=40)
     assert model.violations_ == 0
     names = np.arange(60)
-    told = kin_field.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
+    told = kin_model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
     kernel = np.eye(60, dtype=np.float32)
-    learned = kin_field.model_of(kernel, told)
+    learned = kin_model.model_of(kernel, told)
     assert len(learned.known.items) == 25
     assert set(range(55, 60)) <= set(learned.known.items.tolist())
     assert learned.alike().shape == (30, 30)
-    assert len(kin_field.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60
+    assert len(kin_model.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import active as bench
+from bench.papers import active_report as report
 
 from bench import data
 
@@ -19,6 +20,7 @@ def small(monkeypatch):
     monkeypatch.setattr(data, "names", lambda source: ["iris", "wine"])
     monkeypatch.setattr(bench, "GROUPS", {"first": ("iris", "wine"), "second": ("glass",)})
     monkeypatch.setattr(bench, "AT", (10, 25))
+    monkeypatch.setattr(bench, "HEAD", ("task", "learner", "10", "25", "quartiles", "aim", "met"))
 
 
 def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp_path, capsys):
@@ -32,7 +34,36 @@ def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp
     assert {line["25"] for line in lines} == {"1.00"}
     assert [line["met"] for line in lines if line["task"] == "first"] == ["yes", "", ""]
     assert lines[-3]["aim"] == "0.52 0.63"
+    assert lines[0]["quartiles"] == "1.00-1.00 1.00-1.00"
     assert "COBRAS" in printed
+    with (tmp_path / "active" / "ranks.csv").open(newline="") as file:
+        assert [line["learner"] for line in csv.DictReader(file)] == list(bench.USUAL)
+    with (tmp_path / "active" / "duels.csv").open(newline="") as file:
+        assert [(line["duel"], line["25"]) for line in csv.DictReader(file)] == [
+            ("KIN : COBRAS", "0:0"),
+            ("KIN : MinMax", "0:0"),
+        ]
+    assert (tmp_path / "active" / "curves.png").exists()
+
+
+def test_bands_ranks_and_duels():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 0.01, (4, 10))
+    rows = [
+        {"task": task, "learner": learner, "run": str(run), "10": str(0.5 + gain + noise[at, run])}
+        for at, (task, learner, gain) in enumerate(
+            [("a", "x", 0.2), ("b", "x", -0.1), ("a", "y", 0.0), ("b", "y", 0.0)]
+        )
+        for run in reversed(range(10))
+    ]
+    runs = report.runs_of(rows, (10,))
+    np.testing.assert_allclose(runs["a", "x"][:, 0], 0.7 + noise[0])
+    assert report.learners_on(runs, ("a", "b"), ("x", "y", "z")) == ["x", "y"]
+    np.testing.assert_allclose(report.of_group(runs, ("a", "b"), "y")[:, 0], 0.5 + noise[2:].mean(axis=0))
+    assert (report.band(runs["a", "x"])[:, 0] == np.quantile(0.7 + noise[0], (0.25, 0.75))).all()
+    assert report.duel(runs, ("a", "b"), "x", "y").tolist() == [[1], [1]]
+    assert report.duel(runs, ("a", "b"), "x", "x").tolist() == [[0], [0]]
+    assert report.ranks(runs, ("a", "b"), ("x", "y")).tolist() == [[2.0], [3.0]]
 
 
 def test_a_missed_aim_is_told():

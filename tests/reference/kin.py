@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-RIDGE, LIKE, LIKELY = 0.05, 0.15, 0.1
+RIDGE, LIKE, LIKELY = 0.05, 0.15, 0.15
 TREES, FIRST, EVERY = 100, 12, 4  # the first forest is grown on so many rows, a new one every so many
 MOST_SHARE, HALF = 0.5, 50
 
@@ -209,7 +209,7 @@ class State:
         for at, home in enumerate(homes):
             labels[home] = at
         if self.agreement(first, homes) < self.agreement(base, homes):
-            labels = base.copy()
+            return base
         row = self.placing
         if row is not None and row not in self.order:
             p = [

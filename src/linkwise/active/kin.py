@@ -33,12 +33,14 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kernel_views import base_clustering, in_units, items_of, mean_kernel, views_of
+from linkwise.active.kin_cells import cells_of
 from linkwise.active.kin_field import Field, Memory, Pair, Prepared
+from linkwise.active.kin_outlook import certainty, outlook
 from linkwise.evidence import Answer, Evidence
 from linkwise.inputs import checked_rows
-from linkwise.learner import Asking, Labels, Progress, Question
+from linkwise.learner import Asking, Labels, Progress, Question, Run
 
-LIKELY = 0.1  # probability from which a relation is worth a question
+LIKELY = 0.15  # probability from which a relation is worth a question
 TINY = 1e-9
 
 Asked = Generator[Question, Answer, None]
@@ -89,7 +91,7 @@ class KIN(ActiveLearner):
         base = base_clustering(rows, items.size, seed)
         step()
         kernel = mean_kernel(views_of(rows), seed, step)
-        return Prepared(items, rows, kernel, base, Memory())
+        return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
 
     def run(
         self,
@@ -102,7 +104,7 @@ class KIN(ActiveLearner):
         budget: int | None = None,
     ) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
-        field = Field(X, prepared, evidence, seed, askable)
+        field = Field(X, prepared, evidence, askable)
         field.learn()
         while True:
             yield from _compare(field, LIKELY)
@@ -115,15 +117,25 @@ class KIN(ActiveLearner):
         return field.labels()
 
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
-        """How many clusters have been met, and of how many rows the cluster is not sure."""
-        field = Field(None, prepared, evidence, 0, None)
-        unsure = round(float((1 - field.certainty()).sum()))
+        """How many clusters have been met, how sure all is, and what the next answer is worth."""
+        field = self._field(prepared, evidence)
         met = field.known().n_homes
-        if met == 0:
+        if met == 0 or len(evidence) == 0:
             return []
+        unsure = round(float((1 - certainty(field)).sum()))
         clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
-        rows = f"{unsure} of {evidence.n_rows} rows"
-        return [f"{clusters} been met; further answers may change the cluster of about {rows}."]
+        rows = "1 row" if unsure == 1 else f"{unsure} rows"
+        return [
+            f"{clusters} been met; about {rows} of {evidence.n_rows} may be in a wrong one.",
+            *outlook(field),
+        ]
+
+    def _field(self, prepared: Prepared, evidence: Evidence) -> Field:
+        """Where a run with this evidence stands; one begins here if there is none."""
+        if id(evidence) not in prepared.memory.fields:
+            rows = np.empty((evidence.n_rows, 0))  # they are not looked at again
+            Run(self, rows, evidence, prepared.seed, prepared=prepared)
+        return prepared.memory.fields[id(evidence)]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         self._keep_more(X, self.prepare(X, seed), evidence, seed)
@@ -131,7 +143,7 @@ class KIN(ActiveLearner):
 
     def _keep_more(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> None:
         """Keep how sure the clusters are, and the rows that new ones are compared with."""
-        self.proba_ = Field(X, prepared, evidence, seed, None).certainty()
+        self.proba_ = certainty(self._field(prepared, evidence))
         self._stands_for = prepared.items.first
         self._rows = np.ascontiguousarray(X[prepared.items.first], dtype=np.float64)
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.active.forest_kernel import PARTS, ForestKernel
 from linkwise.active.kernel_views import Items, Matrix, Rows, shown_rows
-from linkwise.active.kin_model import Covariance, Known, Model, Table
+from linkwise.active.kin_cells import Cells, borders, weights_of
+from linkwise.active.kin_model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin_shown import Shown, agreement, shown
 from linkwise.active.kin_standing import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
@@ -27,8 +29,6 @@ JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
 FIRST_FOREST = 12  # known items
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
-MOST_KNOWN = 400  # items that nobody was asked about, and that the model learns from
-MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 REMEMBERED = 2**26  # bytes
 FORESTS = 6  # that are kept
 
@@ -43,6 +43,9 @@ class Memory:
         self._bytes = 0
         self.forests: dict[bytes, ForestKernel] = {}
         self.kernel: tuple[bytes, Matrix, Covariance] | None = None
+        self.fields: WeakValueDictionary[int, Field] = WeakValueDictionary()  # by the id of their evidence
+        self.weights: dict[int, tuple[Rows, Rows, Table]] = {}  # of small clusters at borders
+        self.latest: Field | None = None  # lives on when its run is over
 
     def get(self, key: object, compute: Callable[[], Any]) -> Any:
         """What is held under a key; computed where nothing is."""
@@ -77,6 +80,8 @@ class Prepared(NamedTuple):
     kernel: Matrix
     base: NDArray[np.int32]
     """(n_items,) the clustering before any answer."""
+    cells: Cells | None
+    seed: int
     memory: Memory
 
 
@@ -107,14 +112,14 @@ class Field:
         X: NDArray[Any] | None,
         prepared: Prepared,
         evidence: Evidence,
-        seed: int,
         askable: NDArray[np.bool_] | None,
     ) -> None:
-        self.items, self.units, self._kernel0, self.base, self._memory = prepared
+        self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
         self._facts = KnownOfPoints(evidence, Points(self.items.of, self.items.first))
-        self._evidence, self._seed = evidence, seed
+        self._evidence = evidence
+        self._X = X if X is not None and X.shape[1] else None
         self._roll = Roll(len(self.row))
         self._doubtful: set[int] = set()
         self._tried: set[int] = set()
@@ -124,6 +129,8 @@ class Field:
         self._growing: Learned | None = None
         self._model: tuple[bytes, Model] | None = None
         self.placing = -1
+        self.asked: Pair | None = None  # about which items, last
+        self._memory.fields[id(evidence)] = self._memory.latest = self
         self._standing: tuple[tuple[int, int, int], Standing] | None = None
 
     # ------------------------------------------------------------ what is known
@@ -184,6 +191,7 @@ class Field:
 
     def spend(self, pair: Pair) -> tuple[int, int]:
         """The rows to show for a pair of items, which is not shown again."""
+        self.asked = pair
         self._spent.update((pair, pair[::-1]))
         return int(self.row[pair[0]]), int(self.row[pair[1]])
 
@@ -298,35 +306,66 @@ class Field:
     # ------------------------------------------------------------ clusterings
     def labels(self) -> Labels:
         """The best clustering of all rows at this moment."""
-        shown: NDArray[Any] = self.base
-        if self.enough():
-            name = blake2b(self.standing().name(), digest_size=16).digest()
-            shown = self._follows("labels", name, compute=self._labels)
-            if self.placing >= 0 and not self._roll.listed[self.placing]:
-                shown = shown.copy()
-                shown[self._placed()] = self._likeliest(self.placing, int(shown.max()) + 1)
-        made = np.unique(shown, return_inverse=True)[1].astype(np.int32)
-        return respecting(made, self._facts.now()).take(self.items.of)
+        labels = self.item_labels()
+        as_before = labels.min() >= self.known().n_homes
+        if not as_before and self.placing >= 0 and not self._roll.listed[self.placing]:
+            labels = labels.copy()
+            labels[self._placed()] = self._likeliest(self.placing, int(labels.max()) + 1)
+        made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        made = respecting(made, self._facts.now())
+        shown = made.take(self.items.of)
+        if not as_before and self._cells is not None and self._X is not None:
+            rows, home = self._follows("rows", self._name(), compute=self._by_row)
+            shown[rows] = made[self.known().items[self.known().founders()]][home]
+        return shown
+
+    def _by_row(self) -> tuple[Rows, Rows]:
+        """Rows at the borders of neighbourhoods, and which one is likeliest for each."""
+        home, labels = self.shown().at.home, self.item_labels()
+        assert self._X is not None
+        assert self._cells is not None
+        found = []
+        for item in borders(self._cells, labels, home).tolist():
+            if item not in self._memory.weights:
+                self._memory.weights[item] = weights_of(self._X, self.items, self._cells, item)
+            found.append(self._memory.weights[item])
+        if not found:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        likely = sum(weight[:, at, None] * home[near[:, at]] for at in range(near.shape[1]))
+        return rows, np.asarray(likely).argmax(axis=1)
+
+    def item_labels(self) -> NDArray[np.int16]:
+        """Neighbourhood of each item; above those the number of its cluster in the first clustering."""
+        if not self.enough():
+            return np.asarray(self.known().n_homes + self.base, dtype=np.int16)
+        found: NDArray[np.int16] = self._follows("labels", self._name(), compute=self._labels)
+        return found
+
+    def _name(self) -> bytes:
+        return blake2b(self.standing().name(), digest_size=16).digest()
 
     def _labels(self) -> NDArray[np.int16]:
         standing = self.standing()
-        known, (at, joined, first) = standing.known, self.shown()
+        known, (at, place, first) = standing.known, self.shown()
+        as_before = known.n_homes + self.base
         if agreement(first, standing) < agreement(self.base, standing):
-            return self.base.astype(np.int16)
+            return np.asarray(as_before, dtype=np.int16)
         labels = at.home.argmax(axis=1)
-        nowhere = standing.waiting[at.home[standing.waiting].max(axis=1) <= 0]
+        labels[standing.waiting] = np.where(place < 0, labels[standing.waiting], place)
+        met = np.concatenate([known.items, standing.waiting[place >= 0]])
         count = np.bincount(self.base, self._weight)
         mean_new = np.bincount(self.base, at.new * self._weight) / count
-        mean_new[self.base[known.items]] = mean_new[self.base[joined]] = 0
+        mean_new[self.base[met]] = 0
         apart = mean_new[self.base] > STAYS_NEW
-        apart[nowhere] = True
-        labels[apart] = known.n_homes + self.base[apart]
+        apart[standing.waiting[at.home[standing.waiting].max(axis=1) <= 0]] = True  # there is no place for it
+        labels[apart] = as_before[apart]
         labels[known.items] = known.home
         return np.asarray(labels, dtype=np.int16)
 
     def shown(self) -> Shown:
         """Where everything likeliest belongs."""
-        return shown(self.standing(), lambda known: self._model_of(known))
+        return shown(self.standing(), self._model_of)
 
     def _placed(self) -> list[int]:
         """The item that is asked about, and what belongs together with it."""
@@ -344,36 +383,3 @@ class Field:
         open_ones = np.array([said != "no" for said in self.verdicts(item)], dtype=bool)
         left = at.home * open_ones
         return int(left.argmax()) if left.max(initial=0) > at.new else new
-
-    def certainty(self) -> Table:
-        """(n_rows,) how likely the likeliest neighbourhood of each row is, by the first kernel; 1 where told.
-
-        A function of the evidence, whatever way the answers came.
-        """
-        for item in self._facts.now().groups().row.tolist():  # one that is apart from others counts too
-            if not self._roll.listed[item]:
-                self._roll.add([item])
-        known = self.known()
-        sure = np.zeros(len(self.row))
-        if len(known.items):
-            sure = model_of(self._kernel0, known).chances.home.max(axis=1)
-        sure[known.items] = 1
-        return sure.take(self.items.of)
-
-
-def model_of(kernel: Matrix, known: Known) -> Model:
-    """The model of the known items: all that were asked about, and of the others at most `MOST_KNOWN`.
-
-    Of these one of each neighbourhood comes first, the largest before others, and then what a fixed
-    order of the items brings, so that the next question is about nearly the same ones.
-    """
-    k = known.n_homes
-    told = np.flatnonzero(np.isnan(known.covered))
-    if len(told) > MOST_KNOWN:
-        founder = known.founders()
-        size = np.where(founder, np.bincount(known.home)[known.home], 0)
-        mixed = known.items * MIXER % 2**32
-        told = told[np.lexsort((mixed[told], -size[told]))[:MOST_KNOWN]]
-        kept = np.union1d(told, np.flatnonzero(~np.isnan(known.covered)))
-        known = Known(known.items[kept], known.home[kept], known.covered[kept])
-    return Model(kernel, known, k)

@@ -21,6 +21,8 @@ RIDGE = 0.05
 LIKE = 0.15  # width of the Gaussian by which coverages are alike
 PRIOR = 1.0  # weight, in events, of the rule that what is not covered is new
 ROUND = 16  # items after which the posterior covariance is made anew
+MOST_KNOWN = 400  # items that nobody was asked about, and that the model learns from
+MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 TINY = 1e-9
 
 Table = NDArray[np.float64]
@@ -97,11 +99,29 @@ class Model:
             return np.asarray(cho_solve(self._factor, self._member))
 
     @cached_property
+    def score(self) -> Table:
+        """(n, k) how far the known items speak for each neighbourhood."""
+        with one_thread():
+            return np.asarray(self._there.T @ self._weight)
+
+    @cached_property
     def chances(self) -> Chances:
         """Where every item may belong."""
+        return self._chances(np.maximum(self.score, 0))
+
+    def response(self, item: int, alike: Table) -> Table:
+        """(n,) how far each item's score would follow that of one more item.
+
+        Parameters
+        ----------
+        item : int
+        alike : ndarray of shape (n,)
+            Its kernel to all items.
+        """
         with one_thread():
-            score = np.maximum(self._there.T @ self._weight, 0)
-        return self._chances(score)
+            told = self._there.T @ cho_solve(self._factor, alike[self.known.items])
+        left = alike - told
+        return np.asarray(left / (left[item] + RIDGE))
 
     def _chances(self, score: Table) -> Chances:
         total = score.sum(axis=1)
@@ -129,6 +149,24 @@ class Model:
         told[np.arange(len(told)), home] = 0
         chance = self._chances(np.maximum(told, 0)).home
         return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
+
+
+def model_of(kernel: Matrix, known: Known) -> Model:
+    """The model of the known items: all that were asked about, and of the others at most `MOST_KNOWN`.
+
+    Of these one of each neighbourhood comes first, the largest before others, and then what a fixed
+    order of the items brings, so that the next question is about nearly the same ones.
+    """
+    k = known.n_homes
+    told = np.flatnonzero(np.isnan(known.covered))
+    if len(told) > MOST_KNOWN:
+        founder = known.founders()
+        size = np.where(founder, np.bincount(known.home)[known.home], 0)
+        mixed = known.items * MIXER % 2**32
+        told = told[np.lexsort((mixed[told], -size[told]))[:MOST_KNOWN]]
+        kept = np.union1d(told, np.flatnonzero(~np.isnan(known.covered)))
+        known = Known(known.items[kept], known.home[kept], known.covered[kept])
+    return Model(kernel, known, k)
 
 
 class Covariance:

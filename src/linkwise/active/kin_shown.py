@@ -26,8 +26,8 @@ class Shown(NamedTuple):
 
     at: Chances
     """Of all items; of those that wait, what their part has in common."""
-    joined: Rows
-    """Items that count as known."""
+    place: Rows
+    """Neighbourhood of each item that waits, where it counts as known; else -1."""
     first: Rows
     """Likeliest neighbourhood of all items, by what has a place alone."""
 
@@ -46,7 +46,7 @@ def shown(standing: Standing, model: Callable[[Known], Model]) -> Shown:
     at = model(known).chances
     first = at.home.argmax(axis=1)
     if len(part) == 0:
-        return Shown(at, part, first)
+        return Shown(at, part, first)  # no part, no place
     place, barred = np.full(len(standing.barred), -1), standing.barred.copy()
     for _ in range(ROUNDS):
         chance = _open_chances(at, standing, barred)
@@ -54,13 +54,9 @@ def shown(standing: Standing, model: Callable[[Known], Model]) -> Shown:
             break
         more = place[part] >= 0
         at = model(_with(known, standing.waiting[more], place[part[more]])).chances
-    chance = _open_chances(at, standing, barred)
-    kept = np.flatnonzero(place >= 0)
-    chance[kept] = 0
-    chance[kept, place[kept]] = 1
     home = at.home.copy()
-    home[standing.waiting] = chance[part]
-    return Shown(at._replace(home=home), standing.waiting[place[part] >= 0], first)
+    home[standing.waiting] = _open_chances(at, standing, barred)[part]
+    return Shown(at._replace(home=home), place[part], first)
 
 
 def agreement(labels: NDArray[np.integer], standing: Standing) -> float:

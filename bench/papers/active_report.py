@@ -1,0 +1,89 @@
+"""What `bench.papers.active` measured, summed up: bands over runs, ranks, wins and losses, curves.
+
+Runs are paired: run r of every learner has the same seed. A learner wins on a set where its mean is higher
+and a permutation test of the paired differences (all signs, or 9999 of them) gives p < 0.05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import permutation_test
+
+from bench.harness import Row
+from bench.plots import Panel, plot_panels
+from bench.scores import aligned_ranks
+
+SIGNIFICANT = 0.05
+
+Runs = Mapping[tuple[str, str], np.ndarray]
+"""(n_runs, n_budgets) ARI by task and learner, in order of runs."""
+
+
+def runs_of(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
+    """ARI of all runs by task and learner."""
+    gathered: dict[tuple[str, str], list[tuple[int, list[float]]]] = {}
+    for row in rows:
+        values = int(row["run"]), [float(row[str(n)]) for n in at]
+        gathered.setdefault((row["task"], row["learner"]), []).append(values)
+    return {key: np.array([values for _, values in sorted(runs)]) for key, runs in gathered.items()}
+
+
+def learners_on(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> list[str]:
+    """The learners that were measured on all of some tasks."""
+    return [name for name in learners if all((task, name) in runs for task in tasks)]
+
+
+def of_group(runs: Runs, tasks: Sequence[str], learner: str) -> np.ndarray:
+    """(n_runs, n_budgets) mean over the tasks, run by run."""
+    n_runs = min(len(runs[task, learner]) for task in tasks)
+    return np.mean([runs[task, learner][:n_runs] for task in tasks], axis=0)
+
+
+def band(values: np.ndarray) -> np.ndarray:
+    """(2, n_budgets) lower and upper quartile over runs."""
+    return np.quantile(values, (0.25, 0.75), axis=0)
+
+
+def ranks(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> np.ndarray:
+    """(n_learners, n_budgets) mean aligned rank over the tasks; the lowest is the best."""
+    means = np.array([[runs[task, name].mean(axis=0) for name in learners] for task in tasks])
+    return np.stack([aligned_ranks(means[:, :, at]) for at in range(means.shape[2])], axis=1)
+
+
+def duel(runs: Runs, tasks: Sequence[str], one: str, other: str) -> np.ndarray:
+    """(2, n_budgets) on how many tasks `one` is better than `other`, and worse, beyond chance."""
+    counts = []
+    for task in tasks:
+        n_runs = min(len(runs[task, one]), len(runs[task, other]))
+        apart = runs[task, one][:n_runs] - runs[task, other][:n_runs]
+        sure = np.array([_p_value(column) < SIGNIFICANT for column in apart.T])
+        counts.append([sure & (apart.mean(axis=0) > 0), sure & (apart.mean(axis=0) < 0)])
+    return np.sum(counts, axis=0, dtype=np.int64)
+
+
+def _p_value(differences: np.ndarray) -> float:
+    if len(differences) < 2 or not differences.any():
+        return 1.0
+    found = permutation_test(
+        (differences,), np.mean, permutation_type="samples", vectorized=True, rng=np.random.default_rng(0)
+    )
+    return float(found.pvalue)
+
+
+def draw(
+    path: Path, runs: Runs, groups: Mapping[str, Sequence[str]], learners: Sequence[str], at: Sequence[int]
+) -> bool:
+    """Draw mean curves, half the distance of the quartiles around them; whether a whole group was there."""
+    panels = []
+    for group, tasks in groups.items():
+        found = {name: of_group(runs, tasks, name) for name in learners_on(runs, tasks, learners)}
+        if found:
+            curves = {name: values.mean(axis=0) for name, values in found.items()}
+            half = {name: np.ptp(band(values), axis=0) / 2 for name, values in found.items()}
+            panels.append(Panel(f"{group} group", "mean ARI", curves, at=at, errors=half))
+    if panels:
+        plot_panels(path, panels)
+    return bool(panels)

@@ -1,0 +1,79 @@
+"""How sure KIN is of what it shows, and how much the next answer is likely to change.
+
+What an answer changes is what the model would say after it: where the item that is asked about belongs moves
+the score of all others, as in Gaussian process regression, by its covariance with them. Each place that the
+item may have counts by its probability.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.active.kin_field import Field
+from linkwise.active.kin_model import Table
+
+UNLIKELY = 0.01  # probability below which a place is left out
+LITTLE = 0.002  # share of the rows; if an answer is likely to change fewer, asking may end
+
+
+def certainty(field: Field) -> Table:
+    """(n_rows,) how likely the cluster that each row is shown in is its own; 0 while nothing is known."""
+    known = field.known()
+    if len(known.items) == 0:
+        return np.zeros(len(field.items.of))
+    at, labels = field.shown().at, field.item_labels().astype(np.int64)
+    inside = np.minimum(labels, known.n_homes - 1)
+    sure = at.home[np.arange(len(labels)), inside]
+    sure = np.where(labels < known.n_homes, sure, np.maximum(at.new, at.home.max(axis=1)))
+    sure[known.items] = 1
+    return sure.take(field.items.of)
+
+
+def outlook(field: Field) -> list[str]:
+    """How many rows the answer to the present question is likely to move, in a sentence."""
+    rows = expected_changes(field)
+    if rows is None:
+        return []
+    if rows < LITTLE * len(field.items.of):
+        return ["The next answer is likely to change hardly anything: you may stop here."]
+    moved = round(rows)
+    what = "less than one row" if moved == 0 else "1 row" if moved == 1 else f"{moved} rows"
+    return [f"The next answer is likely to change the cluster of {what}."]
+
+
+def expected_changes(field: Field) -> float | None:
+    """The expected number of rows whose cluster the answer changes; None where nothing is asked."""
+    if len(field.known().items) == 0 or field.asked is None:
+        return None
+    if field.placing >= 0 and not field.is_known(field.placing):
+        return _by_place(field, field.placing)
+    return _by_joining(field, *field.asked)
+
+
+def _by_place(field: Field, item: int) -> float:
+    """By where an item belongs."""
+    model, size = field.model(), field.items.size
+    place, score = field.place_of(item), model.score
+    follows = model.response(item, field.kernel()[0][item].astype(np.float64))
+    now, total = score.argmax(axis=1), 0.0
+    for home in np.flatnonzero(place.home > UNLIKELY).tolist():
+        then = score - np.outer(follows, score[item])
+        then[:, home] += follows
+        total += float(place.home[home]) * float(size[then.argmax(axis=1) != now].sum())
+    if place.new > UNLIKELY:
+        then = score - np.outer(follows, score[item])
+        total += place.new * float(size[follows > then.max(axis=1)].sum())
+    return total
+
+
+def _by_joining(field: Field, first: int, second: int) -> float:
+    """By whether the neighbourhoods of two items are one: the rows of the smaller one."""
+    known, labels = field.known(), field.item_labels()
+    at = np.flatnonzero(np.isin(known.items, (first, second)))
+    homes = np.unique(known.home[at])
+    if len(homes) < 2:
+        return 0.0
+    a, b = homes.tolist()
+    alike = field.alike()
+    rows = min(float(field.items.size[labels == home].sum()) for home in (a, b))
+    return float(max(alike[a, b], alike[b, a])) * rows
