@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_moons
-from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import linkwise as lw
 from laws.asking import partition
-from linkwise.active import forest_kernel, kernel_views, kin_cells, kin_model
+from linkwise import kernels
+from linkwise.active import kernel_views, kin_cells, kin_model
 from linkwise.evidence import Evidence
 from linkwise.learner import Run, TruthOracle, respecting, rng_at
 from reference import kin as plain
@@ -65,14 +65,6 @@ def test_silhouettes_are_those_of_scikit_learn():
     np.testing.assert_allclose(found, [plain.silhouette(X, of) for of in labels], atol=1e-5)
 
 
-def test_pairs_of_leaves():
-    rng = np.random.default_rng(2)
-    leaves = rng.integers(0, 300, (700, 9)) ** 2
-    shared = np.zeros((700, 700), dtype=np.uint8)
-    forest_kernel.add_shared(shared, leaves)
-    np.testing.assert_array_equal(shared, (leaves[:, None] == leaves).sum(axis=2))
-
-
 # ---------------------------------------------------------------- the same questions
 def forest_on(rows):
     """Trees as they are grown part by part."""
@@ -80,8 +72,8 @@ def forest_on(rows):
     def leaves(items, homes):
         parts = []
         for part in range(4):
-            state = int(rng_at(SEED, 4, len(items), part).integers(2**31))
-            parts.append(ExtraTreesClassifier(25, random_state=state).fit(rows[items], homes).apply(rows))
+            seed = int(rng_at(SEED, 4, len(items), part).integers(2**63))
+            parts.append(kernels.random_trees(rows, np.array(items), np.array(homes), 25, seed, 1))
         return np.hstack(parts)
 
     return leaves

@@ -70,8 +70,8 @@ def move(centers, sums, counts):
     return shift
 
 
-def splitmix64(seed):
-    """Endless uniform numbers in [0, 1)."""
+def words(seed):
+    """Endless 64-bit words of SplitMix64."""
     mask = 2**64 - 1
     state = seed
     while True:
@@ -79,7 +79,12 @@ def splitmix64(seed):
         z = state
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        yield ((z ^ (z >> 31)) >> 11) * 2.0**-53
+        yield z ^ (z >> 31)
+
+
+def splitmix64(seed):
+    """Endless uniform numbers in [0, 1)."""
+    return ((word >> 11) * 2.0**-53 for word in words(seed))
 
 
 def label_sums(X, labels, k, weight=None):

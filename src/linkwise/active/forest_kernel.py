@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
 
+from linkwise import kernels, parallel
 from linkwise.active.kernel_views import BLOCK, Matrix, Rows
 from linkwise.learner import rng_at
 
@@ -40,10 +40,10 @@ class ForestKernel:
     def grow(self, parts: int) -> None:
         """Grow the forest to so many parts."""
         for part in range(self._grown, min(parts, PARTS)):
-            state = int(rng_at(self._seed, 4, len(self._items), part).integers(2**31))
-            forest = ExtraTreesClassifier(TREES, random_state=state)
-            forest.fit(self._rows[self._items], self._home)
-            add_shared(self._shared, forest.apply(self._rows))
+            seed = int(rng_at(self._seed, 4, len(self._items), part).integers(2**63))
+            threads = parallel.n_threads()
+            leaves = kernels.random_trees(self._rows, self._items, self._home, TREES, seed, threads)
+            kernels.add_shared(self._shared, leaves, threads)
             self._grown = part + 1
 
     def mixed(self, kernel: Matrix) -> Matrix:
@@ -55,19 +55,3 @@ class ForestKernel:
         for a in range(0, len(found), BLOCK):
             found[a : a + BLOCK] += self._shared[a : a + BLOCK] * np.float32(share / (TREES * PARTS))
         return found
-
-
-def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int64]) -> None:
-    """Add, for each two items, the number of trees in which they share a leaf.
-
-    Parameters
-    ----------
-    shared : ndarray of shape (n_items, n_items)
-    leaves : ndarray of shape (n_items, n_trees)
-        Number of a leaf.
-    """
-    for tree in leaves.T:
-        number = np.unique(tree, return_inverse=True)[1]
-        short = number.astype(np.uint8 if number.max() < 256 else np.uint16)
-        for a in range(0, len(short), BLOCK):
-            shared[a : a + BLOCK] += short[a : a + BLOCK, None] == short

@@ -16,6 +16,7 @@ from linkwise.kernels.boosting import (
 )
 from linkwise.kernels.bregman import Projected, bregman_projections
 from linkwise.kernels.density import all_dbscans
+from linkwise.kernels.forest import add_shared, random_trees
 from linkwise.kernels.graphs import distance_range, gaussian_weights
 from linkwise.kernels.icm import conditional_modes
 from linkwise.kernels.kmeans import (
@@ -41,6 +42,7 @@ __all__ = [
     "Projected",
     "TwoMeans",
     "TwoNearest",
+    "add_shared",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",
@@ -62,6 +64,7 @@ __all__ = [
     "nearest_points",
     "nearest_rows",
     "pack_together",
+    "random_trees",
     "s_dbw",
     "similarity_sums",
     "squared_distances",

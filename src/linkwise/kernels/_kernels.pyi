@@ -162,3 +162,13 @@ def bregman_projections(
     max_sweeps: int,
     tol: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
+def random_trees(
+    rows: NDArray[np.float64],
+    items: NDArray[np.int64],
+    home: NDArray[np.int64],
+    n_trees: int,
+    seed: int,
+    max_features: int,
+    n_threads: int,
+) -> NDArray[np.int32]: ...
+def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None: ...

@@ -22,4 +22,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_bregman(m);
     linkwise::register_split(m);
     linkwise::register_s_dbw(m);
+    linkwise::register_forest(m);
 }
