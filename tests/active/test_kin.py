@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 import linkwise as lw
 from laws.asking import partition
 from linkwise import kernels
-from linkwise.active import kernel_views, kin_cells, kin_model
+from linkwise.active import kernel_views, kin_cells, kin_model, kin_outlook
 from linkwise.evidence import Evidence
 from linkwise.learner import Run, TruthOracle, respecting, rng_at
 from reference import kin as plain
@@ -209,6 +209,46 @@ def test_how_sure_clusters_are_and_new_rows():
     np.testing.assert_array_equal(new, model.labels_[nearest])
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :3])
+
+
+def test_how_sure_clusters_are_is_about_right():
+    """Beside the share of rows that are right; and the same however the answers came."""
+    X, y = real(load_wine)
+    learner, evidence, oracle = lw.KIN(random_state=SEED), Evidence(len(X)), TruthOracle(y)
+    prepared = learner.prepare(X, SEED)
+    run = Run(learner, X, evidence, SEED, prepared=prepared)
+    for _ in range(40):
+        run.answer(oracle(run.question.first, run.question.second))
+    sure = kin_outlook.certainty(prepared.memory.fields[id(evidence)])
+    table = np.zeros((len(y), 3))
+    np.add.at(table, (run.labels, y), 1)
+    right = table.max(axis=1).sum() / len(y)
+    assert abs(sure.mean() - right) < 0.1
+    model = lw.KIN(random_state=SEED).fit(X, oracle=oracle, budget=40)
+    np.testing.assert_array_equal(model.labels_, run.labels)
+    np.testing.assert_array_equal(model.proba_, sure)
+
+
+def test_what_an_answer_changes():
+    """Beside what it does, on average over many answers."""
+    X, y = real(load_iris)
+    learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
+    prepared = learner.prepare(X, SEED)
+    run, expected, found = Run(learner, X, evidence, SEED, prepared=prepared), [], []
+    for _ in range(40):
+        before, q = run.labels, run.question
+        rows = kin_outlook.expected_changes(prepared.memory.fields[id(evidence)])
+        run.answer(oracle(q.first, q.second))
+        if rows is not None and len(set(before)) == len(set(run.labels)):
+            table = np.zeros((int(before.max()) + 1, int(run.labels.max()) + 1))
+            np.add.at(table, (before, run.labels), 1)
+            expected.append(rows)
+            found.append(len(X) - table.max(axis=1).sum())
+    assert len(found) > 20
+    assert min(expected) >= 0
+    assert max(expected) <= len(X)
+    assert np.mean(expected[-10:]) < np.mean(expected[:10])
+    assert np.mean(expected) < 3 * np.mean(found) + 5
 
 
 def test_many_rows_are_represented_by_few(monkeypatch):
