@@ -45,6 +45,17 @@ def test_the_mean_kernel(n, monkeypatch):
     assert (found.diagonal() == 1).all()
 
 
+def test_parts_that_nothing_connects_are_inverted_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
+    graph = kernel_views.neighbour_graph(kernel_views.squared_distances(X))
+    found = np.tril(kernel_views.diffused(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
+    root = np.sqrt(np.diag(walk))
+    np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
+    assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
+
+
 def test_views_have_the_spread_that_is_said():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) * [1, 10, 100, 1, 1]
