@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from linkwise.apps import demo
 from linkwise.session.session import Session
 
 from .test_terminal import PROMPT, on_terminal
@@ -64,6 +65,24 @@ def test_a_demo_keeps_nothing_unless_asked(tmp_path, linkwise, monkeypatch):
     assert linkwise("export", path).stdout.startswith("id,cluster\n0,")
     assert linkwise("demo", "digits", "--session", path).exit_code == 2
     assert "linkwise demo wine" in linkwise("ask", path).stderr
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
+    path = tmp_path / "kept.linkwise" if kept else None
+    held = []
+    monkeypatch.setattr(demo, "hold_page", lambda subject, where: held.append(subject))
+    demo.on_page("iris", None, 0, path, "linkwise demo iris")
+    (subject,) = held
+    assert "ARI" not in subject.ended(None)  # the data were not read yet
+    desk = subject.begin()
+    assert "ARI" not in subject.ended(0)
+    question = desk.state()["question"]["id"]
+    assert desk.handle({"id": "a", "do": "answer", "question": question, "said": "no"}).body["ok"]
+    desk.close()
+    told = subject.ended(1)
+    assert f"agreement with the known classes (ARI): {desk.agreement():.2f}" in told
+    assert ("1 answer saved in" in told) == kept
 
 
 def test_control_c_in_a_demo():

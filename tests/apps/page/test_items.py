@@ -55,7 +55,7 @@ def test_desks_of_demos():
         desk = of_demo(opened(data, 0, None), data, budget=5)
         state = desk.state()
         assert (state["kind"], state["title"], state["budget"], state["rows"]) == (kind, name, 5, len(data.X))
-        assert lw.COBRAS.__name__ in state["learner"]
+        assert state["learner"] == f"{lw.KIN.__name__}, seed 0"
         reply = desk.handle({"id": "1", "do": "rules"})
         assert reply.body["ok"] == (kind == "record")
 
