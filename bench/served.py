@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.apps.page.guard import Door
+from linkwise.apps.page.guard import Door, Password
 from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 
@@ -18,9 +18,10 @@ PATIENCE = 20.0
 class Served:
     """A server; `address()` is where a browser is let in, once."""
 
-    def __init__(self, begin: Callable[[], Any]) -> None:
-        self._sock = listening("127.0.0.1", 0)
-        self._door = Door("127.0.0.1", self._sock.getsockname()[1])
+    def __init__(self, begin: Callable[[], Any], *, port: int = 0, password: str | None = None) -> None:
+        self._sock = listening("127.0.0.1", port)
+        self.port = self._sock.getsockname()[1]
+        self._door = Door("127.0.0.1", self.port, None if password is None else Password(password))
         self._begin, self._started = begin, threading.Event()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)

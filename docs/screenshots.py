@@ -64,6 +64,7 @@ def answer(page: Page, classes: list[int], times: int) -> None:
     for _ in range(times):
         first, second = re.findall(r"wine (\d+)", page.locator(".lw-items").inner_text())[:2]
         before = page.evaluate(COUNT)
+        page.wait_for_timeout(200)  # a key before one has read is not taken
         page.keyboard.press("y" if classes[int(first)] == classes[int(second)] else "n")
         page.wait_for_function(f"before => {COUNT} !== before", arg=before)
 

@@ -100,6 +100,11 @@ def clusilc(k: int, random_state: object = None, **settings: Any) -> Any:
     return lw.ClusILC(k, **settings)
 
 
+def agglomerative(k: int, random_state: object = None, **settings: Any) -> Any:
+    """ConstrainedAgglomerative draws nothing."""
+    return lw.ConstrainedAgglomerative(k, **settings)
+
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
@@ -126,6 +131,14 @@ CLUSTERERS = (
     Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
+    ),
+    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
+    Clusterer(
+        "ConstrainedAgglomerative, single",
+        partial(agglomerative, linkage="single"),
+        "hard",
+        centers=False,
+        predicts=False,
     ),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
 )

@@ -80,7 +80,9 @@ def plain(k: int, seed: int) -> KMeans:
 
 def _made(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
     known = inspect.signature(clusterer).parameters
-    return clusterer(**({"n_clusters": k} if "n_clusters" in known else {}), random_state=seed)
+    return clusterer(
+        **{name: value for name, value in (("n_clusters", k), ("random_state", seed)) if name in known}
+    )
 
 
 # ---------------------------------------------------------------- one run

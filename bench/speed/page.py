@@ -1,14 +1,19 @@
-"""From the key press to the next question shown and all points recoloured, in a browser with software WebGL.
+"""From the key press to the next question shown and all points recoloured, without a graphics card.
 
 The page, its server and its socket are the real ones. With the desk "stub" every answer gives another
-question and other labels at once, so that the page alone is measured; with "cobras" the learner and its
-session work, too. A key is pressed in the page; the clock stops in the frame after the new points were drawn
-and one pixel of them was read back, which waits for the drawing. Software WebGL is the worst case: no
-graphics card is used.
+question and other labels at once, so that the page alone is measured; with "real" COBRAS and MinMax work,
+their sessions in files, too. A key is pressed in the page. `drawn`: the next question stands in the page,
+and one pixel of the new points was read back, which waits for the drawing. `shown`: the browser begins the
+frame in which that is seen; it makes 60 a second, so this is 8 ms later on average. The aims are for `shown`.
 
-    python -m bench.speed.page [--rows 0 10000 100000 1000000] [--answers 9] [--out DIR]
+A browser without a graphics card has WebGL in software, if any. The page then puts its points together in
+memory; `--webgl` makes it take WebGL all the same. Beside it Panel and Streamlit may do the same, all by one
+clock.
 
-Needs chromium and ``pip install playwright``.
+    python -m bench.speed.page [--desk stub real] [--rows 0 10000 100000 1000000] [--answers 9] [--out DIR]
+    python -m bench.speed.page --peers PYTHON
+
+Needs chromium and ``pip install playwright``; PYTHON is one with panel and streamlit.
 """
 
 from __future__ import annotations
@@ -16,38 +21,51 @@ from __future__ import annotations
 import argparse
 import csv
 import shutil
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 from bench.harness import RESULTS
+from bench.peers import page as peers
+from bench.peers.page_blobs import blobs, labels_after, rows_of
 from bench.served import Served
 
 from linkwise.active.cobras import COBRAS
+from linkwise.active.min_max import MinMax
 from linkwise.apps.page.desk import Desk
 from linkwise.apps.page.items import of_numbers
 from linkwise.apps.page.requests import Reply
+from linkwise.learner import Learner
 from linkwise.session.session import Session
 
 AIMS = {0: 15, 10_000: 50, 100_000: 130, 1_000_000: 1000}  # milliseconds
-FIELDS = ("desk", "rows", "answers", "median_ms", "slowest_ms", "aim_ms")
-MOST_FOR_COBRAS = 100_000
+REAL_ROWS, PEER_ROWS = 10_000, 10_000
+FIELDS = ("desk", "points", "rows", "answers", "drawn_ms", "shown_ms", "slowest_ms", "aim_ms")
+PEER_FIELDS = ("tool", "version", "rows", "answers", "shown_ms", "slowest_ms")
 FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
-PRESS = """() => new Promise((done) => {
+PRESS = """(key) => new Promise((done) => {
   const root = document.querySelector(".linkwise");
   const canvas = document.querySelector(".lw-points");
   const begin = performance.now();
   root.addEventListener("linkwise:drawn", () => {
     const gl = canvas.offsetParent && canvas.getContext("webgl2");
     if (gl) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
-    requestAnimationFrame(() => done(performance.now() - begin));
+    else if (canvas.offsetParent) canvas.getContext("2d").getImageData(0, 0, 1, 1);
+    const drawn = performance.now() - begin;
+    requestAnimationFrame(() => done([drawn, performance.now() - begin]));
   }, {once: true});
-  root.dispatchEvent(new KeyboardEvent("keydown", {key: "n", bubbles: true}));
+  root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
 })"""
 IDLE = "() => document.querySelector('.lw-no').getAttribute('aria-disabled') === 'false'"
+WEBGL = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
+  WebGL2RenderingContext.prototype.getParameter = function (name) {
+    const found = real.call(this, name);
+    return typeof found === "string" ? "a card" : found; }; }"""
 
 
 # ---------------------------------------------------------------- desks
@@ -55,46 +73,32 @@ class Stub:
     """Another question and other labels after every answer, at once."""
 
     def __init__(self, n_rows: int) -> None:
-        rng = np.random.default_rng(0)
-        self._kind = rng.integers(0, 10, n_rows).astype(np.uint8)
-        angle = self._kind * 0.628
-        around = np.column_stack([np.cos(angle), np.sin(angle)]) * 0.7 + rng.normal(0, 0.07, (n_rows, 2))
-        self._places = np.clip(around, -1, 1).astype("<f4")
+        self._places, self._kind = blobs(n_rows)
         self._n_answers = 0
 
     def places(self) -> bytes:
         return self._places.tobytes()
 
     def labels(self) -> tuple[int, bytes]:
-        moved = self._kind.copy()
-        moved[:: 10 + self._n_answers] = self._n_answers % 10
-        return self._n_answers + 1, moved.tobytes()
+        return self._n_answers + 1, labels_after(self._kind, self._n_answers).tobytes()
 
     def state(self) -> dict[str, Any]:
         n = self._n_answers
-        items = [
-            {
-                "row": r,
-                "name": f"c{r}",
-                "cluster": 0,
-                "fields": [{"name": "x", "value": str(n), "place": 0.5}],
-            }
-            for r in (2 * n, 2 * n + 1)
-        ]
+        first, second = (
+            {"row": int(row["name"][1:]), "name": row["name"], "cluster": 0,
+             "fields": [{"name": "x", "value": row["x"], "place": 0.5}]}
+            for row in rows_of(n, max(1, len(self._kind)))
+        )  # fmt: skip
         question = {
-            "id": str(n),
-            "first": items[0],
-            "second": items[1],
-            "differ": [],
-            "why": "",
-            "guess": "no",
-        }
+            "id": str(n), "first": first, "second": second, "differ": [], "why": "", "guess": "no"
+        }  # fmt: skip
         counts = dict.fromkeys(("yes", "unsure", "volunteered", "imported", "done", "inferred"), 0)
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
-            "wide": False, "labels": n + 1, "event": n, "busy": False, "question": question,
-            "ended": None, "budget": None, "counts": {"answers": n, "no": n, **counts},
+            "wide": False, "labels": n + 1, "colours": list(range(10)), "event": n, "busy": False,
+            "question": question, "ended": None, "agreement": None, "rules": False,
+            "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
             "description": [], "undo": None,
@@ -119,12 +123,12 @@ class Stub:
         """Nothing is open."""
 
 
-def cobras(n_rows: int) -> Desk:
-    """COBRAS on ten blobs in ten dimensions, in memory."""
+def real(learner: Learner, n_rows: int, folder: Path) -> Desk:
+    """A learner on ten blobs in ten dimensions, in a file."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (10, 10))[rng.integers(0, 10, n_rows)] + rng.normal(0, 0.08, (n_rows, 10))
-    names = [f"x{j}" for j in range(10)]
-    return Desk(Session(X, COBRAS(random_state=0)), X, of_numbers(X, names), title="blobs")
+    session = Session.open(folder / f"{type(learner).__name__}-{n_rows}.linkwise", X, learner)
+    return Desk(session, X, of_numbers(X, [f"x{j}" for j in range(10)]), title="blobs")
 
 
 # ---------------------------------------------------------------- the clock
@@ -141,59 +145,100 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def times(browser: Any, begin: Callable[[], Any], answers: int) -> list[float]:
-    """Milliseconds of each answer, the first two left out."""
+def times(browser: Any, begin: Callable[[], Any], answers: int, *, webgl: bool = False) -> list[list[float]]:
+    """Milliseconds of each answer until drawn and until shown, the first two left out."""
     server = Served(begin)
     try:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(180_000)
+        if webgl:
+            page.add_init_script(f"({WEBGL})()")
         page.goto(server.address())
         page.wait_for_selector(".lw-cluster")
         taken = []
-        for _ in range(answers + 2):
+        for number in range(answers + 2):
             page.wait_for_function(IDLE)
-            page.wait_for_timeout(150)
-            taken.append(float(page.evaluate(PRESS)))
+            page.wait_for_timeout(300)
+            taken.append(page.evaluate(PRESS, "nnny"[number % 4]))
         page.close()
         return taken[2:]
     finally:
         server.close()
 
 
-def row_of(desk: str, n_rows: int, taken: list[float]) -> dict[str, Any]:
+def row_of(desk: str, points: str, n_rows: int, taken: list[list[float]]) -> dict[str, Any]:
+    drawn, shown = zip(*taken, strict=True)
     return {
-        "desk": desk, "rows": n_rows, "answers": len(taken), "median_ms": f"{median(taken):.0f}",
-        "slowest_ms": f"{max(taken):.0f}", "aim_ms": AIMS.get(n_rows, "") if desk == "stub" else "",
+        "desk": desk, "points": points, "rows": n_rows, "answers": len(taken),
+        "drawn_ms": f"{median(drawn):.0f}", "shown_ms": f"{median(shown):.0f}",
+        "slowest_ms": f"{max(shown):.0f}", "aim_ms": AIMS.get(n_rows, "") if desk == "stub" else "",
     }  # fmt: skip
 
 
-def measure(rows: list[int], answers: int) -> Iterator[dict[str, Any]]:
+def measure(
+    desks: Sequence[str], rows: Sequence[int], answers: int, *, webgl: bool
+) -> Iterator[dict[str, Any]]:
+    points = "webgl" if webgl else "memory"
+    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
+        for n_rows in rows if "stub" in desks else ():
+            taken = times(browser, partial(Stub, n_rows), answers, webgl=webgl)
+            yield row_of("stub", points, n_rows, taken)
+        for learner in (COBRAS(random_state=0), MinMax(10, random_state=0)) if "real" in desks else ():
+            begin = partial(real, learner, REAL_ROWS, Path(folder))
+            taken = times(browser, begin, answers, webgl=webgl)
+            yield row_of(type(learner).__name__, points, REAL_ROWS, taken)
+
+
+def beside(python: Path, answers: int) -> Iterator[dict[str, Any]]:
+    """The page, Panel and Streamlit, by the clock of `bench.peers.page`."""
     with chromium() as browser:
-        for n_rows in rows:
-            yield row_of("stub", n_rows, times(browser, lambda n=n_rows: Stub(n), answers))
-        for n_rows in rows:
-            if 0 < n_rows <= MOST_FOR_COBRAS:
-                yield row_of("cobras", n_rows, times(browser, lambda n=n_rows: cobras(n), answers))
+        server = Served(partial(Stub, PEER_ROWS))
+        try:
+            yield peer_row("linkwise", "", peers.clicks(browser, server.address(), answers))
+        finally:
+            server.close()
+        for tool in peers.APPS:
+            with peers.running(python, tool, PEER_ROWS) as address:
+                yield peer_row(tool, peers.version(python, tool), peers.clicks(browser, address, answers))
+
+
+def peer_row(tool: str, version: str, taken: list[float]) -> dict[str, Any]:
+    return {
+        "tool": tool, "version": version, "rows": PEER_ROWS, "answers": len(taken),
+        "shown_ms": f"{median(taken):.0f}", "slowest_ms": f"{max(taken):.0f}",
+    }  # fmt: skip
+
+
+def told(path: Path, fields: Sequence[str], rows: Iterator[dict[str, Any]]) -> None:
+    """Print each row when it is there, and keep it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, fields)
+        writer.writeheader()
+        print("".join(f"{name:>12}" for name in fields))
+        for row in rows:
+            writer.writerow(row)
+            file.flush()
+            print("".join(f"{row[name]:>12}" for name in fields), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--desk", nargs="+", choices=("stub", "real"), default=["stub", "real"])
     parser.add_argument("--rows", type=int, nargs="+", default=list(AIMS))
     parser.add_argument("--answers", type=int, default=9)
+    parser.add_argument("--webgl", action="store_true", help="take WebGL though it is in software")
+    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="beside Panel and Streamlit there")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
     options = parser.parse_args()
     folder = options.out / "speed_page"
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "page.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        print("".join(f"{name:>12}" for name in FIELDS))
-        for row in measure(options.rows, options.answers):
-            writer.writerow(row)
-            file.flush()
-            print("".join(f"{row[name]:>12}" for name in FIELDS), flush=True)
+    if options.peers is not None:
+        told(folder / "peers.csv", PEER_FIELDS, beside(options.peers, options.answers))
+        return
+    rows = measure(options.desk, options.rows, options.answers, webgl=options.webgl)
+    told(folder / ("webgl.csv" if options.webgl else "page.csv"), FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from linkwise.active.min_max import MinMax
     from linkwise.active.npu import NPU
     from linkwise.apps.page.widget import widget
+    from linkwise.cluster.agglomerative import ConstrainedAgglomerative
     from linkwise.cluster.bckm import BCKM
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
@@ -76,6 +77,7 @@ _HOME = {
     "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
+    "ConstrainedAgglomerative": "cluster.agglomerative",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -137,6 +139,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "ClusILC",
+    "ConstrainedAgglomerative",
     "ITML",
     "MMC",
     "RCA",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.apps.clusterers import METHODS
+from linkwise.apps.clusterers import METHODS, WITHOUT_SEED
 from linkwise.cluster.common.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
 
@@ -34,11 +34,16 @@ def clusters_in(text):
     return [int(row["cluster"]) for row in csv.DictReader(io.StringIO(text))]
 
 
+def drawn(method, seed):
+    """The seed, for those that take one."""
+    return {} if method in WITHOUT_SEED else {"random_state": seed}
+
+
 def fitted(method, fruit, pairs, k, seed=0):
     """The same from Python."""
     table = read_table(fruit.path)
     known = lw.Constraints.read_csv(pairs, ids=table.ids)
-    model = getattr(lw, METHODS[method])(n_clusters=k, random_state=seed)
+    model = getattr(lw, METHODS[method])(n_clusters=k, **drawn(method, seed))
     return model.fit(encode(table).X, constraints=known)
 
 
@@ -58,7 +63,7 @@ def test_the_methods_are_in_the_help(linkwise):
 @each_method
 @pytest.mark.parametrize(("k", "seed"), [(3, 0), (4, 5)])
 def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, seed):
-    options = ("--method", method, "--clusters", k, "--seed", seed)
+    options = ("--method", method, "--clusters", k, *(() if method in WITHOUT_SEED else ("--seed", seed)))
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *options)
     assert done.exit_code == 0, done.stderr
     model = fitted(method, fruit, pairs, k, seed)
@@ -69,6 +74,13 @@ def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, see
     assert f"{k} clusters of 30 rows" in done.stderr
     assert "Chosen" not in done.stderr
     assert "be asked" not in done.stderr
+
+
+@pytest.mark.parametrize("method", WITHOUT_SEED)
+def test_what_draws_nothing_takes_no_seed(fruit, linkwise, method):
+    done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3, "--seed", 0)
+    assert done.exit_code == 2
+    assert f"{method} draws nothing at random; leave --seed out" in words(done)
 
 
 @each_method
@@ -89,7 +101,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     assert told == {
         "type": "summary",
         "method": METHODS[method],
-        "parameters": {"n_clusters": 3, "random_state": 0},
+        "parameters": {"n_clusters": 3, **drawn(method, 0)},
         "rows": 30,
         "clusters": [10, 10, 10],
         "pairs": 4,

@@ -18,6 +18,7 @@ from linkwise.data.items import Items, value_items
 from linkwise.learner import TruthOracle
 from linkwise.session.session import Session
 
+READ_MS = 170  # a key that comes sooner after its question is not taken
 QUESTION = "document.querySelector('.lw-eyebrow').textContent"
 
 
@@ -70,8 +71,9 @@ def pair(page: Any) -> tuple[int, int]:
 
 
 def press(page: Any, key: str) -> None:
-    """Press a key that answers, and wait for what comes next."""
+    """Read, press a key that answers, and wait for what comes next."""
     before = page.evaluate(QUESTION)
+    page.wait_for_timeout(READ_MS)
     page.keyboard.press(key)
     page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
 

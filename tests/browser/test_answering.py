@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from browser.desks import QUESTION, Bundled, by_truth, pair, press
+from browser.desks import QUESTION, READ_MS, Bundled, by_truth, pair, press
+
+STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +124,30 @@ def test_hasty_presses_answer_once(wine, browse):
           root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
     page.keyboard.press("Shift")
     page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+    page.wait_for_function(f"() => {STATUS}.startsWith('Saved.')")
+    assert "was not taken" in page.locator(".lw-notice").inner_text()  # also after the first was saved
+    assert "was not taken" in page.evaluate(STATUS)
     assert sum('"do":"answer"' in frame for frame in sent) == 1
     assert bundled.n_answers == n + 1
     assert bundled.session.history[-1].answer == "yes"
+
+
+def test_a_key_before_one_has_read_is_not_taken(wine, browse):
+    server, bundled = wine
+    page = browse(server)
+    n = bundled.n_answers
+    page.wait_for_timeout(READ_MS)
+    page.evaluate("""() => { const root = document.querySelector(".linkwise");
+        const press = () => root.dispatchEvent(new KeyboardEvent("keydown", {key: "s", bubbles: true}));
+        root.addEventListener("linkwise:drawn", press, {once: true});  // the next question is there
+        press(); }""")
+    page.wait_for_selector(".lw-notice[data-tone=warn]")
+    assert "before you could read" in page.locator(".lw-notice").inner_text()
+    page.wait_for_function(f"() => {STATUS}.startsWith('Saved.')")
+    assert bundled.n_answers == n + 1
+    press(page, "s")
+    assert bundled.n_answers == n + 2
+    page.wait_for_selector(".lw-notice", state="hidden")
 
 
 def test_keys_are_no_keys_in_a_name(wine, browse):

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench.served import Served
 
-from browser.desks import QUESTION
+from browser.desks import QUESTION, READ_MS, blobs, press
 from linkwise.session.session import Session
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=\S+")
@@ -34,6 +35,68 @@ def serve(data: Path, port: int = 0) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError("no address was printed")
 
 
+def test_a_page_of_before_asks_for_the_password_again(browse, monkeypatch):
+    first = Served(blobs(), password="correct horse")
+    try:
+        page = browse_with(browse, first, "correct horse")
+        assert page.locator(".lw-banner").is_hidden()
+    finally:
+        first.close()
+    second = Served(blobs(), port=first.port, password="correct horse")
+    try:
+        page.wait_for_function(
+            "() => document.querySelector('.lw-banner').textContent.includes('reload this page to log in')"
+        )
+        page.reload()
+        page.fill("#password", "correct horse")
+        page.click("button")
+        page.wait_for_selector(".lw-cluster")
+        assert page.locator(".lw-banner").is_hidden()
+    finally:
+        second.close()
+
+
+def browse_with(browse, server, password):
+    """A page that was let in by the password."""
+
+    def log_in(page):
+        page.goto(server.address())
+        page.fill("#password", password)
+        page.click("button")
+        page.wait_for_selector(".lw-cluster")
+
+    return browse(server, before=log_in)
+
+
+def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
+    begin, broken = blobs(), []
+
+    def failing():
+        desk = begin()
+
+        def state():
+            if broken:
+                raise RuntimeError("the disk went away")
+            return type(desk).state(desk)
+
+        desk.state = state
+        return desk
+
+    server = Served(failing)
+    try:
+        page = browse(server)
+        page.wait_for_timeout(READ_MS)
+        broken.append(True)
+        page.keyboard.press("s")
+        page.wait_for_function(
+            "() => document.querySelector('.lw-banner').textContent.startsWith('linkwise had to end.')"
+        )
+        assert page.locator(".lw-saved").inner_text() == "Ended"
+        assert "could not" not in page.locator(".lw-question h2").inner_text()
+    finally:
+        server.close()
+
+
 @pytest.fixture
 def animals(tmp_path):
     data = tmp_path / "animals.csv"
@@ -50,9 +113,7 @@ def test_killed_and_started_again(chromium, animals):
         page.goto(address)
         page.wait_for_selector(".lw-cluster")
         for key in "nsy":
-            before = page.evaluate(QUESTION)
-            page.keyboard.press(key)
-            page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+            press(page, key)
         page.wait_for_selector(".lw-saved[data-is=saved]")
         asked = page.locator(".lw-items").inner_text()
         process.send_signal(signal.SIGKILL)
@@ -70,6 +131,7 @@ def test_killed_and_started_again(chromium, animals):
         page.wait_for_selector(".lw-banner", state="hidden", timeout=30_000)
         page.wait_for_function("asked => document.querySelector('.lw-items').innerText === asked", arg=asked)
         assert page.evaluate(QUESTION) == "Question 4"
+        page.wait_for_timeout(READ_MS)
         page.keyboard.press("n")
         page.wait_for_function(f"() => {QUESTION} === 'Question 5'")
         page.wait_for_function(

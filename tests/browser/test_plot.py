@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from browser.desks import blobs
+from browser.desks import blobs, press, shown_as
 from browser.pixels import agreement, picture, positions
+from linkwise.data.items import value_items
+from linkwise.learner import Question
+from linkwise.session.session import Session
 
+CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;
+  WebGL2RenderingContext.prototype.getParameter = function (name) {
+    const found = real.call(this, name);
+    return typeof found === "string" && /swiftshader|llvmpipe/i.test(found) ? "a card" : found; }; }"""
 NO_WEBGL = """() => { const real = HTMLCanvasElement.prototype.getContext;
   HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
     return kind === "webgl2" ? null : real.call(this, kind, ...more); }; }"""
@@ -20,6 +27,11 @@ COLOUR = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster"
 @pytest.fixture(scope="module")
 def server(served):
     return served(blobs())
+
+
+def with_card(page):
+    """WebGL in software takes itself for a graphics card."""
+    page.add_init_script(f"({CARD})()")
 
 
 def seen(page, server):
@@ -56,9 +68,10 @@ def is_right(found):
         ({}, None),
         ({"color_scheme": "dark"}, None),
         ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, None),
-        ({}, lambda page: page.add_init_script(f"({NO_WEBGL})()")),
+        ({}, with_card),
+        ({"device_scale_factor": 2, "viewport": {"width": 390, "height": 800}}, with_card),
     ],
-    ids=["light", "dark", "phone", "without WebGL"],
+    ids=["light", "dark", "phone", "card", "card of a phone"],
 )
 def test_rows_are_where_they_are(server, browse, options, before):
     found = seen(browse(server, before=before, **options), server)
@@ -66,10 +79,32 @@ def test_rows_are_where_they_are(server, browse, options, before):
     assert is_right(found), agreement(**found)
 
 
-def test_points_are_drawn_by_webgl_where_there_is_any(server, browse):
+def test_who_draws_the_points(server, browse):
+    by = "() => document.querySelector('.lw-scatter').dataset.painter"
     drawn = "() => document.querySelector('.lw-points').getContext('webgl2') !== null"
-    assert browse(server).evaluate(drawn)
-    assert not browse(server, before=lambda page: page.add_init_script(f"({NO_WEBGL})()")).evaluate(drawn)
+    page = browse(server, before=with_card)
+    assert (page.evaluate(by), page.evaluate(drawn)) == ("card", True)
+    for before in (None, lambda page: page.add_init_script(f"({NO_WEBGL})()")):  # WebGL in software, or none
+        page = browse(server, before=before)
+        assert (page.evaluate(by), page.evaluate(drawn)) == ("memory", False)
+
+
+def test_memory_draws_what_a_card_draws(server, browse):
+    """Also where points are large, and at the edge."""
+    card, memory = browse(server, before=with_card), browse(server)
+    x, y = seen(card, server)["at"][0]
+    for _ in range(3):
+        one, other = (seen(page, server)["shown"] for page in (card, memory))
+        far = np.abs(one - other).max(axis=2)
+        assert (one.min(axis=2) < 0.9).mean() > 0.002
+        assert far.max() < 0.2  # the middle of a disc is rounded to a quarter of a pixel
+        for page in (card, memory):
+            page.evaluate("() => document.querySelector('.lw-over').style.visibility = ''")
+            box = page.locator(".lw-over").bounding_box()
+            page.mouse.move(box["x"] + x, box["y"] + y)
+            page.mouse.wheel(0, -800)
+            page.mouse.move(0, 0)
+            page.wait_for_timeout(200)
 
 
 def test_the_comparison_tells_a_scrambled_plot(server, browse):
@@ -103,7 +138,7 @@ def test_colours_follow_an_answer(served, browse):
 
 
 def test_a_lost_context_comes_back(server, browse):
-    page = browse(server)
+    page = browse(server, before=with_card)
     page.evaluate("""() => { const gl = document.querySelector(".lw-points").getContext("webgl2");
         window.ending = gl.getExtension("WEBGL_lose_context"); ending.loseContext(); }""")
     page.wait_for_timeout(150)
@@ -178,3 +213,76 @@ def test_keyboard_reaches_rows(server, browse):
     name = page.locator(".lw-tip strong").inner_text()
     page.keyboard.press("Enter")
     assert page.locator("dialog h2").inner_text() == name
+
+
+def test_colours_are_the_same_after_a_reload(served, browse):
+    server = served(blobs(answers=0))
+    page = browse(server)
+    for key in "nnnyn":
+        press(page, key)
+    before = page.evaluate(COLOUR)
+    page.reload()
+    page.wait_for_selector(".lw-cluster")
+    assert page.evaluate(COLOUR) == before
+    assert browse(server).evaluate(COLOUR) == before
+    assert server.room.desk.state()["colours"] != list(range(len(before)))  # they were numbered anew
+
+
+class Crowd:
+    """A learner that holds two rows in three hundred to be clusters of their own, whatever it is told."""
+
+    def __init__(self, n_clusters):
+        self.n_clusters = n_clusters
+
+    def get_params(self, deep=True):
+        return {"n_clusters": self.n_clusters}
+
+    def prepare(self, X, seed, *, progress=None):
+        return None
+
+    def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):
+        labels = (np.arange(len(X)) % self.n_clusters).astype(np.int32)
+        for row in range(1, len(X)):
+            yield Question(0, row, labels, "because")
+        return labels
+
+
+@pytest.mark.parametrize("before", [None, with_card], ids=["memory", "card"])
+def test_more_clusters_than_a_byte_can_tell(served, browse, before):
+    X = np.array([[i % 30, i // 30] for i in range(600)], dtype=float)
+    session = Session(X, Crowd(300))
+    server = served(lambda: shown_as(session, X, value_items(X, ("x", "y")), places=X))
+    page = browse(server, before=before)
+    state = server.room.desk.state()
+    assert state["wide"]
+    press(page, "n")
+    assert len(session.history) == 1
+    assert page.locator(".lw-cluster").count() == 200
+    assert "100 smaller clusters are not listed" in page.locator(".lw-right").inner_text()
+    page.evaluate("() => document.querySelector('.lw-over').style.visibility = 'hidden'")
+    page.wait_for_timeout(150)
+    box = page.locator(".lw-scatter")
+    shown, edge = picture(box.screenshot()), box.bounding_box()
+    places = np.frombuffer(server.room.desk.places(), "<f4").reshape(-1, 2)
+    x, y = np.floor(positions(places, edge["width"], edge["height"])).astype(int).T
+    css = "() => [...Array(12).keys()].map((n) => `${n}`)"
+    palette = np.array([colour_of(page, f"cluster-{n}") for n in page.evaluate(css)])
+    paper = np.array(colour_of(page, "card"))
+    inks = (217 * palette + 38 * paper) / 255 / 255
+    labels = server.room.desk._labels
+    wanted = inks[np.array(server.room.desk.state()["colours"])[labels] % 12]
+    assert np.abs(shown[y, x] - wanted).max(axis=1).mean() < 0.03
+    assert (np.abs(shown[y, x] - wanted).max(axis=1) < 0.1).mean() > 0.98
+
+
+def colour_of(page, name):
+    """A colour of the page as the browser has it."""
+    return page.evaluate(
+        """(name) => { const probe = document.createElement("span");
+          document.querySelector(".linkwise").append(probe);
+          probe.style.color = `var(--lw-${name})`;
+          const found = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+          probe.remove();
+          return found; }""",
+        name,
+    )

@@ -104,6 +104,37 @@ def test_contradiction_by_taking_a_link_back(chained):
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
+def test_what_gave_way_already_is_told_when_the_rest_is_left(served, browse):
+    said = [(0, 1), (1, 2), (0, 3), (3, 2)]
+    session, X = small([*((i, j, "must-link") for i, j in said), (1, 4, "cannot-link")])
+    page = browse(served(lambda: plain(session, X)))
+    volunteer(page, 0, 2, "They are apart")
+    page.wait_for_selector(".lw-chain")
+    page.locator(".lw-chain button", has_text="Take back").first.click()
+    page.wait_for_selector(".lw-kept")
+    assert page.locator("dialog h2").inner_text() == "It contradicts something else, too"
+    assert "is taken back. The history can change that back." in page.locator(".lw-kept").inner_text()
+    assert len(session.history) == 4
+    page.get_by_role("button", name="Leave the rest as it is").click()
+    page.wait_for_selector("dialog", state="detached")
+    told = page.locator(".lw-notice").inner_text()
+    assert told.startswith("What you said last was not stored. Already done on the way, and kept:")
+    assert len(session.history) == 4
+
+
+def test_history_behind_a_contradiction_is_fresh(chained):
+    page, session = chained
+    page.keyboard.press("h")
+    lines = page.locator(".lw-history > li")
+    lines.first.wait_for()
+    lines.first.get_by_role("button", name="same", exact=True).click()
+    page.wait_for_function(
+        "() => document.querySelectorAll('.lw-history [aria-pressed=true]')[0].textContent === 'same'"
+    )
+    session.add(5, 6, "must-link")  # another cell, another window
+    page.wait_for_function("() => document.querySelectorAll('.lw-history > li').length === 4")
+
+
 def test_contradiction_left_as_it_was(chained):
     page, session = chained
     before = session.history

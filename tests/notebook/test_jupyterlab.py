@@ -117,6 +117,7 @@ def answered(page):
         first, second = page.evaluate(TEXTS)
         said.append("yes" if first == second else "no")
         before = page.evaluate(NUMBER)
+        page.wait_for_timeout(200)  # a key before one has read is not taken
         page.keyboard.press("y" if first == second else "n")
         page.wait_for_function(f"before => {FINISHED} || {NUMBER} !== before", arg=before)
     return said

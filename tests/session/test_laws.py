@@ -241,6 +241,22 @@ def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
 
 @each_learner
 @settings(max_examples=15, deadline=None)
+@given(given_=st.lists(ANSWERS, max_size=8))
+def test_how_the_clustering_came_about_is_told_again(learner, given_):
+    session = lw.Session(X, learner())
+    seen = [(0, session.labels.tolist())]
+    for said in given_:
+        if session.question is not None:
+            session.answer(said)
+            seen.append((session.events[-1].number, session.labels.tolist()))
+    assert [(number, labels.tolist()) for number, labels in session.retold()] == seen
+    session.set_name(3, "three")
+    session.undo()
+    assert [(number, labels.tolist()) for number, labels in session.retold()] == seen
+
+
+@each_learner
+@settings(max_examples=15, deadline=None)
 @given(given_=st.lists(ANSWERS, min_size=1, max_size=6), at=st.integers(0, 5), name=st.booleans())
 def test_what_is_taken_back_was_never_said(learner, given_, at, name):
     """Any event, not the last one alone, with the changes that were made to it."""

@@ -83,6 +83,7 @@ class Chooser(StrEnum):
     ckm = "ckm"
     rckm = "rckm"
     bckm = "bckm"
+    agglomerative = "agglomerative"
     clusilc = "clusilc"
 
 

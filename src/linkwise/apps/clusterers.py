@@ -33,8 +33,10 @@ METHODS = {
     "ckm": "CKM",
     "rckm": "RCKM",
     "bckm": "BCKM",
+    "agglomerative": "ConstrainedAgglomerative",
     "clusilc": "ClusILC",
 }
+WITHOUT_SEED = ("agglomerative", "clusilc")  # those that draw nothing
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
 OWNERS = {**dict.fromkeys(OF_COBS, "cobs"), "max_leaves": "clusilc"}
 SAID = ("n_clusters", "random_state", "max_leaves")  # parameters
@@ -60,6 +62,8 @@ class Clustering:
                     f"--{option.replace('_', '-')} belongs to --method {owner}; "
                     f"what clusters here is {self.method}"
                 )
+        if self.method in WITHOUT_SEED and self.seed is not None:
+            raise WrongUse(f"{self.method} draws nothing at random; leave --seed out")
         if self.method == "clusilc":
             self._check_clusilc()
         if self.method == "cobs" and self.clusters is not None:
@@ -75,8 +79,6 @@ class Clustering:
             )
 
     def _check_clusilc(self) -> None:
-        if self.seed is not None:
-            raise WrongUse("clusilc draws nothing at random; leave --seed out")
         if self.clusters is None and self.max_leaves is None:
             raise WrongUse(
                 "clusilc goes on to ever smaller clusters: say how many there are at most, --clusters K, "
@@ -87,6 +89,8 @@ class Clustering:
         """Parameters of the clusterer."""
         if self.method == "clusilc":
             return {"n_clusters": self.clusters, "max_leaves": self.max_leaves}
+        if self.method in WITHOUT_SEED:
+            return {"n_clusters": self.clusters}
         if self.method != "cobs":
             return {"n_clusters": self.clusters, "random_state": self.seed or 0}
         given = {name: getattr(self, name) for name in OF_COBS if getattr(self, name) is not None}

@@ -75,17 +75,21 @@ def _options(seed: int, session: Path | None) -> tuple[object, ...]:
 # ---------------------------------------------------------------- on the page
 def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
     """The page about bundled data."""
+    desks: list[Desk] = []
 
     def begin() -> Desk:
         from linkwise.apps.page.desks import of_demo
 
         data = datasets.load(name)
-        return of_demo(opened(data, seed, path), data, path=path, budget=budget)
+        desks.append(of_demo(opened(data, seed, path), data, path=path, budget=budget))
+        return desks[0]
 
     def ended(n_answers: int | None) -> str:
+        told = f"; agreement with the known classes (ARI): {desks[0].agreement():.2f}" if n_answers else ""
         if path is None:
-            return NOTHING_KEPT
-        return f"interrupted; {screen.count(n_answers or 0, 'answer')} saved in {path}; go on with: {again}"
+            return NOTHING_KEPT + told
+        saved = f"{screen.count(n_answers or 0, 'answer')} saved in {path}"
+        return f"interrupted; {saved}{told}; go on with: {again}"
 
     hold_page(Subject(name, begin, ended), Where())
 

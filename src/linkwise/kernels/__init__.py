@@ -6,6 +6,7 @@ same bits for any number of threads.
 The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
 """
 
+from linkwise.kernels.agglomerate import agglomerate
 from linkwise.kernels.apart import assign_apart, colour_apart
 from linkwise.kernels.boosting import (
     TwoNearest,
@@ -43,6 +44,7 @@ __all__ = [
     "TwoMeans",
     "TwoNearest",
     "add_shared",
+    "agglomerate",
     "all_dbscans",
     "assign_apart",
     "assign_by_priority",

@@ -23,4 +23,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_split(m);
     linkwise::register_s_dbw(m);
     linkwise::register_forest(m);
+    linkwise::register_agglomerate(m);
 }

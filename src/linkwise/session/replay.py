@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,16 @@ class Replay:
             return False
         run.tell(self.question.first, self.question.second, answer, asked=True)
         return True
+
+    def retold(self) -> Iterator[tuple[int, Labels]]:
+        """The number of each event that holds, and the labels after it, by another run; 0 for the start."""
+        n_before = _before_the_first_answer(self._told)
+        told = self._told[n_before:]
+        run = self._begun(self._told[:n_before])
+        yield 0, run.labels
+        for event in told:
+            _tell(run, event)
+            yield event.number, run.labels
 
     def snapshot(self) -> Snapshot:
         """What can be kept of it, to be read without the data."""

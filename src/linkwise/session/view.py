@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -190,6 +190,28 @@ class SessionView:
         now, current = self._clustering()
         said = (now.reason, now.description) if current else (None, ())
         return counted(settled(self._events), now.labels, self._known(), *said)
+
+    def retold(self) -> Iterator[tuple[int, Labels]]:
+        """How the clustering came about: the labels after each event that holds now, one after the other.
+
+        What was said before the first answer counts as known from the start. Each step costs what the answer
+        did cost, less what the learner remembers; other threads come in between.
+
+        Yields
+        ------
+        number : int
+            Of the event; 0: before the first.
+        labels : ndarray of shape (n_rows,)
+        """
+        with self._lock:
+            self._catch_up()
+            steps = self._asking().retold()
+        while True:
+            with self._lock:
+                step = next(steps, None)
+            if step is None:
+                return
+            yield step
 
     # ------------------------------------------------------------ the present state
     @property

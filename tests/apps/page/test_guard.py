@@ -6,10 +6,13 @@ import asyncio
 import json
 import re
 import socket
+from contextlib import ExitStack
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from apps.page.conftest import PATIENCE
+from linkwise.apps.page import guard, server
 from linkwise.apps.page.guard import (
     ALWAYS,
     MAX_BODY,
@@ -355,6 +358,37 @@ def test_what_is_no_http_does_no_harm(still, garbage):
     with socket.create_connection(("127.0.0.1", still.port), timeout=10) as raw:
         raw.sendall(garbage)
     assert still.get("/nothing", Cookie=still.cookie)[0] == 404
+
+
+# ---------------------------------------------------------------- silence
+def test_hundreds_of_silent_connections_hold_up_nobody(page):
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", page.port), timeout=10))
+            for _ in range(400)
+        ]
+        assert page.get("/nothing", Cookie=page.cookie)[0] == 404
+        assert page.view().until(lambda view: "question" in view.state)
+        silent[0].settimeout(PATIENCE)
+        assert silent[0].recv(1) == b"", "the longest silent one made room"
+        silent[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            silent[-1].recv(1)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1"])
+def test_silence_ends(pages, monkeypatch, said):
+    monkeypatch.setattr(server, "SILENT_S", 0.2)
+    with socket.create_connection(("127.0.0.1", pages().port), timeout=PATIENCE) as raw:
+        raw.sendall(said)
+        assert raw.recv(1) == b""
+
+
+def test_a_password_may_not_take_for_ever(pages, monkeypatch):
+    monkeypatch.setattr(guard, "BODY_S", 0.2)
+    page = pages(password="correct horse")
+    head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nOrigin: http://127.0.0.1:{page.port}\r\n"
+    assert page.send(head + "Content-Length: 100\r\n\r\npassword=").startswith(b"HTTP/1.1 408")
 
 
 # ---------------------------------------------------------------- the socket

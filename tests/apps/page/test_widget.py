@@ -189,6 +189,8 @@ def test_a_closed_session_is_told(made):
 
 
 # ---------------------------------------------------------------- items
+TEXT = "What a person wrote about thing {}, at some length, and like no other person"
+TEXTS = [TEXT.format(i) for i in range(12)]
 FRAME = {"name": [f"n{i}" for i in range(12)], "weight": [float(i) for i in range(12)]}
 
 
@@ -202,6 +204,11 @@ FRAME = {"name": [f"n{i}" for i in range(12)], "weight": [float(i) for i in rang
         (np.zeros((12, 4, 4)), "image", None),
         (np.zeros((12, 4, 4, 3), dtype=np.uint8), "image", None),
         (np.arange(36.0).reshape(12, 3), "series", None),
+        (np.arange(36.0).reshape(12, 3).tolist(), "series", None),
+        ([np.zeros((4, 4), np.uint8)] * 12, "image", None),
+        ([np.zeros((4, 4 + i, 3)) for i in range(12)], "image", None),
+        (pd.DataFrame({"review": TEXTS}), "text", TEXT),
+        (pl.DataFrame({"review": TEXTS}), "text", TEXT),
         (pd.DataFrame(FRAME), "record", None),
         (pl.DataFrame(FRAME), "record", None),
         (from_frame(pd.DataFrame(FRAME)), "record", None),
@@ -218,7 +225,7 @@ def test_items_of_many_kinds(made, items, kind, value):
         assert shown["image"].startswith("data:image/png;base64,")
     if kind == "series":
         assert shown["series"] == [3.0 * shown["row"] + k for k in range(3)]
-    if isinstance(items, (pd.DataFrame, pl.DataFrame)):
+    if kind == "record" and isinstance(items, (pd.DataFrame, pl.DataFrame)):
         assert {"name": "weight", "value": f"{shown['row']}"} in [
             {"name": f["name"], "value": f["value"].removesuffix(".0")} for f in shown["fields"]
         ]
@@ -237,15 +244,29 @@ def test_places_of_ones_own(made):
     assert where[-1].tolist() == [1, 0]
 
 
+def test_a_table_that_nothing_can_be_clustered_by_is_shown_all_the_same(made):
+    page = made(
+        session_of(), items=pd.DataFrame({"review": TEXTS, "by": [f"{name} again" for name in TEXTS]})
+    )
+    shown = page.state["question"]["first"]
+    assert [field["value"] for field in shown["fields"]] == [
+        TEXTS[shown["row"]],
+        f"{TEXTS[shown['row']]} again",
+    ]
+
+
 @pytest.mark.parametrize(
     ("items", "told"),
     [
         (["a"] * 11, "11 items for 12 rows"),
         (pd.DataFrame({"a": range(13)}), "13 items for 12 rows"),
         (np.zeros((5, 4, 4)), "5 items for 12 rows"),
-        (["a"] * 11 + [7], "does not hold texts alone"),
+        (["a"] * 11 + [7], "neither text nor"),
+        ([[1.0, 2.0]] * 11 + [[1.0]], "not all of one length"),
+        (pd.DataFrame({"review": TEXTS[1:]}), "11 items for 12 rows"),
+        ([], "0 items"),
         (np.zeros((12, 4, 4, 2)), "shape"),
-        (np.zeros(12), "shape"),
+        (np.zeros(12), "neither text nor"),
         ({"a": 1}, "items is a dict"),
         (7, "items is a int"),
     ],

@@ -27,23 +27,29 @@ def moved(before: Labels, after: Labels) -> float:
     """
     if before is after or len(before) == 0:
         return 0.0
-    one, other = before - min(before.min(), 0), after - min(after.min(), 0)
-    width = int(other.max()) + 1
-    pairs = one.astype(np.int64) * width + other
-    if (int(one.max()) + 1) * width <= 4 * len(pairs):
+    source, target, rows = shared(before, after)
+    return 1.0 - min(_kept(source, rows), _kept(target, rows)) / len(before)
+
+
+def shared(before: Labels, after: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Clusters before and after that have rows in common, and how many; by their numbers."""
+    low, least = min(int(before.min(initial=0)), 0), min(int(after.min(initial=0)), 0)
+    width = int(after.max(initial=0)) - least + 1
+    pairs = (before.astype(np.int64) - low) * width + (after - least)
+    if (int(before.max(initial=0)) - low + 1) * width <= 4 * len(pairs):
         counts = np.bincount(pairs)
         keys = np.flatnonzero(counts)
         counts = counts[keys]
     else:
         keys, counts = np.unique(pairs, return_counts=True)
-    source, target = np.divmod(keys, width)
-    return 1.0 - min(_kept(source, counts), _kept(target, counts)) / len(pairs)
+    return keys // width + low, keys % width + least, counts
 
 
 def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     """Rows in the largest part of each cluster."""
-    largest = np.zeros(int(cluster.max()) + 1, dtype=np.int64)
-    np.maximum.at(largest, cluster, counts)
+    low = cluster.min()
+    largest = np.zeros(int(cluster.max() - low) + 1, dtype=np.int64)
+    np.maximum.at(largest, cluster - low, counts)
     return int(largest.sum())
 
 

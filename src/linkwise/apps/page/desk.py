@@ -6,8 +6,6 @@ all else as JSON. What it says was stored is on the disk.
 
 from __future__ import annotations
 
-import io
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,15 +15,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import adjusted_rand_score
 
 from linkwise.apps.asking import learner_in_words
-from linkwise.apps.output import write_labels
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
+from linkwise.apps.page.colours import colours_after
 from linkwise.apps.page.describing import Described, by_columns, by_words
+from linkwise.apps.page.exports import constraints_file, labels_file, session_file
 from linkwise.apps.page.history import held, links, told
 from linkwise.apps.page.items import View, differing
+from linkwise.apps.page.past import Past
 from linkwise.apps.page.places import framed, principal_places
 from linkwise.apps.page.requests import Refused, Reply, Request
 from linkwise.data import Encoded
@@ -71,6 +72,8 @@ class Desk:
         The rows in their own units, for rules.
     budget : int, optional
         Most answers that the session may hold.
+    classes : array-like of shape (n_rows,), optional
+        What is known of the rows and shown to nobody; at the end the page tells how well the clusters match.
     """
 
     def __init__(
@@ -84,15 +87,19 @@ class Desk:
         places: ArrayLike | None = None,
         columns: Encoded | None = None,
         budget: int | None = None,
+        classes: ArrayLike | None = None,
     ) -> None:
         self._session, self._X, self._view, self._columns = session, X, view, columns
-        self._title, self._place, self._budget = title, place, budget
+        self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
         self._shares: dict[int, float] = {}  # of rows that moved, by the number of the event
+        self._past = Past(session)
+        self._untold = False  # whether what came of that is still to be shown
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
+        self._colours = list(range(int(self._labels.max(initial=-1)) + 1))
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
         self._rules: tuple[int, Described] | None = None
@@ -115,6 +122,7 @@ class Desk:
         """All that is shown, but for labels and places; JSON can hold it."""
         with self._lock:
             self._look()
+            self._untold = False
             session = self._session
             status, history = session.status, session.history
             ended = self._ended()
@@ -129,10 +137,12 @@ class Desk:
                 "rows": session.n_rows,
                 "wide": self._wide(),
                 "labels": self._counter,
+                "colours": self._colours,
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
                 "ended": ended,
+                "agreement": None if ended is None else self.agreement(),
                 "budget": self._budget,
                 "counts": {
                     "answers": status.n_answers,
@@ -155,10 +165,14 @@ class Desk:
                 "undo": None if last is None else self._told(last),
             }
 
+    def agreement(self) -> float | None:
+        """Adjusted Rand index of the clusters and the classes; None where there are none."""
+        return None if self._classes is None else float(adjusted_rand_score(self._classes, self._labels))
+
     def moved(self) -> bool:
-        """Whether something was written since the state was last given, by whomever."""
+        """Whether there is news since the state was last given: something was written, by whomever."""
         with self._lock:
-            return self._last() != self._event
+            return self._untold or self._last() != self._event
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
         """Work out what follows either answer, the likely one first, until `stop` says to."""
@@ -168,6 +182,9 @@ class Desk:
                 likely = question["guess"]
                 for said in (likely, "no" if likely == "yes" else "yes"):
                     self._session.look_ahead(said, stop=stop)
+            if self._past.go_on(stop):
+                self._untold = len(self._past.shares) > len(self._shares)
+                self._shares = self._past.shares | self._shares
 
     def close(self) -> None:
         """Keep the labels and let go of the session."""
@@ -289,31 +306,15 @@ class Desk:
         what = requests.word(request, "what", EXPORTS)
         stem = Path(self._title).stem or "linkwise"
         made: dict[str, tuple[str, str, Callable[[], bytes]]] = {
-            "labels": (f"{stem}-clusters.csv", "text/csv", self._labels_file),
-            "constraints": (f"{stem}-pairs.csv", "text/csv", self._constraints_file),
-            "session": (f"{stem}.linkwise", "application/vnd.sqlite3", self._session_file),
+            "labels": (f"{stem}-clusters.csv", "text/csv", lambda: labels_file(self._session, self._labels)),
+            "constraints": (f"{stem}-pairs.csv", "text/csv", lambda: constraints_file(self._session)),
+            "session": (f"{stem}.linkwise", "application/vnd.sqlite3", lambda: session_file(self._session)),
             "rules": (
                 f"{stem}-rules.txt", "text/plain", lambda: f"{self._described().text}\n".encode()
             ),
         }  # fmt: skip
         name, kind, make = made[what]
         return {"name": name, "type": kind}, make()
-
-    def _labels_file(self) -> bytes:
-        file = io.StringIO()
-        write_labels(self._session.ids, self._labels.tolist(), file, names=self._session.cluster_names)
-        return file.getvalue().encode()
-
-    def _constraints_file(self) -> bytes:
-        file = io.StringIO()
-        self._session.constraints.to_csv(file, ids=self._session.ids)
-        return file.getvalue().encode()
-
-    def _session_file(self) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "copy.linkwise")
-            self._session.save_copy(copy)
-            return copy.read_bytes()
 
     DEEDS = {  # noqa: RUF012  # a constant
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
@@ -333,6 +334,7 @@ class Desk:
             share = moved(self._labels, labels)
             self._shares |= {number: share if number == said[-1] else 0.0 for number in said}
         if self._event < 0 or not np.array_equal(labels, self._labels):
+            self._colours = colours_after(self._labels, self._colours, labels)
             self._labels, self._counter = labels, self._counter + 1
             self._typical = exemplars(labels, self._X)
         self._clusters = clusters_of(self._labels, self._typical, self._session)

@@ -46,4 +46,5 @@ def of_demo(
         place=None if path is None else str(path),
         columns=Encoded(data.X, features, ()) if data.images is None else None,
         budget=budget,
+        classes=data.y,
     )

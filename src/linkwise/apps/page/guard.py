@@ -8,6 +8,7 @@ a password stands in for the token. What is refused is refused in words that rep
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -27,6 +28,7 @@ from linkwise.apps.page.plain import STYLE_HASH, plain_page
 
 MAX_BODY = 64 * 1024
 MAX_HEADERS = 16 * 1024
+BODY_S = 10.0  # how long a body may take to come
 LEAST_PASSWORD = 8
 LOGIN = "/login"
 
@@ -288,7 +290,10 @@ async def _by_password(scope: Scope, receive: Receive, door: Door) -> Response:
     address = _address_of(scope)
     if wait := door.attempts.wait(address):
         return _too_many(wait)
-    body = await _body(receive)
+    try:
+        body = await asyncio.wait_for(_body(receive), BODY_S)
+    except TimeoutError:
+        return no(408, "That took too long", "Send the password again.")
     if body is None:
         return no(413, "Too much was sent", "A request may bring 64 KiB at most.")
     try:

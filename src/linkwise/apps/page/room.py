@@ -31,6 +31,8 @@ MOST_VIEWS = 64
 MOST_REQUESTS = 32  # of one view, not yet replied to
 
 Frame = str | bytes
+News = tuple[dict[str, Any], tuple[int, bytes]]
+"""A state, and the labels that belong to it with their number."""
 
 
 class Worker:
@@ -183,11 +185,12 @@ class Room:
                 await self._answer(view, request)
 
     async def _answer(self, view: View, request: dict[str, Any]) -> None:
-        desk = self._desk()
+        desk, due = self._desk(), self._due
         with self._busy_when_long():
-            reply = await self.worker.call(lambda: desk.handle(request))
-            self._due = self._due or reply.changed
-            await self._show_what_is_due()
+            reply, news = await self.worker.call(lambda: _handled(desk, request, due))
+            self._due = news is None and (due or reply.changed)
+            if news is not None:
+                self._take_in(*news)
         view.asked -= 1
         view.reply(reply_frame(reply))
         self._look_ahead()
@@ -237,8 +240,11 @@ class Room:
     # ------------------------------------------------------------ what is shown
     async def _show(self) -> None:
         """Send the newest state to all, with the labels if they are new."""
-        state, (counter, labels) = await self.worker.call(lambda: _together(self._desk()))
+        self._take_in(*await self.worker.call(lambda: _together(self._desk())))
+
+    def _take_in(self, state: dict[str, Any], labels_now: tuple[int, bytes]) -> None:
         self._state = state
+        counter, labels = labels_now
         frame = None
         if self._labels is None or self._labels[0] != counter:
             frame = bytes([2 if state["wide"] else 1, 0, 0, 0]) + labels
@@ -286,7 +292,16 @@ def _let_be(ahead: asyncio.Future[Any]) -> None:
         ahead.exception()
 
 
-def _together(desk: Desk) -> tuple[dict[str, Any], tuple[int, bytes]]:
+def _handled(desk: Desk, request: dict[str, Any], due: bool) -> tuple[Reply, News | None]:
+    """A reply, and what there is to show then; None: nothing, or another process holds the session now."""
+    reply = desk.handle(request)
+    if due or reply.changed:
+        with suppress(SessionLockedError):  # it is stored; shown later
+            return reply, _together(desk)
+    return reply, None
+
+
+def _together(desk: Desk) -> News:
     """A state and the labels that belong to it, whatever another process writes in between."""
     while True:
         state, labels = desk.state(), desk.labels()

@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -21,6 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linkwise.apps.exits import exit_code, sentence
 from linkwise.apps.page.guard import MAX_BODY, MAX_HEADERS, Door, guarded
@@ -39,6 +41,9 @@ STATIC = {
 MOST_DEEP = 8  # lists and objects within each other; a request needs three
 LONGEST_ID = 64
 SHUTDOWN_S = 2
+SILENT_S = 10.0  # how long a connection may say nothing
+MOST_SILENT = 100  # of them; the longest silent makes room for a new one
+COUNT = count()
 
 
 def page(room: Room, door: Door) -> ASGIApp:
@@ -137,6 +142,35 @@ def _depth(value: Any) -> int:
 
 
 # ---------------------------------------------------------------- the server
+class _Listener(H11Protocol):
+    """A connection that has to say soon what it wants: hundreds that are silent hold up nobody.
+
+    A browser opens some in advance; it opens them again when it needs them.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        silent = [other for other in self.connections if isinstance(other, _Listener) and other.silent]
+        self._timer = self.loop.call_later(SILENT_S, self._end_silence)
+        self._since = next(COUNT)
+        if len(silent) > MOST_SILENT:
+            min(silent, key=lambda other: other._since)._end_silence()
+
+    @property
+    def silent(self) -> bool:
+        """Whether no whole request came yet."""
+        return self in self.connections and self.cycle is None
+
+    def _end_silence(self) -> None:
+        if self.silent:
+            self.connections.discard(self)
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+
 class _Server(uvicorn.Server):
     """uvicorn that leaves signals to whoever runs it."""
 
@@ -164,7 +198,7 @@ async def served(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
     """Serve on a socket that listens, as long as the block runs."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Listener,
         ws="websockets-sansio",
         loop="asyncio",
         lifespan="off",

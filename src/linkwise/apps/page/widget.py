@@ -40,6 +40,8 @@ from linkwise.data import (
     series_items,
     text_items,
 )
+from linkwise.data.items import no_fields
+from linkwise.data.table import as_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.session.session import Session
 
@@ -47,8 +49,8 @@ STATIC = Path(__file__).with_name("static")
 BUSY_S = 0.15  # from then on the page says that it is being worked on
 POLL_S = 1.0  # how often to look whether other cells, or other programs, wrote to the session
 WANTED = (
-    "a table (pandas, polars, linkwise.data.Table), a list of texts, an array of pictures of shape "
-    "(n_rows, height, width) or (n_rows, height, width, 3), one of curves (n_rows, n_samples), or Items"
+    "a table (pandas, polars, linkwise.data.Table), a list of texts or of pictures, an array of pictures of "
+    "shape (n_rows, height, width) or (n_rows, height, width, 3), one of curves (n_rows, n_samples), or Items"
 )
 
 
@@ -65,8 +67,8 @@ def widget(
         Opened with its data; other cells may read it and answer, too. It stays open when the widget closes.
     items : table, list of str, ndarray or linkwise.data.Items, optional
         What is shown of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, pictures
-        of shape (n_rows, height, width) or (n_rows, height, width, 3), or curves of shape
-        (n_rows, n_samples). By default the columns of X.
+        of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any sizes in a list, or curves
+        of shape (n_rows, n_samples). By default the columns of X.
     places : array-like of shape (n_rows, 2), optional
         Where rows stand in the plot. By default the first two principal components of X.
     title : str, optional
@@ -140,6 +142,8 @@ class Page(anywidget.AnyWidget):
         self._requests.put(request)
 
     def _work(self) -> None:
+        with suppress(SessionError):
+            self._desk.look_ahead(lambda: self._ended.is_set() or not self._requests.empty())
         while not self._ended.is_set():
             try:
                 request = self._requests.get(timeout=POLL_S)
@@ -220,25 +224,50 @@ def _view_of(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[View, 
         return View(items, named(ids)), None
     if hasattr(items, "to_list") and not hasattr(items, "columns"):  # one column of pandas or polars
         items = items.to_list()
-    if isinstance(items, np.ndarray) and items.dtype.kind in "biuf":
-        _check_length(len(items), len(X))
-        return View(series_items(items) if items.ndim == 2 else image_items(items), named(ids)), None
     if isinstance(items, (list, tuple, np.ndarray)):
-        if not all(isinstance(item, str) for item in items):
-            raise DataError(f"items is a list that does not hold texts alone; give {WANTED}")
         _check_length(len(items), len(X))
-        return View(text_items([str(item) for item in items]), named(ids)), None
-    table = _table_of(items)
+        return View(_of_list(items), named(ids)), None
+    if not isinstance(items, Table) and not hasattr(items, "columns"):
+        raise DataError(f"items is a {type(items).__name__}; give {WANTED}")
+    try:
+        table = items if isinstance(items, Table) else from_frame(items)
+    except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
+        found = _of_values(items)
+        _check_length(len(items), len(X))
+        return View(found, named(ids)), None
     _check_length(len(table), len(X))
     return View(record_items(table), named(table.ids if ids is None else ids)), _columns_of(table)
 
 
-def _table_of(items: Any) -> Table:
-    if isinstance(items, Table):
-        return items
-    if not hasattr(items, "columns"):
-        raise DataError(f"items is a {type(items).__name__}; give {WANTED}")
-    return from_frame(items)
+def _of_list(items: Any) -> Items:
+    """Texts, pictures or curves, one a row."""
+    if len(items) and all(isinstance(item, str) for item in items):
+        return text_items([str(item) for item in items])
+    try:
+        arrays = [np.asarray(item) for item in items]
+    except ValueError:  # a list of lists of several lengths
+        arrays = []
+    if not arrays or any(array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 for array in arrays):
+        raise DataError(f"items holds what is neither text nor a picture nor a curve; give {WANTED}")
+    if len({array.shape for array in arrays}) == 1:
+        whole = np.stack(arrays)
+        return series_items(whole) if whole.ndim == 2 else image_items(whole)
+    if min(array.ndim for array in arrays) == 1:
+        raise DataError("the curves are not all of one length; fill the shorter ones up with NaN")
+    each = [image_items(array[None]) for array in arrays]
+    return Items("image", no_fields, lambda row: each[row].content(0))
+
+
+def _of_values(frame: Any) -> Items:
+    """The values of a DataFrame as they are; a single column of texts as texts."""
+    table = as_narwhals(frame)
+    columns = {name: table[name].to_list() for name in table.columns}
+    (first, *others) = columns.values()
+    if not others and all(isinstance(value, str) for value in first):
+        return text_items(first)
+    return Items(
+        "record", lambda row: {name: str(column[row]) for name, column in columns.items()}, lambda row: None
+    )
 
 
 def _columns_of(table: Table) -> Encoded | None:

@@ -3,7 +3,8 @@
  *
  * Text frames carry JSON (requests out; states and replies in), binary frames places, labels and files. When the socket breaks,
  * it is opened again after growing waits, and requests without a reply are told to be lost: what they said may not be stored.
- * The trait `link` says how the socket is: "open", "lost" (tried again) or "closed" (this page is not let in any more).
+ * The trait `link` says how the socket is: "open", "lost" (tried again), "closed" (this page is not let in any more) or "login"
+ * (the password is wanted again).
  */
 import widget from "./widget.js";
 
@@ -63,12 +64,14 @@ function receive({ data }) {
   return undefined;
 }
 
-/** Whether a server is there that does not know this page. */
+/** Whether a server is there that does not know this page: "closed", or "login" where a password opens it; null: none is there. */
 async function turnedAway() {
+  const asked = async (path) => (await fetch(path, { method: "HEAD", cache: "no-store" })).status;
   try {
-    return (await fetch("/", { method: "HEAD", cache: "no-store" })).status === 403;
+    if ((await asked("/host.js")) !== 403) return null;
+    return (await asked("/")) === 403 ? "closed" : "login"; // only the first page asks for a password
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -84,7 +87,8 @@ function connect() {
   fresh.onclose = async () => {
     if (traits.link === "open") set("link", "lost");
     lose();
-    if (await turnedAway()) set("link", "closed");
+    const away = await turnedAway();
+    if (away) set("link", away);
     setTimeout(connect, wait);
     wait = Math.min(LONGEST_WAIT, 2 * wait);
   };

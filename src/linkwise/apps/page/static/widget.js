@@ -32,6 +32,11 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** The same for an attribute. */
+function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 /** Bytes, however the host hands them over. */
@@ -94,6 +99,9 @@ function eventInWords(event) {
   return `${first} and ${second}: ${SAID[event.said] || event.said}`;
 }
 
+const READ_MS = 150; // nobody reads two items and presses a key sooner than this
+const EARLY = "That came before you could read the next question, so it was not taken. Answer this one.";
+const BUSY = "One moment: the last answer is still being saved. This one was not taken.";
 const REFUSED = {
   stale: "The question had moved on, in another window perhaps. Your answer was not stored; this is what is asked now.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Look at what is asked now.",
@@ -112,51 +120,25 @@ function schemeAround() {
 }
 
 /**
- * The colours of clusters (the last one: no cluster) as they are in this scheme, [r, g, b] each. Null as long as the
- * root is in no document: JupyterLab puts it there only after it was rendered.
+ * The colours in this scheme: of clusters (the last one: no cluster) as [r, g, b], of ink and paper as CSS has them. Null as
+ * long as the root is in no document: JupyterLab puts it there only after it was rendered.
  */
 function coloursIn(root) {
   if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
   root.append(probe);
+  const shown = (name) => {
+    probe.style.color = `var(--lw-${name})`;
+    return getComputedStyle(probe).color;
+  };
   const names = [...Array(N_COLOURS).keys(), "none"];
-  const found = names.map((name) => {
-    probe.style.color = `var(--lw-cluster-${name})`;
-    return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
-  });
+  const found = { clusters: names.map((name) => numbersIn(shown(`cluster-${name}`))), ink: shown("ink"), paper: shown("card") };
   probe.remove();
   return found;
 }
 
-/**
- * Which colour each cluster has: clusters are numbered anew after an answer, and a colour should stay with the rows
- * that had it. Each new cluster takes the colour of the old one that it shares most rows with, if that is free.
- */
-function slotsAfter(before, slots, labels, noise) {
-  let n = 0;
-  for (const label of labels) if (label >= n && label !== noise) n = label + 1;
-  const old = slots.length;
-  if (!before || before.length !== labels.length || old * n > 4e6) return Array.from({ length: n }, (_, i) => i);
-  const shared = new Uint32Array(old * n);
-  for (let row = 0; row < labels.length; row += 1) {
-    if (before[row] < old && labels[row] < n) shared[before[row] * n + labels[row]] += 1;
-  }
-  const pairs = [];
-  shared.forEach((rows, at) => rows && pairs.push([rows, Math.floor(at / n), at % n]));
-  pairs.sort((a, b) => b[0] - a[0]);
-  const found = Array(n).fill(-1);
-  const taken = new Set();
-  for (const [, from, to] of pairs) {
-    if (found[to] < 0 && !taken.has(slots[from])) taken.add((found[to] = slots[from]));
-  }
-  let free = 0;
-  return found.map((slot) => {
-    if (slot >= 0) return slot;
-    while (taken.has(free)) free += 1;
-    taken.add(free);
-    return free;
-  });
-}
+/** The red, green and blue of a colour as CSS has it. */
+const numbersIn = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 
 // ------------------------------------------------------------------------------------------------ the plot
 const VERTEX = `#version 300 es
@@ -180,12 +162,17 @@ void main() {
   float inside = size > 2.5 ? clamp(size * 0.5 - length(gl_PointCoord - 0.5) * size, 0.0, 1.0) : 1.0;
   shown = vec4(colour.rgb, 1.0) * colour.a * inside;
 }`;
-const MOST_FLAT = 50_000; // points that are drawn without WebGL2
 
-/** Points by WebGL2. Colours stand in a texture by label, so an answer costs one upload of a byte (or two) a row. */
+/** Whether no graphics card stands behind WebGL; browsers do not always tell it as a caveat. */
+function inSoftware(gl) {
+  const card = gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(gl.getParameter(card ? card.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+}
+
+/** Points by a graphics card. Colours stand in a texture by label, so an answer costs one upload of a byte (or two) a row. */
 function glPainter(canvas) {
-  const gl = canvas.getContext("webgl2", { antialias: false, powerPreference: "low-power" });
-  if (!gl) return null;
+  const gl = canvas.getContext("webgl2", { antialias: false, powerPreference: "low-power", failIfMajorPerformanceCaveat: true });
+  if (!gl || inSoftware(gl)) return null;
   const program = gl.createProgram();
   for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
     const shader = gl.createShader(type);
@@ -238,28 +225,78 @@ function glPainter(canvas) {
   };
 }
 
-/** Points without WebGL2. */
-function flatPainter(canvas) {
-  const context = canvas.getContext("2d");
-  let places = new Float32Array(0);
-  let labels = new Uint8Array(0);
-  let colours = new Uint8Array(0);
+/**
+ * Where a disc covers pixels, and how much of them (256: all), for sixteen places of its corner within a pixel, quarter by
+ * quarter; a small one is a square. As the shader has it.
+ */
+function stampsOf(size, stride) {
+  const side = Math.ceil(size) + 1;
+  const covered = (x, y) => {
+    if (size > 2.5) return clamp(size / 2 - Math.hypot(x - size / 2, y - size / 2), 0, 1);
+    return Number(Math.min(x, y) >= 0 && Math.max(x, y) < size);
+  };
+  return Array.from({ length: 16 }, (_, which) => {
+    const [right, down] = [((which % 4) + 0.5) / 4, ((which >> 2) + 0.5) / 4];
+    const found = [];
+    for (let y = 0; y < side; y += 1) {
+      for (let x = 0; x < side; x += 1) {
+        const share = Math.round(256 * covered(x + 0.5 - right, y + 0.5 - down));
+        if (share) found.push([y * stride + x, share]);
+      }
+    }
+    return { at: Int32Array.from(found, ([at]) => at), share: Int32Array.from(found, ([, share]) => share) };
+  });
+}
+
+/**
+ * Points without a graphics card, put together in memory: WebGL in software, where there is such a thing, takes ten times as
+ * long. The picture has a margin, so that a disc at the edge needs no care.
+ */
+function pixelPainter(canvas) {
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+  let [places, labels, image, pixels, paper] = [new Float32Array(0), new Uint8Array(0), null, null, 0];
+  let [outer, green, alpha] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)]; // red and blue together, by label
   return {
     setPlaces: (values) => (places = values),
     setLabels: (values) => (labels = values),
-    setColours: (table) => (colours = table),
-    paint({ width, height, ratio, x, y, scale, size }) {
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      context.clearRect(0, 0, width, height);
-      for (let row = 0; row < labels.length; row += 1) {
-        const [r, g, b, a] = colours.subarray(4 * labels[row], 4 * labels[row] + 4);
-        context.fillStyle = `rgba(${r}, ${g}, ${b}, ${a / 255})`;
-        context.beginPath();
-        context.arc(
-          width / 2 + (places[2 * row] - x) * scale, height / 2 - (places[2 * row + 1] - y) * scale, size / 2, 0, 7,
-        );
-        context.fill();
+    setColours(table, under) {
+      const words = new Uint32Array(table.buffer);
+      outer = Int32Array.from(words, (word) => word & 0xff00ff);
+      green = Int32Array.from(words, (word) => word & 0xff00);
+      alpha = Int32Array.from(words, (word) => (word >>> 24) + (word >>> 31));
+      paper = new Uint32Array(Uint8Array.from([...under, 255]).buffer)[0];
+    },
+    paint({ ratio, x, y, scale, size }) {
+      const [wide, tall, wanted] = [canvas.width, canvas.height, Math.max(1, size * ratio)];
+      const margin = Math.ceil(wanted) + 1;
+      const stride = wide + 2 * margin;
+      if (!image || image.width !== stride || image.height !== tall + 2 * margin) {
+        image = context.createImageData(stride, tall + 2 * margin);
+        pixels = new Uint32Array(image.data.buffer);
       }
+      pixels.fill(paper);
+      const stamps = stampsOf(wanted, stride);
+      const factor = scale * ratio;
+      const [left, top] = [wide / 2 - x * factor - wanted / 2 + margin, tall / 2 + y * factor - wanted / 2 + margin];
+      const [right, bottom] = [wide + margin, tall + margin];
+      for (let row = 0; row < labels.length; row += 1) {
+        const px = left + places[2 * row] * factor;
+        const py = top - places[2 * row + 1] * factor;
+        if (!(px >= 0 && px < right && py >= 0 && py < bottom)) continue;
+        const [cx, cy] = [px | 0, py | 0];
+        const { at, share } = stamps[(((py - cy) * 4) | 0) * 4 + (((px - cx) * 4) | 0)];
+        const label = labels[row];
+        const [rb, g, a] = [outer[label], green[label], alpha[label]];
+        const corner = cy * stride + cx;
+        for (let k = 0; k < at.length; k += 1) {
+          const pixel = corner + at[k];
+          const part = (a * share[k]) >> 8;
+          const under = pixels[pixel];
+          const [urb, ug] = [under & 0xff00ff, under & 0xff00];
+          pixels[pixel] = 0xff000000 | ((urb + (Math.imul(rb - urb, part) >>> 8)) & 0xff00ff) | ((ug + (Math.imul(g - ug, part) >>> 8)) & 0xff00);
+        }
+      }
+      context.putImageData(image, -margin, -margin);
     },
   };
 }
@@ -318,7 +355,6 @@ function scatter(root, { hover, choose, zoomable }) {
     class: "lw-over", tabindex: "0", role: "img", "aria-roledescription": "scatter plot", "aria-label": "The rows, coloured by cluster",
   });
   const box = h("div", { class: "lw-scatter" }, canvas, over);
-  const plain = h("p", { class: "lw-plain", hidden: true });
   let [painter, places, labels, grid, home, seen] = [null, new Float32Array(0), new Uint8Array(0), null, null, null];
   let [colours, slots, alone, hovered, marked, noise] = [null, [], null, -1, [], 255];
   let [width, height, frame, keyed] = [0, 0, 0, false];
@@ -326,16 +362,12 @@ function scatter(root, { hover, choose, zoomable }) {
 
   const start = () => {
     painter = glPainter(canvas);
-    if (!painter && places.length / 2 <= MOST_FLAT) {
-      const fresh = h("canvas", { class: "lw-points" }); // a canvas keeps the kind of its first context
-      canvas.replaceWith(fresh);
-      canvas = fresh;
-      painter = flatPainter(canvas);
-    }
-    box.hidden = !painter;
-    plain.hidden = Boolean(painter);
-    if (!painter) plain.textContent = `This browser has no WebGL2, so ${counted(places.length / 2, "row")} cannot be drawn. All else works.`;
-    return painter;
+    box.dataset.painter = painter ? "card" : "memory";
+    if (painter) return;
+    const fresh = h("canvas", { class: "lw-points", width: canvas.width, height: canvas.height });
+    canvas.replaceWith(fresh); // a canvas keeps the kind of its first context
+    canvas = fresh;
+    painter = pixelPainter(canvas);
   };
   const upload = () => {
     painter.setPlaces(places);
@@ -349,9 +381,9 @@ function scatter(root, { hover, choose, zoomable }) {
       const alpha = alone === null || alone === label ? 217 : 20;
       table.set([r, g, b, alpha], 4 * label);
     };
-    slots.forEach((slot, label) => paintOne(label, colours[slot % N_COLOURS]));
-    paintOne(noise, colours[N_COLOURS]);
-    painter.setColours(table);
+    slots.forEach((slot, label) => paintOne(label, colours.clusters[slot % N_COLOURS]));
+    paintOne(noise, colours.clusters[N_COLOURS]);
+    painter.setColours(table, numbersIn(colours.paper));
   };
   const pointSize = () => {
     const zoomed = Math.sqrt(seen.scale / home.scale);
@@ -363,7 +395,7 @@ function scatter(root, { hover, choose, zoomable }) {
   const paint = () => {
     cancelAnimationFrame(frame);
     frame = 0;
-    if (!painter || !seen || !width) return;
+    if (!painter || !seen || !width || !colours) return;
     if (stale) painter.paint({ ...seen, width, height, ratio: canvas.width / width, size: pointSize() });
     stale = false;
     overlay();
@@ -378,7 +410,7 @@ function scatter(root, { hover, choose, zoomable }) {
   const overlay = () => {
     const context = over.getContext("2d");
     const ratio = over.width / width;
-    const { color: ink, backgroundColor: paper } = getComputedStyle(box);
+    const { ink, paper } = colours;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     const ring = (x, y, reach, square) => {
@@ -550,10 +582,10 @@ function scatter(root, { hover, choose, zoomable }) {
     event.preventDefault();
     painter = null;
   }, true);
-  box.addEventListener("webglcontextrestored", () => start() && (upload(), later()), true);
+  box.addEventListener("webglcontextrestored", () => (start(), upload(), later()), true);
 
   return {
-    node: h("div", {}, box, plain),
+    node: box,
     zoom,
     reset,
     get slots() {
@@ -563,14 +595,14 @@ function scatter(root, { hover, choose, zoomable }) {
       places = values;
       [grid, home, seen] = [null, null, null];
     },
-    setLabels(values) {
+    /** The cluster of each row, and the colour of each cluster. */
+    setLabels(values, given) {
       noise = values.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
-      slots = slotsAfter(labels.length ? labels : null, slots, values, noise);
-      labels = values;
+      [slots, labels] = [given, values];
       if (alone !== null && alone !== noise && alone >= slots.length) alone = null;
       colours = colours || coloursIn(root);
       if (!places.length) return;
-      if (!painter && !start()) return;
+      if (!painter) start();
       if (home) {
         painter.setLabels(labels);
         tint();
@@ -724,7 +756,7 @@ function button(words, onclick, props = {}) {
 }
 
 /** A button that cannot be used now keeps its focus, so that the keyboard goes on. */
-const setUsable = (node, usable) => node.setAttribute("aria-disabled", String(!usable));
+const setUsable = (node, usable) => setAttribute(node, "aria-disabled", String(!usable));
 
 /** A text that a button opens and shuts. */
 function disclosure(view, words, letter, className) {
@@ -784,7 +816,7 @@ function header(view) {
         saving: "Saving…",
         unsaved: "Not saved",
         saved: place ? `Saved in ${fileName(place)}` : "Kept in memory only",
-        lost: "Connection lost",
+        lost: view.failed ? "Ended" : "Connection lost",
       };
       saved.hidden = !view.state && view.link === "open";
       const now = view.link !== "open" ? "lost" : view.saved;
@@ -795,6 +827,13 @@ function header(view) {
   };
 }
 
+/** What to say of a link that is not open; `failed`: the host said that it had to end. */
+function brokenInWords(link, failed) {
+  if (failed) return ENDED;
+  return { lost: LOST, closed: SHUT, login: LOGIN }[link] || LOST;
+}
+const ENDED = "linkwise had to end. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
+const LOGIN = "linkwise was started anew, and asks for the password again: reload this page to log in. Every answer marked saved is in the file.";
 const LOST = "Connection lost. Every answer marked saved is in the file. Trying again…";
 const SHUT = "linkwise is not running any more, or was started anew. Every answer marked saved is in the file. Start it again, and open the address that it prints.";
 
@@ -826,6 +865,7 @@ function questionPanel(view) {
     setText(heading, "Do these two belong together?");
     if (shown === question.id) return;
     shown = question.id;
+    view.asked = performance.now();
     pair.replaceChildren(...pairOf(question).filter(Boolean));
     setText(why.text, question.why || "The learner gives no reason.");
     guess.shut();
@@ -835,7 +875,7 @@ function questionPanel(view) {
     shown = null;
     setText(count, "Finished");
     setText(heading, state.ended === "budget" ? `All ${counted(state.budget, "question")} are answered` : "Nothing is left to ask");
-    finish.replaceChildren(...finishOf(view, state));
+    finish.replaceChildren(...finishOf(view, state).filter(Boolean));
   };
   const pending = (above, words) => {
     shown = null;
@@ -889,12 +929,16 @@ function finishOf(view, state) {
   return [
     h("p", { class: "lw-lead" }, `${counted(state.clusters.length + (state.more_clusters || 0), "cluster")} in ${counted(state.rows, "row")}, from ${counted(counts.answers, "answer")}. `,
       state.ended === "budget" ? "More can be asked with a larger budget." : "All that the learner wanted to know is known."),
+    typeof state.agreement === "number" && h("p", {}, `Agreement with the known classes, which nobody saw (ARI): ${state.agreement.toFixed(2)}. 1 is these classes exactly, 0 is chance.`),
     h("div", { class: "lw-answers" },
       button("Save the clusters", () => view.save("labels"), { className: "lw-answer lw-main" }),
       state.rules && button("Save the rules", () => view.save("rules"), { className: "lw-answer" })),
     h("p", { class: "lw-soft" }, "You may go on by yourself: choose two points in the plot and say whether they belong together, merge two clusters, name them, or change an earlier answer in the history."),
   ];
 }
+
+const BY_MOUSE = "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs.";
+const BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it and to say where it belongs.";
 
 function plotPanel(view) {
   const tip = h("div", { class: "lw-tip", hidden: true, "aria-hidden": "true" });
@@ -930,7 +974,7 @@ function plotPanel(view) {
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });
   const node = h("section", { class: "lw-card lw-map", "aria-label": "Plot of all rows" }, plotBox,
-    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, "Drag to move, turn the wheel to zoom, click a row to open it and to say where it belongs."), tools), chosen, told);
+    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, window.matchMedia("(pointer: coarse)").matches ? BY_FINGER : BY_MOUSE), tools), chosen, told);
   const nameOf = (item) => h("strong", {}, item.name);
   const choice = () => {
     const [first, second] = view.chosen;
@@ -973,7 +1017,7 @@ function plotPanel(view) {
           view.places = view.model.get("places");
           plot.setPlaces(node.hidden ? new Float32Array(0) : places);
         }
-        plot.setLabels(labels);
+        plot.setLabels(labels, state.colours || []);
       }
       marks();
     },
@@ -981,13 +1025,19 @@ function plotPanel(view) {
 }
 
 function progressPanel(view) {
-  const tiles = h("dl", { class: "lw-tiles" });
+  const tile = (words) => {
+    const [value, name, more] = [h("dd", {}), h("dt", {}, words), h("dd", { class: "lw-soft" })];
+    const show = (first, second, third) => [[value, first], [name, second], [more, third]].forEach(([each, text]) => setText(each, text));
+    return { node: h("div", {}, name, value, more), show };
+  };
+  const [answers, inferred, time] = [tile("answers"), tile("pairs inferred for free"), tile("to the next question")];
+  const tiles = h("dl", { class: "lw-tiles" }, [answers, inferred, time].map((each) => each.node));
   const bars = h("div", { class: "lw-bars" });
   const advice = h("p", { class: "lw-advice" });
   const details = h("p", { class: "lw-soft" });
+  let drawn = null;
   const heading = h("h3", { id: view.id("far") }, "So far");
   const node = h("section", { class: "lw-card lw-progress", "aria-labelledby": heading.id }, heading, tiles, h("div", { class: "lw-stable" }, bars, advice), details);
-  const tile = (value, words, more) => h("div", {}, h("dt", {}, words), h("dd", {}, value), more && h("dd", { class: "lw-soft" }, more));
   const chart = (changes) => {
     const [wide, tall] = [160, 40];
     const most = Math.max(0.05, ...changes);
@@ -1001,15 +1051,16 @@ function progressPanel(view) {
   return {
     node,
     update(state) {
-      const { counts, changes = [], advice: advised, seconds: time } = state;
+      const { counts, changes = [], advice: advised, seconds: taken } = state;
       const extra = [["volunteered", "volunteered"], ["imported", "imported"], ["done", "clusters done"]].filter(([name]) => counts[name])
         .map(([name, words]) => `${number(counts[name])} ${words}`).join(", ");
-      tiles.replaceChildren(
-        tile(number(counts.answers), counts.answers === 1 ? "answer" : "answers", `${number(counts.yes)} same, ${number(counts.no)} different, ${number(counts.unsure)} not sure`),
-        tile(number(counts.inferred), "pairs inferred for free", extra || null),
-        tile(time ? seconds(time.last) : "–", "to the next question", time ? `median ${seconds(time.median)}` : null));
+      answers.show(number(counts.answers), counts.answers === 1 ? "answer" : "answers",
+        `${number(counts.yes)} same, ${number(counts.no)} different, ${number(counts.unsure)} not sure`);
+      inferred.show(number(counts.inferred), "pairs inferred for free", extra);
+      time.show(taken ? seconds(taken.last) : "–", "to the next question", taken ? `median ${seconds(taken.median)}` : "");
       bars.hidden = changes.length === 0;
-      bars.replaceChildren(chart(changes), h("p", { class: "lw-soft" }, "rows that moved, answer by answer"));
+      if (String(changes) !== drawn) bars.replaceChildren(chart(changes), h("p", { class: "lw-soft" }, "rows that moved, answer by answer"));
+      drawn = String(changes);
       setText(advice, (!state.ended && advised && advised.text) || "");
       advice.dataset.stop = String(Boolean(advised && advised.stop));
       const words = [state.learner, ...(state.description || []), state.place ? `Saved in ${state.place}` : "Kept in memory only: export the session before you leave."];
@@ -1055,7 +1106,7 @@ function clustersPanel(view, plot) {
   };
   const highlight = (cluster) => plot.highlight(cluster === null ? pinned : cluster);
   const make = (number_) => {
-    let [present, asked] = [null, null]; // as it is, and the name that was last asked for
+    let [present, asked, drawn] = [null, null, ""]; // as it is, the name that was last asked for, what is on the screen
     const swatch = button("", () => {
       pinned = pinned === number_ ? null : number_;
       rows.forEach((row, each) => row.swatch.setAttribute("aria-pressed", String(each === pinned)));
@@ -1094,6 +1145,11 @@ function clustersPanel(view, plot) {
     const update = (cluster, state) => {
       const before = present;
       present = cluster;
+      const slot = cluster.cluster < 0 ? "none" : (plot.slots[cluster.cluster] ?? cluster.cluster) % N_COLOURS;
+      const one = state.clusters.length < 2;
+      const now = JSON.stringify([cluster, slot, state.rows, one]);
+      if (now === drawn) return;
+      drawn = now;
       if (!before || before.name !== cluster.name) {
         asked = cluster.name;
         if (view.active() !== name) name.value = cluster.name;
@@ -1103,7 +1159,6 @@ function clustersPanel(view, plot) {
       name.setAttribute("aria-label", `Name of ${words}`);
       swatch.setAttribute("aria-label", `Show only ${words} in the plot`);
       swatch.title = "Show only this cluster in the plot";
-      const slot = cluster.cluster < 0 ? "none" : (plot.slots[cluster.cluster] ?? cluster.cluster) % N_COLOURS;
       item.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
       setText(size, `${counted(cluster.size, "row")} · ${percent(cluster.size / state.rows)}`);
       share.firstChild.style.width = `${(100 * cluster.size) / state.rows}%`;
@@ -1114,7 +1169,7 @@ function clustersPanel(view, plot) {
       done.hidden = !cluster.done;
       doneButton.hidden = cluster.done || cluster.cluster < 0;
       doneButton.setAttribute("aria-label", `Done: ${words}`);
-      mergeButton.hidden = state.clusters.length < 2 || cluster.cluster < 0;
+      mergeButton.hidden = one || cluster.cluster < 0;
       mergeButton.setAttribute("aria-label", `Merge ${words} with another cluster`);
     };
     return { item, update, swatch, rules: ruleList };
@@ -1243,10 +1298,9 @@ async function historyDialog(view) {
     return undefined;
   };
   const reload = () => load(null, clamp(events.length, 50, 200));
-  const act = async (request, told) => {
-    await view.say(request, told);
-    await reload();
-  };
+  view.watching.add(reload); // whoever changes something: here, in a dialog above, in another window
+  box.addEventListener("close", () => view.watching.delete(reload));
+  const act = (request, told) => view.say(request, told);
   const line = (event) => {
     const words = eventInWords(event);
     const pair = event.kind === "answer" || event.kind === "add";
@@ -1273,14 +1327,14 @@ const rowLink = (view, name, row) => button(name, () => itemDialog(view, row), {
  * What was said contradicts what was said before: the chain, link by link, each with its ways out. When one is taken, what was
  * said is said again.
  */
-function contradictionDialog(view, request, error, told, pair) {
-  const { box, body, foot, close } = dialog(view, "That contradicts what was said before", { className: "lw-wide" });
-  const resolve = async (way) => {
+function contradictionDialog(view, request, error, told, pair, given = []) {
+  const { box, body, foot, close } = dialog(view, given.length ? "It contradicts something else, too" : "That contradicts what was said before", { className: "lw-wide" });
+  const resolve = async (way, words) => {
     const reply = await view.ask(way);
     if (reply.ok) {
       close();
       view.notice("That is changed. What you said is said again.");
-      await view.say(again(view, request, pair), told, pair);
+      await view.say(again(view, request, pair), told, pair, [...given, words]);
     } else if (reply.error.chain) draw(reply.error);
     else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
   };
@@ -1290,9 +1344,9 @@ function contradictionDialog(view, request, error, told, pair) {
     const words = { import: "Take back the import", done: "Take back “done”" }[link.kind] || "Take back";
     const about = `${link.names.join(" and ")}: ${SAID[link.said]}`;
     return [
-      (link.kind === "answer" || link.kind === "add") && button(`Change to ${SAID[other]}`, () => resolve({ do: "change", event: link.event, said: other }),
+      (link.kind === "answer" || link.kind === "add") && button(`Change to ${SAID[other]}`, () => resolve({ do: "change", event: link.event, said: other }, `${link.names.join(" and ")} are now “${SAID[other]}”`),
         { "aria-label": `Change to ${SAID[other]} (${about})` }),
-      button(words, () => resolve({ do: "take_back", event: link.event }), { "aria-label": `${words} (${about})` }),
+      button(words, () => resolve({ do: "take_back", event: link.event }, `${about} is taken back`), { "aria-label": `${words} (${about})` }),
     ].filter(Boolean);
   };
   const sources = { answer: "your answer", add: "volunteered", import: "imported", done: "a cluster that is done" };
@@ -1306,7 +1360,13 @@ function contradictionDialog(view, request, error, told, pair) {
         h("div", { class: "lw-ways" }, ways(link))))));
   };
   draw(error);
-  foot.append(button("Leave it as it was", close, { className: "lw-main" }));
+  const steps = given.length > 0 && `Already done on the way, and kept: ${given.join("; ")}.`;
+  if (steps) foot.append(h("p", { class: "lw-soft lw-kept" }, `${steps} The history can change that back.`));
+  const leave = () => {
+    close();
+    if (steps) view.early(`What you said last was not stored. ${steps} The history can change that back.`);
+  };
+  foot.append(button(given.length ? "Leave the rest as it is" : "Leave it as it was", leave, { className: "lw-main" }));
   return box;
 }
 
@@ -1330,7 +1390,7 @@ function render({ model, el }) {
   const items = new Map();
   const linkNow = () => model.get("link") || "open"; // a notebook has no such trait
   const view = {
-    model, root, ask, state: null, pending: null, saved: "saved", link: linkNow(), chosen: [null, null], places: null,
+    model, root, ask, state: null, failed: false, pending: null, saved: "saved", asked: 0, warned: "", watching: new Set(), link: linkNow(), chosen: [null, null], places: null,
     id: (name) => `${own}-${name}-${(ids += 1)}`,
     active: () => root.getRootNode().activeElement,
     announce: (text) => setText(live, live.textContent === text ? `${text}\u00a0` : text),
@@ -1352,11 +1412,18 @@ function render({ model, el }) {
     answer(said) {
       const asked = view.state && view.state.question;
       if (!asked) return undefined;
+      if (!view.waits() && performance.now() - view.asked < READ_MS) return view.early(EARLY);
       return view.say({ do: "answer", question: asked.id, said }, null, { first: asked.first.row, second: asked.second.row, said });
     },
     undo() {
       if (!view.state || !view.state.undo) return view.notice("There is nothing to take back.");
       return view.say({ do: "undo" }, (reply) => (reply.undone ? `Taken back. ${eventInWords(reply.undone)}.` : "There was nothing to take back."));
+    },
+    /** Something was said too soon: it is dropped, since it may be meant for another question, and that is told. */
+    early(words) {
+      view.warned = words;
+      view.notice(words, "warn");
+      view.announce(words);
     },
     /** Whether something is on its way. An answer is, until it is confirmed or the next question is there. */
     waits() {
@@ -1364,12 +1431,15 @@ function render({ model, el }) {
       const next = pending && pending.do === "answer" && state.question && state.question.id !== pending.question;
       return Boolean(pending) && !next;
     },
-    /** Say something; while it is on its way, nothing else is said. `told(reply)` words what came of it. */
-    async say(request, told, pair) {
-      if (view.waits() || view.link !== "open") return;
-      view.pending = request;
-      const slow = setTimeout(() => settle("saving"), 120);
-      question.usable();
+    /** Say something; while it is on its way, nothing else is said. `told(reply)` words what came of it; `given`: what gave way to it already. */
+    async say(request, told, pair, given) {
+      if (view.link !== "open") return;
+      if (view.waits()) {
+        view.early(BUSY);
+        return;
+      }
+      [view.pending, view.warned] = [request, ""];
+      const slow = setTimeout(() => (settle("saving"), question.usable()), 120);
       const reply = await ask(request);
       clearTimeout(slow);
       if (view.pending === request) {
@@ -1379,12 +1449,12 @@ function render({ model, el }) {
       }
       if (reply.ok) {
         const words = told ? told(reply) : "";
-        view.notice(words);
+        if (!view.warned) view.notice(words); // else the warning came later
         const next = view.state.question;
         const following = next ? `Next question: ${next.first.name} and ${next.second.name}.` : "Nothing is left to ask.";
-        view.announce(`${words || "Saved."} ${following}`);
+        view.announce(`${words || "Saved."} ${view.warned || ""} ${following}`.replace(/  +/g, " "));
       } else if (reply.error.kind === "contradiction" && reply.error.chain) {
-        contradictionDialog(view, request, reply.error, told, pair);
+        contradictionDialog(view, request, reply.error, told, pair, given);
       } else {
         view.notice(REFUSED[reply.error.kind] || reply.error.text, "warn");
         view.announce(`Not stored. ${REFUSED[reply.error.kind] || reply.error.text}`);
@@ -1425,10 +1495,13 @@ function render({ model, el }) {
   let drawn = null;
   const onState = () => {
     const state = model.get("state");
+    view.failed = Boolean(state && state.failed);
     if (!state || !state.counts) return question.wait(state || {});
     const first = view.state === null;
     const focused = root.contains(view.active());
+    const before = view.state;
     view.state = state;
+    if (before && before.event !== state.event) view.watching.forEach((changed) => changed());
     if (state.question) for (const item of [state.question.first, state.question.second]) items.set(item.row, item);
     question.update(state);
     const fresh = drawn !== state.labels || first;
@@ -1442,14 +1515,14 @@ function render({ model, el }) {
     }
     const at = view.active();
     if (focused && (!root.contains(at) || at.closest("[hidden]"))) root.focus(); // what had the focus is gone
-    if (fresh) root.dispatchEvent(new CustomEvent("linkwise:drawn", { bubbles: true, detail: state.labels }));
+    if (fresh || state.event !== before.event) root.dispatchEvent(new CustomEvent("linkwise:drawn", { bubbles: true, detail: state.labels }));
     return undefined;
   };
   const onLink = () => {
     const before = view.link;
     view.link = linkNow();
     banner.hidden = view.link === "open";
-    setText(banner, view.link === "open" ? "" : view.link === "lost" ? LOST : SHUT);
+    setText(banner, view.link === "open" ? "" : brokenInWords(view.link, view.failed));
     root.dataset.link = view.link;
     if (before !== "open" && view.link === "open") {
       drawn = null; // the host may be another one by now: nothing of before is taken for granted
