@@ -1,10 +1,11 @@
 """From the key press to the next question shown and all points recoloured, without a graphics card.
 
 The page, its server and its socket are the real ones. With the desk "stub" every answer gives another
-question and other labels at once, so that the page alone is measured; with "real" COBRAS and MinMax work,
-their sessions in files, too. A key is pressed in the page. `drawn`: the next question stands in the page,
-and one pixel of the new points was read back, which waits for the drawing. `shown`: the browser begins the
-frame in which that is seen; it makes 60 a second, so this is 8 ms later on average. The aims are for `shown`.
+question and other labels at once, so that the page alone is measured; with "real" KIN, COBRAS and MinMax
+work, their sessions in files, too. A key is pressed in the page. `drawn`: the next question stands in the
+page, and one pixel of the new points was read back, which waits for the drawing. `shown`: the browser begins
+the frame in which that is seen; it makes 60 a second, so this is 8 ms later on average. The aims are for
+`shown`.
 
 A browser without a graphics card has WebGL in software, if any. The page then puts its points together in
 memory; `--webgl` makes it take WebGL all the same. Beside it Panel and Streamlit may do the same, all by one
@@ -36,6 +37,7 @@ from bench.peers.page_blobs import blobs, labels_after, rows_of
 from bench.served import Served
 
 from linkwise.active.cobras import COBRAS
+from linkwise.active.kin import KIN
 from linkwise.active.min_max import MinMax
 from linkwise.apps.page.desk import Desk
 from linkwise.apps.page.items import of_numbers
@@ -183,7 +185,8 @@ def measure(
         for n_rows in rows if "stub" in desks else ():
             taken = times(browser, partial(Stub, n_rows), answers, webgl=webgl)
             yield row_of("stub", points, n_rows, taken)
-        for learner in (COBRAS(random_state=0), MinMax(10, random_state=0)) if "real" in desks else ():
+        learners = KIN(random_state=0), COBRAS(random_state=0), MinMax(10, random_state=0)
+        for learner in learners if "real" in desks else ():
             begin = partial(real, learner, REAL_ROWS, Path(folder))
             taken = times(browser, begin, answers, webgl=webgl)
             yield row_of(type(learner).__name__, points, REAL_ROWS, taken)
