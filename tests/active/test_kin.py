@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 import linkwise as lw
 from laws.asking import partition
 from linkwise import kernels
-from linkwise.active import kernel_views, kin_cells, kin_model
+from linkwise.active import kernel_views, kin_cells, kin_model, kin_outlook
 from linkwise.evidence import Evidence
 from linkwise.learner import Run, TruthOracle, respecting, rng_at
 from reference import kin as plain
@@ -43,6 +43,17 @@ def test_the_mean_kernel(n, monkeypatch):
     np.testing.assert_allclose(found, total / total[0, 0], atol=2e-4)
     np.testing.assert_array_equal(found, found.T)
     assert (found.diagonal() == 1).all()
+
+
+def test_parts_that_nothing_connects_are_inverted_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
+    graph = kernel_views.neighbour_graph(kernel_views.squared_distances(X))
+    found = np.tril(kernel_views.diffused(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
+    root = np.sqrt(np.diag(walk))
+    np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
+    assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
 
 
 def test_views_have_the_spread_that_is_said():
@@ -209,6 +220,46 @@ def test_how_sure_clusters_are_and_new_rows():
     np.testing.assert_array_equal(new, model.labels_[nearest])
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :3])
+
+
+def test_how_sure_clusters_are_is_about_right():
+    """Beside the share of rows that are right; and the same however the answers came."""
+    X, y = real(load_wine)
+    learner, evidence, oracle = lw.KIN(random_state=SEED), Evidence(len(X)), TruthOracle(y)
+    prepared = learner.prepare(X, SEED)
+    run = Run(learner, X, evidence, SEED, prepared=prepared)
+    for _ in range(40):
+        run.answer(oracle(run.question.first, run.question.second))
+    sure = kin_outlook.certainty(prepared.memory.fields[id(evidence)])
+    table = np.zeros((len(y), 3))
+    np.add.at(table, (run.labels, y), 1)
+    right = table.max(axis=1).sum() / len(y)
+    assert abs(sure.mean() - right) < 0.1
+    model = lw.KIN(random_state=SEED).fit(X, oracle=oracle, budget=40)
+    np.testing.assert_array_equal(model.labels_, run.labels)
+    np.testing.assert_array_equal(model.proba_, sure)
+
+
+def test_what_an_answer_changes():
+    """Beside what it does, on average over many answers."""
+    X, y = real(load_iris)
+    learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
+    prepared = learner.prepare(X, SEED)
+    run, expected, found = Run(learner, X, evidence, SEED, prepared=prepared), [], []
+    for _ in range(40):
+        before, q = run.labels, run.question
+        rows = kin_outlook.expected_changes(prepared.memory.fields[id(evidence)])
+        run.answer(oracle(q.first, q.second))
+        if rows is not None and len(set(before)) == len(set(run.labels)):
+            table = np.zeros((int(before.max()) + 1, int(run.labels.max()) + 1))
+            np.add.at(table, (before, run.labels), 1)
+            expected.append(rows)
+            found.append(len(X) - table.max(axis=1).sum())
+    assert len(found) > 20
+    assert min(expected) >= 0
+    assert max(expected) <= len(X)
+    assert np.mean(expected[-10:]) < np.mean(expected[:10])
+    assert np.mean(expected) < 3 * np.mean(found) + 5
 
 
 def test_many_rows_are_represented_by_few(monkeypatch):

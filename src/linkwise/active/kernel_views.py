@@ -6,7 +6,8 @@ nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of
 2004), one is how often short k-means runs put two rows together (Fred and Jain 2005). A view is the
 rows as they are, with columns of unit variance, or whitened.
 
-Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky, in 32 bits and in place; one n x n
+Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of parts, where nothing connects them), in
+32 bits and in place; one n x n
 array a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows a few thousand are
 represented by the rows nearest to the centres of small clusters.
 """
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels, parallel
@@ -223,7 +225,22 @@ def neighbour_graph(squares: Matrix) -> csr_array:
 
 
 def diffused(graph: csr_array, share: float, out: Matrix) -> Matrix:
-    """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`."""
+    """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`.
+
+    Parts of the graph that nothing connects are inverted one by one.
+    """
+    n_parts, part = connected_components(graph, directed=False)
+    if n_parts == 1:
+        return _inverted(graph, share, out)
+    out[:] = 0
+    order = np.argsort(part, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(part))[:-1]):
+        block = np.empty((len(rows), len(rows)), dtype=np.float32)
+        out[np.ix_(rows, rows)] = _inverted(csr_array(graph[rows][:, rows]), share, block)
+    return out
+
+
+def _inverted(graph: csr_array, share: float, out: Matrix) -> Matrix:
     n = len(out)
     out[:] = 0
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))

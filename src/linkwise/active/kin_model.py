@@ -109,6 +109,10 @@ class Model:
         """Where every item may belong."""
         return self._chances(np.maximum(self.score, 0))
 
+    def without_each(self) -> Table:
+        """(l, k) how far the other items speak for each neighbourhood of a known one; at least 0."""
+        return np.maximum(self._member - self._weight / self.inverse.diagonal()[:, None], 0)
+
     def response(self, item: int, alike: Table) -> Table:
         """(n,) how far each item's score would follow that of one more item.
 

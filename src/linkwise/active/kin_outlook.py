@@ -10,8 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.active.kin_field import Field
-from linkwise.active.kin_model import Table
+from linkwise.active.kin_model import TINY, Model, Table
 
+POWERS = (1, 1.5, 2, 3, 4, 6, 8)
+ITEMS_A_POWER = 8  # so many known items more allow a power that is one higher
+MISTAKEN = 0.05  # probability that is left for what seems impossible
 UNLIKELY = 0.01  # probability below which a place is left out
 LITTLE = 0.002  # share of the rows; if an answer is likely to change fewer, asking may end
 
@@ -23,10 +26,33 @@ def certainty(field: Field) -> Table:
         return np.zeros(len(field.items.of))
     at, labels = field.shown().at, field.item_labels().astype(np.int64)
     inside = np.minimum(labels, known.n_homes - 1)
-    sure = at.home[np.arange(len(labels)), inside]
-    sure = np.where(labels < known.n_homes, sure, np.maximum(at.new, at.home.max(axis=1)))
+    belongs = at.home.sum(axis=1, keepdims=True)
+    home = belongs * _sharpened(at.home, _sharpness(field.model()))
+    sure = home[np.arange(len(labels)), inside]
+    sure = np.where(labels < known.n_homes, sure, np.maximum(at.new, home.max(axis=1)))
     sure[known.items] = 1
-    return sure.take(field.items.of)
+    found: Table = sure.take(field.items.of)
+    return found
+
+
+def _sharpness(model: Model) -> float:
+    """The power of the shares by which known items are best told from the others alone.
+
+    Regression shrinks what it says towards nothing, so that its shares are too even; how much so is seen on
+    the items whose neighbourhood is known. Few items allow little.
+    """
+    told = model.without_each()
+    many = np.bincount(model.known.home)[model.known.home] > 1
+    powers = [power for power in POWERS if power <= 1 + len(told) / ITEMS_A_POWER]
+    own = np.arange(len(told)), model.known.home
+    fits = [np.log(_sharpened(told, power)[own][many] + MISTAKEN).sum() for power in powers]
+    return float(powers[int(np.argmax(fits))])
+
+
+def _sharpened(share: Table, power: float) -> Table:
+    """Powers of shares, as shares."""
+    raised = (share / np.maximum(share.max(axis=1, keepdims=True), TINY)) ** power
+    return np.asarray(raised / np.maximum(raised.sum(axis=1, keepdims=True), TINY))
 
 
 def outlook(field: Field) -> list[str]:
