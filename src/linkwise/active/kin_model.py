@@ -21,7 +21,7 @@ RIDGE = 0.05
 LIKE = 0.15  # width of the Gaussian by which coverages are alike
 PRIOR = 1.0  # weight, in events, of the rule that what is not covered is new
 ROUND = 16  # items after which the posterior covariance is made anew
-MOST_KNOWN = 400  # items that nobody was asked about, and that the model learns from
+MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
 TINY = 1e-9
 
