@@ -191,7 +191,7 @@ class State:
     def labels(self, base, weight):
         """The clustering that is shown."""
         homes = self.homes()
-        if _independent(self.facts.known) < 2:
+        if _independent(self.facts.known) < 2 or _agrees(base, self.facts.known):
             return base
         found, joined = self.with_waiting(homes)
         plain = self.all_chances(homes)
@@ -273,6 +273,12 @@ class State:
             if self.facts.verdict(a, b) == "no"
         ]
         return (sum(together) + 1) / (len(together) + 2) + (sum(apart) + 1) / (len(apart) + 2)
+
+
+def _agrees(labels, known):
+    """Whether labels break nothing that is known."""
+    together = labels[:, None] == labels
+    return together[known == "yes"].all() and not together[known == "no"].any()
 
 
 def _independent(known):

@@ -161,10 +161,17 @@ class Field:
         firsts = known.items[known.founders()].tolist()
         return [facts.verdict(item, first) for first in firsts]
 
-    def enough(self) -> bool:
-        """Whether there are two facts, so that the clustering may be another than the first one."""
+    def refuted(self) -> bool:
+        """Whether there are two facts, and the first clustering breaks one; else it stays."""
         said = self._facts.now().groups()
-        return len(said.row) - int(said.number.max(initial=-1)) - 1 + len(said.foes) >= 2
+        n_groups = int(said.number.max(initial=-1)) + 1
+        if len(said.row) - n_groups + len(said.foes) < 2:
+            return False
+        own = self.base[said.row]
+        of_group = np.empty(n_groups, dtype=own.dtype)
+        of_group[said.number] = own
+        one, other = of_group[said.foes].T
+        return bool((own != of_group[said.number]).any() or (one == other).any())
 
     # ------------------------------------------------------------ pairs to show
     def pair(self, first: Rows, second: Rows, alike: Table) -> Pair | None:
@@ -337,7 +344,7 @@ class Field:
 
     def item_labels(self) -> NDArray[np.int16]:
         """Neighbourhood of each item; above those the number of its cluster in the first clustering."""
-        if not self.enough():
+        if not self.refuted():
             return np.asarray(self.known().n_homes + self.base, dtype=np.int16)
         found: NDArray[np.int16] = self._follows("labels", self._name(), compute=self._labels)
         return found
