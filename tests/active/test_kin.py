@@ -1,5 +1,7 @@
 """KIN against a plain version: the same kernel, the same questions, the same labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -336,12 +338,27 @@ def test_where_it_stands_is_told():
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
         said, *outlook = learner.describe(prepared, evidence)
-        left.append(int(said.split()[6]))
+        left.append(0 if "hardly any of" in said else int(said.split()[6]))
         likely.append(outlook)
     assert said.startswith("3 clusters have been met")
     assert left[-1] < left[10]
     assert likely[1][0].startswith("The next answer is likely to change the cluster of")
     assert likely[-1] == ["The next answer is likely to change hardly anything: you may stop here."]
+
+
+def test_nobody_is_told_to_stop_while_much_may_be_wrong(monkeypatch):
+    field = SimpleNamespace(items=SimpleNamespace(of=np.zeros(1000)))
+    monkeypatch.setattr(kin_outlook, "expected_changes", lambda field: 0.1)
+    assert kin_outlook.outlook(field, 51) == ["The next answer is likely to change hardly anything."]
+    assert "you may stop" in kin_outlook.outlook(field, 49)[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0 rows"), (1.2, "1 row"), (99, "99 rows"), (104.6, "100 rows"), (20_158, "20000 rows")],
+)
+def test_large_numbers_are_told_roughly(number, words):
+    assert kin_outlook.about(number, "row") == words
 
 
 @pytest.mark.parametrize("made", [1, 3])

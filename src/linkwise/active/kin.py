@@ -35,7 +35,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.kernel_views import base_clustering, in_units, items_of, mean_kernel, views_of
 from linkwise.active.kin_cells import cells_of
 from linkwise.active.kin_field import Field, Memory, Pair, Prepared
-from linkwise.active.kin_outlook import certainty, outlook
+from linkwise.active.kin_outlook import about, certainty, outlook
 from linkwise.evidence import Answer, Evidence
 from linkwise.inputs import checked_rows
 from linkwise.learner import Asking, Labels, Progress, Question, Run
@@ -122,13 +122,12 @@ class KIN(ActiveLearner):
         met = field.known().n_homes
         if met == 0 or len(evidence) == 0:
             return []
-        unsure = round(float((1 - certainty(field)).sum()))
+        unsure = float((1 - certainty(field)).sum())
         clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
-        rows = "1 row" if unsure == 1 else f"{unsure} rows"
-        return [
-            f"{clusters} been met; about {rows} of {evidence.n_rows} may be in a wrong one.",
-            *outlook(field),
-        ]
+        rows = f"about {about(unsure, 'row')} of {evidence.n_rows}"
+        if round(unsure) == 0:
+            rows = f"hardly any of {evidence.n_rows} rows"
+        return [f"{clusters} been met; {rows} may be in a wrong one.", *outlook(field, unsure)]
 
     def _field(self, prepared: Prepared, evidence: Evidence) -> Field:
         """Where a run with this evidence stands; one begins here if there is none."""

@@ -16,7 +16,8 @@ POWERS = (1, 1.5, 2, 3, 4, 6, 8)
 ITEMS_A_POWER = 8  # so many known items more allow a power that is one higher
 MISTAKEN = 0.05  # probability that is left for what seems impossible
 UNLIKELY = 0.01  # probability below which a place is left out
-LITTLE = 0.002  # share of the rows; if an answer is likely to change fewer, asking may end
+LITTLE = 0.002  # share of the rows; if an answer is likely to change fewer, it changes hardly anything
+FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
 
 
 def certainty(field: Field) -> Table:
@@ -55,16 +56,30 @@ def _sharpened(share: Table, power: float) -> Table:
     return np.asarray(raised / np.maximum(raised.sum(axis=1, keepdims=True), TINY))
 
 
-def outlook(field: Field) -> list[str]:
-    """How many rows the answer to the present question is likely to move, in a sentence."""
-    rows = expected_changes(field)
+def outlook(field: Field, unsure: float) -> list[str]:
+    """How many rows the answer to the present question is likely to move, in a sentence.
+
+    Parameters
+    ----------
+    field : Field
+    unsure : float
+        Rows that may be in a wrong cluster: where these are many nobody is told to stop.
+    """
+    rows, n_rows = expected_changes(field), len(field.items.of)
     if rows is None:
         return []
-    if rows < LITTLE * len(field.items.of):
-        return ["The next answer is likely to change hardly anything: you may stop here."]
-    moved = round(rows)
-    what = "less than one row" if moved == 0 else "1 row" if moved == 1 else f"{moved} rows"
+    if rows < LITTLE * n_rows:
+        ends = ": you may stop here" if unsure <= FEW * n_rows else ""
+        return [f"The next answer is likely to change hardly anything{ends}."]
+    what = "less than one row" if round(rows) == 0 else about(rows, "row")
     return [f"The next answer is likely to change the cluster of {what}."]
+
+
+def about(number: float, noun: str) -> str:
+    """A number and what is counted, large ones to two digits: ``1 row``, ``3400 rows``."""
+    whole = round(number)
+    rough = whole if whole < 100 else round(whole, 2 - len(str(whole)))
+    return f"{rough} {noun}" if rough == 1 else f"{rough} {noun}s"
 
 
 def expected_changes(field: Field) -> float | None:
