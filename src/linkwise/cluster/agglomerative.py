@@ -19,6 +19,7 @@ Cost: O(m²) memory and time, for m components of rows; O(n² d) for the distanc
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -216,26 +217,28 @@ def _distances(
         squares *= weight[:, None] / (0.5 * np.add.outer(weight, weight))
         squares *= weight
         return squares
-    if m == len(rows):
-        return np.sqrt(kernels.squared_distances(rows, rows, parallel.n_threads()))
     reduce = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
     order = np.argsort(number, kind="stable")
     by_cluster, starts = rows[order], np.r_[0, np.cumsum(size)[:-1]]
-    found = np.empty((m, m))
-    for a, b in _parts(size, max(CELLS // len(rows), 1)):
-        some = by_cluster[starts[a] : starts[b - 1] + size[b - 1]]
-        by_row = reduce.reduceat(cdist(some, by_cluster), starts, axis=1)
-        found[a:b] = reduce.reduceat(by_row, starts[a:b] - starts[a], axis=0)
-    if linkage == "average":
-        found /= np.multiply.outer(size.astype(np.float64), size)
+    ones = by_cluster[starts]  # right for clusters of one row
+    found = np.sqrt(kernels.squared_distances(ones, ones, parallel.n_threads()))
+    several = np.flatnonzero(size > 1)
+    for a, b in _parts(size[several], max(CELLS // len(rows), 1)):
+        some = several[a:b]
+        of_some = by_cluster[np.concatenate([np.arange(starts[c], starts[c] + size[c]) for c in some])]
+        by_row = reduce.reduceat(cdist(of_some, by_cluster), starts, axis=1)
+        found[some] = reduce.reduceat(by_row, np.r_[0, np.cumsum(size[some])[:-1]], axis=0)
+        if linkage == "average":
+            found[some] /= np.multiply.outer(size[some].astype(np.float64), size)
+    found[:, several] = found[several].T
     return found
 
 
 def _parts(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Runs of clusters of about so many rows in all."""
+    """Runs of clusters of about so many rows in all; none of no clusters."""
     part = np.cumsum(size) // most
-    starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]])
-    return list(zip(starts.tolist(), [*starts[1:].tolist(), len(size)], strict=True))
+    starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
+    return list(pairwise([*starts, len(size)]))
 
 
 def _tree(begun: Begun, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
