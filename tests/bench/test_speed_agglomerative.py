@@ -3,6 +3,7 @@
 import csv
 
 from bench.speed import agglomerative
+
 from linkwise.kernels.agglomerate import LINKAGES
 
 
