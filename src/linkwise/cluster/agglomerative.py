@@ -37,7 +37,8 @@ from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.kernels.agglomerate import LINKAGES, Linkage
 from linkwise.learner import Labels, Progress
 
-MOST = 20_000  # components: their distances take 3.2 GB
+MOST = 20_000  # components: their distances take 3.2 GB, and while they are made up to 9.6
+BEYOND = 1e100  # more than rows are apart in units of the largest value
 CELLS = 2**22  # distances that are looked at together
 
 
@@ -105,10 +106,11 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         rows = X - X.mean(axis=0, dtype=np.float64)
-        unit = np.abs(rows).max() or 1.0  # squares might leave the range of a float otherwise
+        unit = float(np.abs(rows).max()) or 1.0  # squares might leave the range of a float otherwise
         rows /= unit
         squared = self.linkage == "ward"
-        most = np.inf if self.distance_threshold is None else self.distance_threshold / unit
+        threshold = BEYOND if self.distance_threshold is None else min(self.distance_threshold, 1e300)
+        most = min(threshold / unit, BEYOND)
         told = progress or (lambda done, planned: None)
         begun = _begun(X, constraints)
         merged = _merged(rows, begun, constraints, self.linkage, k, most**2 if squared else most, told)
