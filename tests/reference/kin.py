@@ -75,6 +75,8 @@ class State:
             return
         self.order.clear()
         self.tried -= waiting_again
+        for row in waiting_again:
+            self.cover.pop(row, None)
         self.blamed.add(first)
         self.doubtful = set(self.blamed)
 

@@ -309,6 +309,7 @@ class Field:
         self._roll.remove(blamed)
         self._standing = None
         self._tried -= again
+        self._roll.covered[list(again)] = np.nan  # nothing came of those questions
         self._blamed.add(blamed)
         self._doubtful = set(self._blamed)
 
