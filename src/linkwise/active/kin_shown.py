@@ -62,9 +62,9 @@ def shown(standing: Standing, model: Callable[[Known], Model]) -> Shown:
 def agreement(labels: NDArray[np.integer], standing: Standing) -> float:
     """How far labels agree with what is known of the items that wait: Cohen's kappa.
 
-    Of all pairs of rows that is the adjusted Rand index; here it is of the pairs that are known. A part speaks
-    by its first item, a neighbourhood too. Pairs of one kind alone tell nothing beyond chance, so one of each
-    kind is taken to agree and one not.
+    Of all pairs of rows that is the adjusted Rand index; here it is of the pairs that are known, where parts
+    and neighbourhoods speak by their first items. Pairs of one kind alone tell nothing beyond chance, so one
+    of each kind is taken to agree and one not.
     """
     lead = standing.waiting[np.unique(standing.part, return_index=True)[1]]
     first = standing.known.items[standing.known.founders()]
