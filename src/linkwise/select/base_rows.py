@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import kernels
+from linkwise.closure import components
+from linkwise.constraints import Constraints
 from linkwise.learner import rng_at
 
 
@@ -56,3 +58,23 @@ def _distinct(X: NDArray[Any]) -> BaseRows:
     place = np.empty(len(first), dtype=np.int32)
     place[order] = np.arange(len(first))
     return BaseRows(first[order], count[order], place[of.ravel()], sampled=False)
+
+
+def of_base_rows(constraints: Constraints, base: NDArray[np.int32], n_base: int) -> Constraints:
+    """What constraints say of the rows that are clustered, where each row follows one of these.
+
+    Cannot-links between rows that are then one, or joined, are left out.
+    """
+    must, cannot = (
+        base[pairs].astype(np.int64) for pairs in (constraints.must_link, constraints.cannot_link)
+    )
+    joins = must[:, 0] != must[:, 1]
+    part = components(n_base, must[joins])
+    keeps = part[cannot[:, 0]] != part[cannot[:, 1]]
+    return Constraints(
+        n_base,
+        must[joins],
+        cannot[keeps],
+        must_link_weight=constraints.must_link_weight[joins],
+        cannot_link_weight=constraints.cannot_link_weight[keeps],
+    )

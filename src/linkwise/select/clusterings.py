@@ -17,6 +17,7 @@ does not fit the data (more clusters or neighbours than rows) is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -28,6 +29,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from linkwise import kernels, parallel
 from linkwise.cluster.common.kmeans import k_means_runs
+from linkwise.constraints import Constraints
+from linkwise.errors import InfeasibleConstraintsError
 from linkwise.select.spectral import (
     gaussian_graph,
     knn_graphs,
@@ -118,6 +121,8 @@ class Work(NamedTuple):
     seed: int
     n_threads: int
     extra: Extra
+    constraints: Constraints | None
+    """About the rows, for those of `extra` that take them."""
 
 
 class Task(NamedTuple):
@@ -137,6 +142,7 @@ def planned(
     seed: int,
     n_threads: int,
     extra: Extra = (),
+    constraints: Constraints | None = None,
 ) -> tuple[Work, list[Task]]:
     """All that is to be made of some rows: the clusterings of a preset, and those of further clusterers.
 
@@ -151,6 +157,8 @@ def planned(
     n_threads : int
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers with the values of their parameters that are to be tried.
+    constraints : Constraints, optional
+        About the rows. What is in `extra` then takes constraints, and is given these.
 
     Returns
     -------
@@ -174,7 +182,7 @@ def planned(
         tasks += [Task("neighbours", k, len(clusters)) for k in neighbours]
         tasks += [Task("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
     tasks += [Task("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
-    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra), tasks
+    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra, constraints), tasks
 
 
 def make(work: Work, task: Task) -> list[Made]:
@@ -253,11 +261,14 @@ def _of_graph(
 
 def _extra(work: Work, at: int) -> list[Made]:
     estimator, grid = work.extra[at]
-    name = type(estimator).__name__
-    return [
-        Made(name, parameters, np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X)))
-        for parameters in ParameterGrid(grid)
-    ]
+    told = {} if work.constraints is None else {"constraints": work.constraints}
+    made = []
+    for parameters in ParameterGrid(grid):
+        labels = None
+        with suppress(InfeasibleConstraintsError):  # what is not found is counted
+            labels = np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X, **told))
+        made.append(Made(type(estimator).__name__, parameters, labels))
+    return made
 
 
 def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:

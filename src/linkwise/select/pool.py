@@ -19,12 +19,13 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise import parallel
+from linkwise.constraints import Constraints
 from linkwise.errors import DataError
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.parallel import Backend
 from linkwise.select import files
-from linkwise.select.base_rows import BaseRows, base_rows
+from linkwise.select.base_rows import BaseRows, base_rows, of_base_rows
 from linkwise.select.clusterings import (
     PRESETS,
     Extra,
@@ -196,6 +197,7 @@ def build_pool(
     *,
     noise: Noise = "cluster",
     extra: Extra = (),
+    constraints: Constraints | None = None,
     max_rows: int = MAX_ROWS,
     progress: Progress | None = None,
     n_threads: int | None = None,
@@ -218,6 +220,9 @@ def build_pool(
         What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers that are tried too, with the values of their parameters.
+    constraints : Constraints, optional
+        About the rows of X. Then `extra` takes constraints, and clusters with what these say of the rows that
+        are clustered; they do not touch the rest of the pool.
     max_rows : int
         Of more distinct rows a sample of this size is clustered; the others follow its nearest row.
     progress : callable, optional
@@ -242,20 +247,22 @@ def build_pool(
         If a setting is none of those above, or makes no clustering.
     """
     rows = np.ascontiguousarray(X, dtype=np.float64)
-    settings = _preset(preset)
+    settings = checked_preset(preset)
     if noise not in ("cluster", "singletons", "nearest"):
         raise ValueError(f"noise={noise!r}; give 'cluster', 'singletons' or 'nearest'")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
         raise ValueError(f"max_rows={max_rows}; give 1 to {np.iinfo(np.int16).max}")
     threads = parallel.n_threads() if n_threads is None else n_threads
-    key = None if cache is None else Path(cache) / _key(rows, settings, seed, noise, extra, max_rows)
+    name = _key(rows, settings, seed, noise, extra, max_rows, _name(constraints))
+    key = None if cache is None else Path(cache) / name
     kept = None if key is None else key.with_suffix(".npz")
     if kept is not None and kept.exists():
         with suppress(DataError):  # a damaged file is made anew
             return Pool.load(kept)
     base = base_rows(rows, max_rows, seed, threads)
     points = rows[base.rows]
-    work, tasks = planned(points, base.weight, settings, seed, threads, extra)
+    told = None if constraints is None else of_base_rows(constraints, base.of, len(points))
+    work, tasks = planned(points, base.weight, settings, seed, threads, extra, told)
     made = _made(work, tasks, backend, progress, key)
     pool = _collected(points, made, base, noise)
     if key is not None and kept is not None:
@@ -265,12 +272,24 @@ def build_pool(
     return pool
 
 
-def _preset(preset: str | Preset) -> Preset:
+def checked_preset(preset: str | Preset) -> Preset:
+    """A preset, or the one of that name."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
         raise ValueError(f"preset={preset!r}; give one of {', '.join(map(repr, PRESETS))}, or a Preset")
     return PRESETS[preset]
+
+
+def _name(constraints: Constraints | None) -> str | None:
+    """A short name for constraints, weights and all."""
+    if constraints is None:
+        return None
+    digest = hashlib.sha256()
+    for part in (constraints.must_link, constraints.cannot_link):
+        digest.update(repr(part.shape).encode() + part.tobytes())
+    digest.update(constraints.must_link_weight.tobytes() + constraints.cannot_link_weight.tobytes())
+    return digest.hexdigest()
 
 
 def _key(X: NDArray[Any], *settings: object) -> str:

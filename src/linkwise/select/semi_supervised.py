@@ -1,0 +1,63 @@
+"""Pools of clusterers that take constraints themselves.
+
+Van Craenendonck and Blockeel (2017), section III, question 4: COBS chooses among clusterings of MPCKMeans,
+FOSC and COSC, tuned as k-means, DBSCAN and spectral clustering are. Constraints that made a clustering speak
+for it, however little it is worth; so half of them make the clusterings and the others choose.
+
+As printed, but for: MPCKMeans learns one full metric (see `linkwise.MPCKMeans`).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.cluster.mpckmeans import MPCKMeans
+from linkwise.constraints import Constraints
+from linkwise.errors import ConstraintWarning
+from linkwise.learner import rng_at
+from linkwise.select.clusterings import Extra, Preset
+
+LARGEST_SEED = 2**31 - 1
+
+
+def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
+    """The clusterers that take constraints, with the settings of a preset.
+
+    Parameters
+    ----------
+    preset : Preset
+        Numbers of clusters and of runs, of neighbours that make a core row (FOSC), and in graphs (COSC).
+    seed : int
+        Of the first run; the others count on from there.
+    n_rows : int
+        What needs more rows is left out.
+    """
+    clusters = [k for k in preset.clusters if k <= n_rows] or [1]
+    runs = [(seed + run) % LARGEST_SEED for run in range(preset.n_runs)]
+    return [(MPCKMeans(n_init=1), {"n_clusters": [k], "random_state": runs}) for k in clusters if runs]
+
+
+def halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
+    """Two halves of the constraints, drawn at random; of an odd number the second has one more."""
+    n_must = len(constraints.must_link)
+    in_first = np.zeros(constraints.n_constraints, dtype=bool)
+    n_first = constraints.n_constraints // 2
+    in_first[rng_at(seed, 1).choice(constraints.n_constraints, n_first, replace=False)] = True
+
+    def part(chosen: NDArray[np.bool_]) -> Constraints:
+        must, cannot = chosen[:n_must], chosen[n_must:]
+        with warnings.catch_warnings():  # what contradicts was told when the whole was made
+            warnings.simplefilter("ignore", ConstraintWarning)
+            return Constraints(
+                constraints.n_rows,
+                constraints.must_link[must],
+                constraints.cannot_link[cannot],
+                must_link_weight=constraints.must_link_weight[must],
+                cannot_link_weight=constraints.cannot_link_weight[cannot],
+                on_conflict=constraints.on_conflict,
+            )
+
+    return part(in_first), part(~in_first)
