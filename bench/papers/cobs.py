@@ -1,8 +1,11 @@
-"""COBS and active COBS: the paper's Table IV, Table III and figures beside ours.
+"""COBS and active COBS: the paper's tables III to V and figures beside ours.
 
     python -m bench.papers.cobs table4 --data DIR
     python -m bench.papers.cobs table3 --data DIR
+    python -m bench.papers.cobs peers --data DIR
+    python -m bench.papers.cobs pools --data DIR
     python -m bench.papers.cobs active --data DIR
+    python -m bench.papers.cobs npu --data DIR
     python -m bench.papers.cobs sweeps --data DIR
 
 Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection". ``--quick`` takes sets
@@ -28,9 +31,22 @@ from bench.harness import (
     write_csv,
 )
 from bench.papers.cobs_asking import Setting, asking_lines, draw, measured, sweep_lines, write_curves
+from bench.papers.cobs_peers import (
+    NPU_AT,
+    NPU_FIELDS,
+    PEER_FIELDS,
+    PEERS,
+    POOLS,
+    REFITTED,
+    measure_npu,
+    measure_peer,
+    npu_cells,
+    peer_cells,
+)
 from bench.papers.cobs_runs import (
     BEST_FIELDS,
     CHOICE_FIELDS,
+    GRID,
     PARTS,
     SELECTOR_FIELDS,
     SELECTORS,
@@ -48,6 +64,7 @@ CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
 TOLERANCE = 0.05  # of ARI
 QUICK_TASKS = ("iris", "wine", "breast_cancer")
 SWEPT = ("wine", "dermatology")
+PEERS_AT = (10, 25, 50, 100)
 PICKED = ("k-means", "DBSCAN", "spectral")
 COLUMNS = {  # of Table III: who chooses among the clusterings of which algorithm
     "kmeans_SI": "", "kmeans_COBS": "k-means",
@@ -227,10 +244,97 @@ def sweeps(options: argparse.Namespace) -> int:
     return 0
 
 
+# ---------------------------------------------------------------- clusterers that take constraints
+def peers(options: argparse.Namespace) -> int:
+    """Clusterers that take constraints, tuned: Table III, columns Q2, and with other numbers Figure 1."""
+    s = setting(options)
+    found = of_peers(s, [*PEERS, "cobs_u"], PEERS_AT)
+    beside_paper(s, found, tuple(PEERS), "cobs_table3.csv", "table3_peers.csv")
+    curves = {(task, method, TIES[0]): means for (task, method), means in found.items()}
+    draw(s.folder / "peers.png", s.tasks, curves, columns=5, at=PEERS_AT)
+    write_curves(s.folder / "peers.csv", curves, PEERS_AT)
+    means = [(m, *mean_over(s.tasks, found, m)) for m in [*PEERS, "cobs_u"]]
+    print("\nMean ARI of the sets after so many random constraints")
+    print(table(("method", *map(str, PEERS_AT)), means))
+    return 0
+
+
+def pools(options: argparse.Namespace) -> int:
+    """COBS over clusterers that take constraints: Table V."""
+    s = setting(options)
+    found = of_peers(s, POOLS, (CONSTRAINTS,))
+    beside_paper(s, found, tuple(POOLS), "cobs_table5.csv", "table5.csv")
+    return 0
+
+
+def npu(options: argparse.Namespace) -> int:
+    """Active COBS beside NPU that is told the number of clusters, with two clusterers: Figure 4."""
+    s = setting(options)
+    work = measuring(measure_npu, s.where, s.folder)
+    gathered: dict[tuple[str, str], list[list[float]]] = {}
+    for row in run_cells(s.folder / "npu.csv", NPU_FIELDS, npu_cells(s.tasks, s.runs), work, jobs=s.jobs):
+        key = row["task"], row["method"]
+        gathered.setdefault(key, []).append([float(row[str(n)]) for n in NPU_AT])
+    curves = {(*key, TIES[0]): [mean_of(values) for values in zip(*runs, strict=True)]
+              for key, runs in gathered.items()}  # fmt: skip
+    asked = measured(s, {"active COBS": ("active", "2", "1000")})
+    at = [GRID.index(n) for n in NPU_AT]
+    curves |= {key: [means[i] for i in at] for key, means in asked.items() if key[2] == TIES[0]}
+    draw(s.folder / "npu.png", s.tasks, curves, columns=5, at=NPU_AT)
+    write_curves(s.folder / "npu_curves.csv", curves, NPU_AT)
+    names = ("active COBS", *REFITTED)
+    lines = [
+        (task, *(" ".join(f"{m.value:.2f}" for m in curves[task, name, TIES[0]]) for name in names))
+        for task in s.tasks
+    ]
+    print(f"\nMean ARI of {s.runs} runs after {', '.join(map(str, NPU_AT))} questions")
+    print(table(("task", *names), lines))
+    return 0
+
+
+def of_peers(s: Setting, methods: Iterable[str], numbers: Sequence[int]) -> dict[tuple[str, str], list[Mean]]:
+    """Mean ARI of each task and method at each number of constraints."""
+    methods = list(methods)
+    work = measuring(measure_peer, s.where, s.folder)
+    cells = peer_cells(s.tasks, methods, numbers, s.runs)
+    gathered: dict[tuple[str, str, int], list[float]] = {}
+    for row in run_cells(s.folder / "peer_runs.csv", PEER_FIELDS, cells, work, jobs=s.jobs):
+        key = row["task"], row["method"], int(row["constraints"])
+        gathered.setdefault(key, []).append(float(row["ari"]))
+    return {(task, m): [mean_of(gathered[task, m, n]) for n in numbers] for task in s.tasks for m in methods}
+
+
+def beside_paper(
+    s: Setting,
+    found: dict[tuple[str, str], list[Mean]],
+    columns: tuple[str, ...],
+    target: str,
+    file: str,
+) -> None:
+    """A table of a line for each set: ours, in brackets the paper's, a star where ours is lower by more."""
+    numbers = len(next(iter(found.values())))
+    at = PEERS_AT.index(CONSTRAINTS) if numbers > 1 else 0
+    lines = []
+    for task in s.tasks:
+        theirs = printed(target, task)
+        for column in columns:
+            mean, told = found[task, column][at], theirs[column] if theirs else ""
+            lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
+    write_csv(s.folder / file, ("task", "method", "ari", "error", "paper", "reached"), lines)
+    print(f"\n{CONSTRAINTS} constraints, {s.runs} runs (in brackets: the paper)")
+    print(table(("task", *columns), table3_lines(lines)))
+    verdict([line[-1] for line in lines], "figures", decides=False)
+
+
+def mean_over(tasks: Sequence[str], found: dict[tuple[str, str], list[Mean]], method: str) -> tuple[str, ...]:
+    columns = zip(*(found[task, method] for task in tasks), strict=True)
+    return tuple(f"{sum(m.value for m in column) / len(tasks):.3f}" for column in columns)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobs", description="COBS and active COBS")
     commands = parser.add_subparsers(required=True)
-    for command in (table4, table3, active, sweeps):
+    for command in (table4, table3, peers, pools, active, npu, sweeps):
         sub = commands.add_parser(command.__name__, help=command.__doc__)
         add_common_options(sub)
         sub.add_argument("--runs", type=int, default=RUNS, metavar="N")

@@ -49,16 +49,22 @@ def measured(s: Setting, strategies: Mapping[str, Strategy]) -> Curves:
     }
 
 
-def write_curves(path: Path, curves: Curves) -> None:
+def write_curves(path: Path, curves: Curves, at: Sequence[int] = GRID) -> None:
     rows = (
         (*key, n, *(f"{value:.4f}" for value in mean))
         for key, means in curves.items()
-        for n, mean in zip(GRID, means, strict=True)
+        for n, mean in zip(at, means, strict=True)
     )
     write_csv(path, ("task", "strategy", "ties", "constraints", "ari", "standard_error", "lowest"), rows)
 
 
-def draw(path: Path, tasks: Sequence[str], curves: Curves, columns: int | None = None) -> None:
+def draw(
+    path: Path,
+    tasks: Sequence[str],
+    curves: Curves,
+    columns: int | None = None,
+    at: Sequence[int] = GRID,
+) -> None:
     """One panel for each task, with standard errors; ties by our rule. Nothing without matplotlib."""
     if find_spec("matplotlib") is None:
         return
@@ -67,7 +73,7 @@ def draw(path: Path, tasks: Sequence[str], curves: Curves, columns: int | None =
         of = {name: means for (t, name, tie), means in curves.items() if (t, tie) == (task, TIES[0])}
         values = {name: np.array([mean.value for mean in means]) for name, means in of.items()}
         errors = {name: np.array([mean.error for mean in means]) for name, means in of.items()}
-        panels.append(Panel(task, "ARI", values, at=GRID, errors=errors))
+        panels.append(Panel(task, "ARI", values, at=at, errors=errors))
     plot_panels(path, panels, "constraints", columns=columns and min(columns, len(panels)))
 
 
