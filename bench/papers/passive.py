@@ -1,11 +1,14 @@
 """Clusterers and learned metrics with random constraints: ARI of each method beside other implementations.
 
     python -m bench.papers.passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
+    python -m bench.papers.passive --constraints 10,50,100 --runs 5
 
 The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between rows
 out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of clusters
 is that of the classes; features are in [0, 1], duplicates are removed. The sets are scikit-learn's four and,
-with ``--data``, the paper's ten. Exits with 1 where a figure of ``targets/passive.csv`` is missed.
+with ``--data``, the paper's ten. Exits with 1 where a figure of ``targets/passive.csv`` is missed. Of methods
+that were run on all sets mean ARI and mean aligned rank are told for each number of constraints, and for each
+set the best.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +41,7 @@ from bench.harness import (
     write_csv,
 )
 from bench.papers.cobs_runs import (
+    MOST,
     TASKS,
     Place,
     ari_elsewhere,
@@ -46,16 +51,18 @@ from bench.papers.cobs_runs import (
     pool_of,
     supervised,
 )
-from bench.scores import Mean, mean_of
+from bench.scores import Mean, aligned_ranks, mean_of
 from linkwise.cluster.common.base import ConstrainedClusterer
 from linkwise.select.choice import satisfied
 
 CONSTRAINTS, RUNS = 50, 25
 TOLERANCE = 0.02  # of ARI: about two standard errors
-FIELDS = ("origin", "task", "method", "run")
+FIELDS = ("origin", "task", "method", "constraints", "run")
 COLUMNS = (
     "origin", "task", "method", "ari", "error", "target", "reached", "satisfied", "fell_back", "failed",
 )  # fmt: skip
+MOST_NAMED = 3  # methods that are named for a set
+CLOSE = 0.01  # of ARI: how far from the best they are at most
 Group = tuple[str, str, str]  # origin, task, method
 
 
@@ -88,10 +95,10 @@ def _made(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
 # ---------------------------------------------------------------- one run
 def measure(cell: Cell, place: Place) -> Row:
     """One method after random constraints."""
-    origin, name, method, run = cell
+    origin, name, method, n_constraints, run = cell
     of_origin = place._replace(source=data.Source() if origin == "scikit-learn" else place.source)
     task = data.load(name, of_origin.source)
-    pairs = supervised(len(task.y), int(run))[1][:CONSTRAINTS]
+    pairs = supervised(len(task.y), int(run))[1][: int(n_constraints)]
     constraints = constraints_of(task.y, pairs)
     try:
         labels, told = clustered(method, task, constraints, int(run), of_origin)
@@ -140,19 +147,74 @@ def wanted_methods(only: str | None) -> list[str]:
 def compare(options: argparse.Namespace) -> int:
     where, names = source(options), wanted_methods(options.only)
     folder = out_folder(options, "passive")
+    numbers = wanted_numbers(options.constraints)
     groups = [(*task, method) for task in tasks_of(where) for method in names]
-    cells = [(*group, str(run)) for group in groups for run in range(options.runs)]
+    cells = [(*g, str(n), str(run)) for g in groups for n in numbers for run in range(options.runs)]
     work = measuring(measure, where, folder)
-    found: dict[Group, list[Row]] = {group: [] for group in groups}
+    found: dict[tuple[Group, int], list[Row]] = {(g, n): [] for g in groups for n in numbers}
     for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
-        found[row["origin"], row["task"], row["method"]].append(row)
-    lines = [line_of(group, rows) for group, rows in found.items()]
+        group = row["origin"], row["task"], row["method"]
+        found[group, int(row["constraints"])].append(row)
+    tell_ranks(found, groups, names, numbers, folder)
+    if CONSTRAINTS not in numbers:
+        return 0
+    lines = [line_of(group, found[group, CONSTRAINTS]) for group in groups]
     write_csv(folder / "passive.csv", COLUMNS, lines)
     print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
     beside = side_by_side(lines)
     write_csv(folder / "table.csv", ("origin", "task", *names), beside)
     print(table(("origin", "task", *names), beside))
     return tell_misses(lines)
+
+
+def wanted_numbers(text: str) -> list[int]:
+    """Numbers of constraints, ascending."""
+    numbers = sorted({int(part) for part in text.split(",")})
+    if not 0 < numbers[0] <= numbers[-1] <= MOST:
+        raise SystemExit(f"--constraints {text}: give numbers from 1 to {MOST}.")
+    return numbers
+
+
+def tell_ranks(
+    found: dict[tuple[Group, int], list[Row]],
+    groups: Sequence[Group],
+    names: Sequence[str],
+    numbers: Sequence[int],
+    folder: Path,
+) -> None:
+    """Mean ARI and aligned rank of the methods, and which are best on each set; of runs that ended."""
+    tasks = list(dict.fromkeys(group[:2] for group in groups))
+    ari = np.array([[[_mean_ari(found[(*t, m), n]) for n in numbers] for m in names] for t in tasks])
+    whole = [at for at in range(len(names)) if not np.isnan(ari[:, at]).any()]
+    ranks = np.stack([aligned_ranks(ari[:, whole, at]) for at in range(len(numbers))], axis=1)
+    means = ari[:, whole].mean(axis=0)
+    lines = [
+        (names[at], *(f"{mean:.3f}" for mean in of_mean), *(f"{rank:.1f}" for rank in of_rank))
+        for at, of_mean, of_rank in zip(whole, means, ranks, strict=True)
+    ]
+    head = ("method", *(f"ari_{n}" for n in numbers), *(f"rank_{n}" for n in numbers))
+    write_csv(folder / "ranks.csv", head, lines)
+    print("\nMean ARI, and mean aligned rank among all (the lowest is the best), after so many constraints")
+    print(table(head, lines))
+    best = [
+        (*task, *(best_of(ari[i, :, at], names) for at in range(len(numbers))))
+        for i, task in enumerate(tasks)
+    ]
+    write_csv(folder / "best.csv", ("origin", "task", *map(str, numbers)), best)
+    print(f"\nThe best on each set, and those within {CLOSE}")
+    print(table(("origin", "task", *map(str, numbers)), best))
+
+
+def _mean_ari(rows: Sequence[Row]) -> float:
+    done = [float(row["ari"]) for row in rows if not row["failed"]]
+    return float(np.mean(done)) if done else float("nan")
+
+
+def best_of(ari: np.ndarray, names: Sequence[str]) -> str:
+    """The best methods and what they reach."""
+    most = np.nanmax(ari)
+    near = [at for at in np.argsort(-ari, kind="stable").tolist() if ari[at] >= most - CLOSE]
+    return f"{', '.join(names[at] for at in near[:MOST_NAMED])} {most:.2f}"
 
 
 def line_of(group: Group, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -215,6 +277,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.passive", description="random constraints")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
+    parser.add_argument("--constraints", default=str(CONSTRAINTS), metavar="N,N")
     parser.add_argument("--only", metavar="A,B", help=f"methods, of {', '.join(methods())}")
     return compare(parser.parse_args(arguments))
 

@@ -56,7 +56,7 @@ def test_all_clusterers_take_part():
 @pytest.mark.parametrize("method", ["KMeans", "PCKMeans", "RCA + KMeans"])
 def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
     task, place = made_up("iris", None), Place(data.Source(), tmp_path)
-    row = passive.measure(("scikit-learn", "iris", method, "3"), place)
+    row = passive.measure(("scikit-learn", "iris", method, "50", "3"), place)
     pairs = supervised(36, 3)[1][:50]
     c = constraints_of(task.y, pairs)
     if "KMeans" in method.split(" + "):
@@ -74,7 +74,7 @@ def test_an_impossible_run_is_a_failure(small, tmp_path, monkeypatch):
         raise lw.InfeasibleConstraintsError("3 = 5, but 3 ≠ 5")
 
     monkeypatch.setattr(passive, "clustered", refused)
-    row = passive.measure(("scikit-learn", "iris", "PCKMeans", "0"), Place(data.Source(), tmp_path))
+    row = passive.measure(("scikit-learn", "iris", "PCKMeans", "50", "0"), Place(data.Source(), tmp_path))
     assert (row["ari"], row["failed"]) == ("", "3 = 5, but 3 ≠ 5")
     line = passive.line_of(("scikit-learn", "iris", "PCKMeans"), [row, row])
     assert line[-1] == "2"
@@ -106,6 +106,36 @@ def test_all_is_written_and_goes_on_where_it_stopped(small, tmp_path, capsys, mo
     monkeypatch.setattr(passive, "clustered", None)
     passive.main(arguments)
     assert "8 cells finished, 0 to run" in capsys.readouterr().out
+
+
+def test_ranks_and_the_best_for_several_numbers_of_constraints(small, tmp_path):
+    wanted = ["--only", "KMeans,PCKMeans,MPCKMeans", "--runs", "2", "--constraints", "30,10"]
+    assert passive.main([*wanted, "--out", str(tmp_path)]) == 0
+    folder = tmp_path / "passive"
+    runs, ranks, best = (rows_of(folder / f"{name}.csv") for name in ("runs", "ranks", "best"))
+    assert not (folder / "table.csv").exists()
+    for n in ("10", "30"):
+        places = []
+        for line in ranks:
+            own = [r for r in runs if (r["method"], r["constraints"]) == (line["method"], n)]
+            assert float(line[f"ari_{n}"]) == pytest.approx(np.mean([float(r["ari"]) for r in own]), abs=1e-3)
+            places.append(float(line[f"rank_{n}"]))
+        assert np.mean(places) == pytest.approx(3.5, abs=0.06)
+        for line in best:
+            means = {}
+            for r in runs:
+                if (r["task"], r["constraints"]) == (line["task"], n):
+                    means.setdefault(r["method"], []).append(float(r["ari"]))
+            means = {method: np.mean(values) for method, values in means.items()}
+            names, most = line[n].rsplit(" ", 1)
+            assert float(most) == pytest.approx(max(means.values()), abs=0.006)
+            assert set(names.split(", ")) == {m for m, v in means.items() if v >= max(means.values()) - 0.01}
+
+
+@pytest.mark.parametrize("numbers", ["0", "50,101"])
+def test_numbers_of_constraints_that_cannot_be(tmp_path, numbers):
+    with pytest.raises(SystemExit, match="from 1 to 100"):
+        passive.main(["--constraints", numbers, "--out", str(tmp_path)])
 
 
 def test_no_such_method(tmp_path):
