@@ -51,6 +51,14 @@ Progress = Callable[[int, int], object]
 """``progress(made, planned)``: how far a piece of work is."""
 
 
+class Grouped(Protocol):
+    """What is known of rows, or of what stands for them."""
+
+    def groups(self) -> Groups:
+        """What belongs together, and what is apart."""
+        ...
+
+
 class Learner(Protocol):
     """What `Run` needs of a learner.
 
@@ -226,7 +234,7 @@ class Run:
         return respecting(labels, self.evidence, self._counted[1])
 
 
-def respecting(labels: Labels, evidence: Evidence, sizes: NDArray[np.int64] | None = None) -> Labels:
+def respecting(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels:
     """Labels that contradict no answer, with as few changes as it takes.
 
     A learner may treat many rows as one, or show a clustering that is older than the last answer. Here

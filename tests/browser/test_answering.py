@@ -60,6 +60,7 @@ def test_buttons_do_what_keys_do(wine, browse):
     n = bundled.n_answers
     for name, said in (("Same", "yes"), ("Different", "no"), ("Not sure", "unsure")):
         before = page.evaluate(QUESTION)
+        page.wait_for_timeout(READ_MS)
         page.get_by_role("button", name=name, exact=True).click()
         page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
         assert bundled.session.history[-1].answer == said

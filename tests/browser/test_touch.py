@@ -43,6 +43,7 @@ def middle(page):
 
 def test_a_tap_answers_once(phone):
     before = phone.evaluate(QUESTION)
+    phone.wait_for_timeout(READ_MS)
     phone.get_by_role("button", name="Different", exact=True).tap()
     phone.wait_for_function(f"before => {QUESTION} !== before", arg=before)
     phone.wait_for_timeout(READ_MS)

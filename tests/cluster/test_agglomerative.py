@@ -116,6 +116,15 @@ def test_a_threshold_is_no_dead_end():
     assert not model.fell_back_
 
 
+@each_linkage
+@pytest.mark.parametrize("threshold", [1e200, 10**400])
+@pytest.mark.parametrize("unit", [1e-100, 1.0])
+def test_any_large_threshold_merges_all(name, threshold, unit):
+    X = np.arange(4.0)[:, None] * unit
+    model = lw.ConstrainedAgglomerative(1, linkage=name, distance_threshold=threshold).fit(X)
+    assert model.n_clusters_ == 1
+
+
 def test_too_many_rows_are_refused(monkeypatch):
     monkeypatch.setattr(agglomerative, "MOST", 10)
     with pytest.raises(lw.DataError, match=r"at most 10.* COPKMeans"):

@@ -61,8 +61,24 @@ class State:
     def __init__(self, facts, kernel, askable):
         self.facts, self.plain, self.askable = facts, kernel, askable
         self.order, self.cover, self.doubtful, self.tried, self.shown = [], {}, set(), set(), set()
+        self.blamed = set()
         self.placing, self.supposed = None, []
         self.in_force = self.growing = None  # rows learned from, shares of trees with both rows in one leaf
+
+    def blame(self):
+        """After two rows that nobody could compare with the only one that has a place: another begins."""
+        waiting_again = self.doubtful - self.blamed
+        if len(self.order) != 1 or len(waiting_again) < 2:
+            return
+        (first,) = self.order
+        if any(said in ("yes", "no") for at, said in enumerate(self.facts.known[first]) if at != first):
+            return
+        self.order.clear()
+        self.tried -= waiting_again
+        for row in waiting_again:
+            self.cover.pop(row, None)
+        self.blamed.add(first)
+        self.doubtful = set(self.blamed)
 
     def company(self, row):
         """All that is known to belong together with a row."""
@@ -363,4 +379,6 @@ def place(state, row, ask):
         state.cover[row] = cover
     if row not in state.order:
         state.doubtful.add(row) if doubtful else state.order.append(row)
+        if doubtful:
+            state.blame()
     state.placing = None

@@ -114,6 +114,7 @@ class KIN(ActiveLearner):
             yield from _place(field, item)
             field.learn()
         yield from _compare(field, 0.0)
+        field.asked = None
         return field.labels()
 
     def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:

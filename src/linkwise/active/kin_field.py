@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from linkwise.active.forest_kernel import PARTS, ForestKernel
 from linkwise.active.kernel_views import Items, Matrix, Rows, shown_rows
 from linkwise.active.kin_cells import Cells, borders, weights_of
+from linkwise.active.kin_facts import KnownOfShown
 from linkwise.active.kin_model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin_shown import Shown, agreement, shown
 from linkwise.active.kin_standing import Roll, Standing
@@ -117,11 +118,14 @@ class Field:
         self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
-        self._facts = KnownOfPoints(evidence, Points(self.items.of, self.items.first))
+        points = Points(self.items.of, self.items.first)
+        mixed = self.items.centers is not None
+        self._facts = KnownOfShown(evidence, self.row) if mixed else KnownOfPoints(evidence, points)
         self._evidence = evidence
         self._X = X if X is not None and X.shape[1] else None
         self._roll = Roll(len(self.row))
         self._doubtful: set[int] = set()
+        self._blamed: set[int] = set()  # of these, those with which nothing could be compared
         self._tried: set[int] = set()
         self._spent: set[Pair] = set()
         self._weight = self.items.size / self.items.size.mean()
@@ -293,8 +297,21 @@ class Field:
             self._standing = None
         if doubtful:
             self._doubtful.add(item)
+            self._blame()
         elif not self._roll.listed[item]:
             self._roll.add([item])
+
+    def _blame(self) -> None:
+        """Give up the first item where nobody can compare it with others; these get their turn again."""
+        blamed, again = self._roll.alone(self._facts.now().groups()), self._doubtful - self._blamed
+        if blamed is None or len(again) < MOST_UNSURE:
+            return
+        self._roll.remove(blamed)
+        self._standing = None
+        self._tried -= again
+        self._roll.covered[list(again)] = np.nan  # nothing came of those questions
+        self._blamed.add(blamed)
+        self._doubtful = set(self._blamed)
 
     def learn(self) -> None:
         """Let a forest count, and begin to grow the next one, at fixed numbers of known items."""
@@ -324,7 +341,7 @@ class Field:
         if not as_before and self._cells is not None and self._X is not None:
             rows, home = self._follows("rows", self._name(), compute=self._by_row)
             shown[rows] = made[self.known().items[self.known().founders()]][home]
-        return shown
+        return shown if self.items.centers is None else respecting(shown, self._evidence)
 
     def _by_row(self) -> tuple[Rows, Rows]:
         """Rows at the borders of neighbourhoods, and which one is likeliest for each."""

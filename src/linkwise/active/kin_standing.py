@@ -61,6 +61,15 @@ class Roll:
         self.listed[items] = True
         self._order += items
 
+    def remove(self, item: int) -> None:
+        """An item that has no place any more."""
+        self.listed[item] = False
+        self._order.remove(item)
+
+    def alone(self, said: Groups) -> int | None:
+        """The one item that has a place, where there is one and nothing is said of it."""
+        return None if len(self) != 1 or self._order[0] in said.row else self._order[0]
+
     def standing(self, said: Groups, placing: int) -> Standing:
         """Where everything stands; what follows from what is said has a place from now on.
 

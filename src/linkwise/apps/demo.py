@@ -12,9 +12,9 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from linkwise import datasets
-from linkwise.active.kin import KIN
 from linkwise.apps import screen
 from linkwise.apps.ask import NOTHING_KEPT, reader, told_when_interrupted
+from linkwise.apps.asking import Asking, first_learner
 from linkwise.apps.dialogue import hold
 from linkwise.apps.exits import WrongUse
 from linkwise.apps.keys import on_terminal
@@ -51,14 +51,14 @@ def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
     """The session of a demo: in memory, or in a file if one is wanted."""
     X, source = unit_scaled(data.X), {"demo": data.name}
     if path is None:
-        return Session(X, KIN(random_state=seed), source=source)
+        return Session(X, first_learner(Asking(seed=seed)), source=source)
     if path.exists():
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
             raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
         return Session.open(path, X)
-    return Session.open(path, X, KIN(random_state=seed), source=source)
+    return Session.open(path, X, first_learner(Asking(seed=seed)), source=source)
 
 
 def unit_scaled(X: NDArray[Any]) -> NDArray[np.float64]:

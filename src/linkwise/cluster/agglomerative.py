@@ -38,6 +38,7 @@ from linkwise.kernels.agglomerate import LINKAGES, Linkage
 from linkwise.learner import Labels, Progress
 
 MOST = 20_000  # components: their distances take 3.2 GB
+BEYOND = 1e100  # more than rows are apart in units of the largest value
 CELLS = 2**22  # distances that are looked at together
 
 
@@ -105,19 +106,20 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         rows = X - X.mean(axis=0, dtype=np.float64)
-        unit = np.abs(rows).max() or 1.0  # squares might leave the range of a float otherwise
+        unit = float(np.abs(rows).max()) or 1.0  # squares might leave the range of a float otherwise
         rows /= unit
         squared = self.linkage == "ward"
-        most = np.inf if self.distance_threshold is None else self.distance_threshold / unit
+        threshold = BEYOND if self.distance_threshold is None else min(self.distance_threshold, 1e300)
+        most = min(threshold / unit, BEYOND)
         told = progress or (lambda done, planned: None)
         begun = _begun(X, constraints)
-        merged = _merged(rows, begun, constraints, self.linkage, k, most**2 if squared else most, told)
+        merged = _merged(rows, begun, self.linkage, k, most**2 if squared else most, told)
         self.fell_back_ = False
         for by_part in (True, False):
             if self.distance_threshold is not None or len(begun.first) - len(merged.pairs) <= k:
                 break
             self.fell_back_, begun = True, _coloured(begun, constraints, k, by_part=by_part)
-            merged = _merged(rows, begun, constraints, self.linkage, k, most, told)
+            merged = _merged(rows, begun, self.linkage, k, most, told)
         heights = np.sqrt(merged.heights) if squared else merged.heights
         self.children_ = _tree(begun, merged.pairs)
         self.distances_ = np.r_[np.zeros(len(self.children_) - len(heights)), heights * unit]
@@ -183,7 +185,6 @@ def _coloured(begun: Begun, constraints: Constraints, k: int, *, by_part: bool) 
 def _merged(
     rows: NDArray[np.float64],
     begun: Begun,
-    constraints: Constraints,
     linkage: Linkage,
     k: int,
     most: float,
@@ -214,14 +215,15 @@ def _distances(
         means = total / size[:, None]
         weight = size.astype(np.float64)
         squares = kernels.squared_distances(means, means, parallel.n_threads())
-        squares *= weight[:, None] / (0.5 * np.add.outer(weight, weight))
-        squares *= weight
+        for own, row in zip(weight.tolist(), squares, strict=True):  # in place: there are m x m
+            row *= own * weight / (0.5 * (own + weight))
         return squares
     reduce = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
     order = np.argsort(number, kind="stable")
     by_cluster, starts = rows[order], np.r_[0, np.cumsum(size)[:-1]]
     ones = by_cluster[starts]  # right for clusters of one row
-    found = np.sqrt(kernels.squared_distances(ones, ones, parallel.n_threads()))
+    found = kernels.squared_distances(ones, ones, parallel.n_threads())
+    np.sqrt(found, out=found)
     several = np.flatnonzero(size > 1)
     for a, b in _parts(size[several], max(CELLS // len(rows), 1)):
         some = several[a:b]

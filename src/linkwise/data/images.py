@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +50,8 @@ _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 # ---------------------------------------------------------------- files
 def need_pillow() -> None:
     """Say what to install where Pillow is not there."""
-    try:
-        import PIL  # noqa: F401
-    except ImportError as error:
-        raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"') from error
+    if find_spec("PIL") is None:
+        raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"')
 
 
 def picture_of(path: Path, side: int) -> Image:

@@ -51,9 +51,8 @@ LINKWISE_SIMD void join_rows(const Joining& t) {
 
 class Clusters {
    public:
-    Clusters(const double* distances, const int64_t* size, int64_t m, int linkage)
-        : m_(m), linkage_(linkage), far_(distances, distances + m * m), size_(size, size + m), there_(m),
-          height_(m) {
+    Clusters(double* distances, const int64_t* size, int64_t m, int linkage)
+        : m_(m), linkage_(linkage), far_(distances), size_(size, size + m), there_(m), height_(m) {
         for (int64_t i = 0; i < m; ++i) there_[i] = i, far_[i * m + i] = kNever;
     }
 
@@ -87,7 +86,8 @@ class Clusters {
    private:
     int64_t m_;
     int linkage_;
-    std::vector<double> far_, size_;
+    double* far_;  // m x m
+    std::vector<double> size_;
     std::vector<int64_t> there_;
     std::vector<double> height_;
 };
@@ -122,8 +122,8 @@ std::vector<Merge> merges_of(Clusters& clusters) {
 }
 
 // Clusters are known by the number of their first one; returns who joined whom, and how far apart they were.
-nb::tuple agglomerate(Matrix<double> distances, Vector<int64_t> size, int linkage, int64_t n_clusters,
-                      double most) {
+nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> distances,
+                      Vector<int64_t> size, int linkage, int64_t n_clusters, double most) {
     const int64_t m = distances.shape(0);
     std::vector<Merge> merges;
     {

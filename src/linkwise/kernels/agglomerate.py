@@ -27,7 +27,7 @@ def agglomerate(
     ----------
     distances : (m, m) float64, C-contiguous
         Symmetric; infinite for two that may never be in one cluster. For "ward" 2 s t / (s + t) times the
-        squared distance of the means of s and t rows.
+        squared distance of the means of s and t rows. Written over.
     size : (m,) int64
         Rows of each cluster.
     linkage : {"single", "complete", "average", "ward"}

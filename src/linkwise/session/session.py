@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise.active.kin import KIN
 from linkwise.constraints import Constraints
 from linkwise.errors import (
     ConstraintError,
@@ -45,6 +44,7 @@ from linkwise.session.view import SessionView, alone
 
 __all__ = ["Session", "Status"]
 
+USUAL = {"name": "KIN", "parameters": {"random_state": 0}}  # what asks where no learner is named
 SNAPSHOT_ROWS = 50_000  # up to so many rows labels are kept after every answer, above only on close
 
 
@@ -87,7 +87,7 @@ class Session(SessionView):
         progress: Progress | None = None,
     ) -> None:
         rows = checked_rows(X)
-        learner = KIN(random_state=0) if learner is None else learner
+        learner = rebuilt(USUAL) if learner is None else learner
         meta = {
             "data": fingerprint(rows),
             "learner": described(learner),
