@@ -10,7 +10,7 @@ Cost: O(n) for the tree, O(n + pairs x depth) for what constraints are worth.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from linkwise.constraints import Constraints
 
 Nodes = NDArray[np.int64]
 Heights = NDArray[np.float64]
+Ties = Literal["stability", "larger"]
+ROUNDING = 1e-12  # of sums in another order
 
 
 class ClusterTree(NamedTuple):
@@ -176,8 +178,8 @@ def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
             round(float(worth.noise[cluster]) + sum(best[child][0] for child in children[cluster]), 9),
             sum(best[child][1] for child in children[cluster]),
         )
-        allowed = not children[cluster] or cluster > 0 or whole
-        stays[cluster] = not children[cluster] or (allowed and own >= below)
+        better = own[0] > below[0] or (own[0] == below[0] and own[1] >= below[1] * (1 - ROUNDING))
+        stays[cluster] = not children[cluster] or (better and (cluster > 0 or whole))
         best[cluster] = own if stays[cluster] else below
     found, open_ = [], [0]
     while open_:
@@ -196,8 +198,33 @@ def labels_of(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
     for cluster in range(1, len(of)):
         if of[cluster] < 0:
             of[cluster] = of[tree.parent[cluster]]
-    found = of[tree.last]
-    names, first = np.unique(found[found >= 0], return_index=True)
-    number = np.full(len(of) + 1, -1, dtype=np.int32)
-    number[names[np.argsort(first)]] = np.arange(len(names))
-    return number[found]
+    return in_order(of[tree.last])
+
+
+def in_order(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """Clusters 0, 1, ... in order of their first rows; what is negative becomes -1."""
+    names, first, at = np.unique(labels, return_index=True, return_inverse=True)
+    kept = np.flatnonzero(names >= 0)
+    number = np.full(len(names), -1, dtype=np.int32)
+    number[kept[np.argsort(first[kept])]] = np.arange(len(kept))
+    return number[at]
+
+
+def best_labels(
+    children: Nodes, heights: Heights, constraints: Constraints, least: int, *, ties: Ties, whole: bool
+) -> NDArray[np.int32]:
+    """The clusters of the rows by the best choice from a dendrogram.
+
+    Parameters
+    ----------
+    children, heights, least
+        As for `cluster_tree`.
+    constraints : Constraints
+    ties : {"stability", "larger"}
+        Of choices that satisfy as much the most stable, or that of larger clusters.
+    whole : bool
+        As for `best_clusters`.
+    """
+    tree = cluster_tree(children, heights, least)
+    judged = tree if ties == "stability" else tree._replace(stability=np.zeros(len(tree.parent)))
+    return labels_of(tree, best_clusters(judged, worth_of(tree, constraints), whole=whole))
