@@ -45,36 +45,50 @@ LINKWISE_INLINE Lanes squares_of(const Lanes* x, const double* from, int64_t d) 
 }
 
 // ---------------------------------------------------------------- core distances
-// Squared distances from one row to all, block by block from the row's own: rows that come sorted are near there,
-// so that few that come later are among the k nearest.
+constexpr int64_t kAbreast = 4;  // rows whose distances are made together: all rows are read once for them
+
+// Squared distances from some rows to all, block by block from their own: rows that come sorted are near there, so
+// that few that come later are among the k nearest.
 struct Nearby {
     const Lanes* X;
-    int64_t n, d, i, k;
-    const double* from;
-    double* least;  // k, ascending
+    int64_t n, d, own, k;  // own: block to begin with
+    const double* from;    // kAbreast x d
+    double* least;         // kAbreast x k, ascending
 };
 
-template <typename Row>
-LINKWISE_INLINE void nearby(const Row& t) {
-    const int64_t blocks = (t.n + 7) / 8, own = t.i / 8;
-    std::fill(t.least, t.least + t.k, kFar);
+// A lower value takes the place of the largest.
+LINKWISE_INLINE void keep_least(double* least, int64_t k, double value) {
+    int64_t at = k - 1;
+    for (; at > 0 && least[at - 1] > value; --at) least[at] = least[at - 1];
+    least[at] = value;
+}
+
+template <typename Rows>
+LINKWISE_INLINE void nearby(const Rows& t) {
+    const int64_t blocks = (t.n + 7) / 8;
+    std::fill(t.least, t.least + kAbreast * t.k, kFar);
     for (int64_t step = 0; step < blocks; ++step) {
-        const int64_t b = step < blocks - own ? own + step : blocks - 1 - step;
-        const Lanes sum = squares_of(t.X + b * t.d, t.from, t.d);
-        const LaneLabels below = sum < t.least[t.k - 1];
-        int64_t any = 0;
-        for (int64_t j = 0; j < 8; ++j) any |= below[j];
-        if (!any) continue;
-        for (int64_t j = 0; j < std::min<int64_t>(8, t.n - b * 8); ++j) {
-            if (!(sum[j] < t.least[t.k - 1])) continue;
-            int64_t at = t.k - 1;
-            for (; at > 0 && t.least[at - 1] > sum[j]; --at) t.least[at] = t.least[at - 1];
-            t.least[at] = sum[j];
+        const int64_t b = step < blocks - t.own ? t.own + step : blocks - 1 - step;
+        const Lanes* x = t.X + b * t.d;
+        Lanes sums[kAbreast]{};
+        for (int64_t a = 0; a < t.d; ++a)
+            for (int64_t r = 0; r < kAbreast; ++r) {
+                const Lanes q = x[a] - t.from[r * t.d + a];
+                sums[r] += q * q;
+            }
+        for (int64_t r = 0; r < kAbreast; ++r) {
+            double* least = t.least + r * t.k;
+            const LaneLabels below = sums[r] < least[t.k - 1];
+            int64_t any = 0;
+            for (int64_t j = 0; j < 8; ++j) any |= below[j];
+            if (!any) continue;
+            for (int64_t j = 0; j < std::min<int64_t>(8, t.n - b * 8); ++j)
+                if (sums[r][j] < least[t.k - 1]) keep_least(least, t.k, sums[r][j]);
         }
     }
 }
 
-LINKWISE_SIMD void nearby_row(const Nearby& t) { nearby(t); }
+LINKWISE_SIMD void nearby_rows(const Nearby& t) { nearby(t); }
 
 template <typename T>
 nb::ndarray<nb::numpy, double> core_squares(Matrix<T> X, int64_t k, int threads) {
@@ -85,11 +99,12 @@ nb::ndarray<nb::numpy, double> core_squares(Matrix<T> X, int64_t k, int threads)
         const Lanewise rows(X.data(), n, d);
         Crew crew(useful_threads(threads, n * n * d));
         crew.run(blocks, [&](int64_t block, int) {
-            std::vector<double> from(d), least(k);
-            for (int64_t i = block * 64; i < std::min(n, block * 64 + 64); ++i) {
-                rows.take(i, from.data());
-                nearby_row(Nearby{rows.lanes(), n, d, i, k, from.data(), least.data()});
-                core.get()[i] = least[k - 1];
+            std::vector<double> from(kAbreast * d), least(kAbreast * k);
+            for (int64_t i = block * 64; i < std::min(n, block * 64 + 64); i += kAbreast) {
+                const int64_t rest = std::min(kAbreast, n - i);
+                for (int64_t r = 0; r < kAbreast; ++r) rows.take(i + std::min(r, rest - 1), &from[r * d]);
+                nearby_rows(Nearby{rows.lanes(), n, d, i / 8, k, from.data(), least.data()});
+                for (int64_t r = 0; r < rest; ++r) core.get()[i + r] = least[(r + 1) * k - 1];
             }
         });
     }
