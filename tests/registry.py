@@ -105,6 +105,11 @@ def agglomerative(k: int, random_state: object = None, **settings: Any) -> Any:
     return lw.ConstrainedAgglomerative(k, **settings)
 
 
+def fosc(k: int, random_state: object = None, **settings: Any) -> Any:
+    """FOSC finds the number of clusters itself, and draws nothing."""
+    return lw.FOSC(**settings)
+
+
 CLUSTERERS = (
     Clusterer("COBS", cobs, "soft", centers=False),
     Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
@@ -141,6 +146,15 @@ CLUSTERERS = (
         predicts=False,
     ),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
+    Clusterer("FOSC", fosc, "soft", centers=False, predicts=False),
+    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", centers=False, predicts=False),
+    Clusterer(
+        "FOSC of the paper, no noise",
+        partial(fosc, ties="larger", noise="nearest"),
+        "seeded",
+        centers=False,
+        predicts=False,
+    ),
 )
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.extract import extract
     from linkwise.cluster.feature_weights import FeatureWeightClustering
+    from linkwise.cluster.fosc import FOSC
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
@@ -78,6 +80,8 @@ _HOME = {
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
     "ConstrainedAgglomerative": "cluster.agglomerative",
+    "FOSC": "cluster.fosc",
+    "extract": "cluster.extract",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -140,6 +144,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "BCKM",
     "ClusILC",
     "ConstrainedAgglomerative",
+    "FOSC",
+    "extract",
     "ITML",
     "MMC",
     "RCA",

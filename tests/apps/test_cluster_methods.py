@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.apps.clusterers import METHODS, WITHOUT_SEED
+from linkwise.apps.clusterers import FIND_K, METHODS, WITHOUT_SEED
 from linkwise.cluster.common.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
 
 from .conftest import write_fruit
 
-TOLD = [name for name in METHODS if name not in ("cobs", "clusilc")]  # clusilc: test_explain.py
+TOLD = [name for name in METHODS if name not in (*FIND_K, "clusilc")]  # clusilc: test_explain.py
 each_method = pytest.mark.parametrize("method", TOLD)
 TRUE_PAIRS = "id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n"
 
@@ -50,14 +50,14 @@ def fitted(method, fruit, pairs, k, seed=0):
 def test_every_clusterer_with_a_number_of_clusters_can_be_had():
     public = {name for name in lw.__all__ if isinstance(getattr(lw, name), type)}
     ours = {name for name in public if issubclass(getattr(lw, name), ConstrainedClusterer)}
-    assert set(METHODS.values()) == {"COBS", "ClusILC", *ours}
+    assert set(METHODS.values()) == {"COBS", "ClusILC", "FOSC", *ours}
 
 
 def test_the_methods_are_in_the_help(linkwise):
     said = " ".join(linkwise("cluster", "--help").stdout.split())
     assert "|".join(METHODS) in said.replace(" ", "")
     assert "--clusters K" in said
-    assert "with clusilc the most; cobs finds it, the others must be told" in said
+    assert "with clusilc the most; cobs and fosc find it, the others must be told" in said
 
 
 @each_method
@@ -74,6 +74,47 @@ def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, see
     assert f"{k} clusters of 30 rows" in done.stderr
     assert "Chosen" not in done.stderr
     assert "be asked" not in done.stderr
+
+
+# ---------------------------------------------------------------- rows in no cluster
+@pytest.fixture
+def lonely(tmp_path):
+    """Two dense places and three rows far away."""
+    places = [(x + i % 3 / 10, i // 3 / 10) for x in (0, 5) for i in range(9)] + [
+        (20, 40),
+        (40, -30),
+        (-40, 0),
+    ]
+    path = tmp_path / "lonely.csv"
+    path.write_text("id,a,b\n" + "".join(f"r{i},{a},{b}\n" for i, (a, b) in enumerate(places)))
+    return path
+
+
+def test_fosc_leaves_rows_out(lonely, tmp_path, linkwise):
+    pairs = tmp_path / "some.csv"
+    pairs.write_text("id_a,id_b,kind\nr0,r1,must-link\nr0,r9,cannot-link\nr18,r19,must-link\n")
+    options = ("--id", "id", "--method", "fosc", "--constraints", pairs, "--scale", "none")
+    done = linkwise("cluster", lonely, *options)
+    assert done.exit_code == 0, done.stderr
+    assert clusters_in(done.stdout) == [0] * 9 + [1] * 9 + [-1] * 3
+    assert "Clustered by FOSC (min_samples = 4). It satisfies 2 of 3 pairs." in words(done)
+    assert "2 clusters of 18 rows 0 9" in words(done)
+    assert "3 rows in no cluster, which stand as -1." in words(done)
+    told = json.loads(linkwise("cluster", lonely, *options, "--json").stdout.splitlines()[-1])
+    assert (told["clusters"], told["in_none"], told["satisfied"]) == ([9, 9], 3, 2)
+    assert told["parameters"] == {"min_samples": 4}
+
+
+def test_fosc_is_told_how_dense(lonely, linkwise):
+    options = ("--id", "id", "--method", "fosc", "--scale", "none")
+    done = linkwise("cluster", lonely, *options, "--min-samples", 12)
+    assert set(clusters_in(done.stdout)) == {0}
+    assert "Clustered by FOSC (min_samples = 12)." in words(done)
+    done = linkwise("cluster", lonely, *options, "--clusters", 2)
+    assert done.exit_code == 2
+    assert "fosc finds the number of clusters itself; leave --clusters 2 out" in words(done)
+    done = linkwise("cluster", lonely, "--min-samples", 2)
+    assert "--min-samples belongs to --method fosc; what clusters here is cobs" in words(done)
 
 
 @pytest.mark.parametrize("method", WITHOUT_SEED)
@@ -104,6 +145,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
         "parameters": {"n_clusters": 3, **drawn(method, 0)},
         "rows": 30,
         "clusters": [10, 10, 10],
+        "in_none": 0,
         "pairs": 4,
         "satisfied": 4,
         "fell_back": getattr(model, "fell_back_", None),

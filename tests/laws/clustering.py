@@ -24,9 +24,22 @@ def breaking_is_told():
     return warnings.catch_warnings(action="ignore", category=lw.ConstraintWarning)
 
 
-def weight_satisfied(labels, constraints):
-    """Weight of the constraints that a clustering satisfies."""
-    must, cannot = constraints.violated(labels)
+def of_pairs(model):
+    """The labels by which pairs are together: rows of noise, where the clusterer declares it, are alone."""
+    if not has_noise(model):
+        return model.labels_
+    alone = model.labels_.max() + 1 + np.arange(len(model.labels_))
+    return np.where(model.labels_ < 0, alone, model.labels_)
+
+
+def has_noise(model):
+    """Whether it is one of those that leave rows out of all clusters."""
+    return getattr(model, "leaves_noise", False)
+
+
+def weight_satisfied(model, constraints):
+    """Weight of the constraints that a clusterer satisfied."""
+    must, cannot = constraints.violated(of_pairs(model))
     return constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
 
 
@@ -48,8 +61,9 @@ def check_result(model, X, constraints):
     labels = model.labels_
     assert labels.shape == (X.shape[0],)
     assert labels.dtype == np.int32
-    assert np.unique(labels).tolist() == list(range(model.n_clusters_))
-    assert model.violations_ == sum(int(broken.sum()) for broken in constraints.violated(labels))
+    in_clusters = labels[labels != -1] if has_noise(model) else labels
+    assert np.unique(in_clusters).tolist() == list(range(model.n_clusters_))
+    assert model.violations_ == sum(int(broken.sum()) for broken in constraints.violated(of_pairs(model)))
     if hasattr(model, "cluster_centers_"):
         assert model.cluster_centers_.shape == (model.n_clusters_, X.shape[1])
         assert model.cluster_centers_.dtype == np.float64

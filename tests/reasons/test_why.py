@@ -105,6 +105,27 @@ def test_contradictory_constraints_do_not_hide_the_others():
     assert words(told)[-1] == "Answers say so: d ≠ e."
 
 
+def test_two_rows_in_no_cluster_are_apart():
+    X = np.r_[np.zeros(5), np.full(5, 10.0), 100.0, -100.0][:, None] + np.linspace(0, 0.1, 12)[:, None]
+    c = lw.Constraints(12, must_link=[(10, 11)], cannot_link=[(0, 10)])
+    model = lw.FOSC(3, min_samples=3).fit(X, constraints=c)
+    apart = lw.why(model, 10, 11, constraints=c)
+    assert (apart.together, apart.clusters, apart.by) == (False, (None, None), "nothing")
+    assert apart.sentences() == ["10 (in none) and 11 (in none) are apart.", "This breaks answers: 10 = 11."]
+    assert lw.why(model, 0, 10, constraints=c).sentences() == [
+        "0 (cluster 0) and 10 (in none) are apart.",
+        "Answers say so: 0 ≠ 10.",
+    ]
+    rules = lw.explain(model, X)
+    assert lw.why(model, 0, 10, explanation=rules).by == "rules"
+    assert [line.split(":")[0] for line in lw.why(model, 10, 11, explanation=rules).sentences()[1:]] == [
+        "The rules (right for 100% of the rows) say of 10",
+        "They say of 11",
+        "Only of one of them holds",
+    ]
+    assert lw.why(model.labels_, 10, 11).together  # labels alone may mean anything
+
+
 def test_an_explanation_of_other_labels_is_refused():
     rules = lw.explain([0, 0, 1, 1], np.arange(4.0)[:, None])
     with pytest.raises(ValueError, match="of another clustering; make it anew"):

@@ -172,3 +172,25 @@ def greedy_colours(before, after, n):
         taken = set(colours[before[after == v]].tolist())
         colours[v] = next(c for c in range(n) if c not in taken)
     return colours
+
+
+def core_squares(X, k):
+    """Squared distance of each row to the k-th of all, itself included."""
+    return np.sort(squared_distances(X, X), axis=1)[:, k - 1]
+
+
+def density_walk(X, core, start, mutual):
+    """(order, before, reach): from `start` by max(core, distance), or with both core distances."""
+    away = np.maximum(squared_distances(X, X), core[:, None])
+    if mutual:
+        away = np.maximum(away, core)
+    reach, before, waiting = np.full(len(X), np.inf), np.full(len(X), -1), set(range(len(X)))
+    walk, row = [], start
+    while waiting:
+        waiting.remove(row)
+        walk.append((row, before[row], np.sqrt(reach[row])))
+        for other in waiting:
+            if away[row, other] < reach[other]:
+                reach[other], before[other] = away[row, other], row
+        row = min(waiting, key=lambda other: (reach[other], other), default=-1)
+    return tuple(np.array(column) for column in zip(*walk, strict=True))

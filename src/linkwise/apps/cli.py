@@ -84,6 +84,7 @@ class Chooser(StrEnum):
     rckm = "rckm"
     bckm = "bckm"
     agglomerative = "agglomerative"
+    fosc = "fosc"
     clusilc = "clusilc"
 
 
@@ -380,11 +381,15 @@ def cluster_command(
         typer.Option(
             min=1,
             metavar="K",
-            help="Number of clusters, with clusilc the most; cobs finds it, the others must be told.",
+            help="Number of clusters, with clusilc the most; cobs and fosc find it, the others must be told.",
         ),
     ] = None,
     max_leaves: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="With clusilc: most rules.  [default: no bound]")
+    ] = None,
+    min_samples: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="With fosc: rows that make a place dense.  [default: 4]"),
     ] = None,
     preset: Clusterings = None,
     noise: NoiseIs = None,
@@ -400,8 +405,8 @@ def cluster_command(
 
     With cobs the rows are clustered in many ways; the clustering that satisfies most of the pairs is
     written as id,cluster. What was chosen, and what came next, is said on stderr. With clusilc clusters
-    are rules on the columns, which are said there. The other methods make K clusters of the rows, led
-    by the pairs.
+    are rules on the columns, which are said there. With fosc they are dense places, and rows that lie in
+    none stand as -1. The other methods make K clusters of the rows, led by the pairs.
     """
     from linkwise.apps.cluster import cluster
     from linkwise.apps.clusterers import Clustering
@@ -410,7 +415,14 @@ def cluster_command(
         file,
         _reading(id_column, columns, drop, delimiter, scale, impute, text, series, skip_broken),
         Clustering(
-            method.value, clusters, preset and preset.value, noise and noise.value, cache, seed, max_leaves
+            method.value,
+            clusters,
+            preset and preset.value,
+            noise and noise.value,
+            cache,
+            seed,
+            max_leaves,
+            min_samples,
         ),
         constraints=constraints,
         labels=labels,

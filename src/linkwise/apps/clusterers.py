@@ -34,12 +34,14 @@ METHODS = {
     "rckm": "RCKM",
     "bckm": "BCKM",
     "agglomerative": "ConstrainedAgglomerative",
+    "fosc": "FOSC",
     "clusilc": "ClusILC",
 }
-WITHOUT_SEED = ("agglomerative", "clusilc")  # those that draw nothing
+FIND_K = ("cobs", "fosc")  # those that find the number of clusters themselves
+WITHOUT_SEED = ("agglomerative", "fosc", "clusilc")  # those that draw nothing
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
-OWNERS = {**dict.fromkeys(OF_COBS, "cobs"), "max_leaves": "clusilc"}
-SAID = ("n_clusters", "random_state", "max_leaves")  # parameters
+OWNERS = {**dict.fromkeys(OF_COBS, "cobs"), "max_leaves": "clusilc", "min_samples": "fosc"}
+SAID = ("n_clusters", "random_state", "max_leaves", "min_samples")  # parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Clustering:
     cache: Path | None = None
     seed: int | None = None
     max_leaves: int | None = None
+    min_samples: int | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together."""
@@ -66,13 +69,13 @@ class Clustering:
             raise WrongUse(f"{self.method} draws nothing at random; leave --seed out")
         if self.method == "clusilc":
             self._check_clusilc()
-        if self.method == "cobs" and self.clusters is not None:
-            others = "|".join(name for name in METHODS if name != "cobs")
+        if self.method in FIND_K and self.clusters is not None:
+            others = "|".join(name for name in METHODS if name not in FIND_K)
             raise WrongUse(
-                f"cobs finds the number of clusters itself; leave --clusters {self.clusters} out, "
+                f"{self.method} finds the number of clusters itself; leave --clusters {self.clusters} out, "
                 f"or choose --method {others}"
             )
-        if self.method not in ("cobs", "clusilc") and self.clusters is None:
+        if self.method not in (*FIND_K, "clusilc") and self.clusters is None:
             raise WrongUse(
                 f"{self.method} must be told how many clusters there are: add --clusters K; "
                 "or take --method cobs, which finds the number itself"
@@ -89,6 +92,8 @@ class Clustering:
         """Parameters of the clusterer."""
         if self.method == "clusilc":
             return {"n_clusters": self.clusters, "max_leaves": self.max_leaves}
+        if self.method == "fosc":
+            return {} if self.min_samples is None else {"min_samples": self.min_samples}
         if self.method in WITHOUT_SEED:
             return {"n_clusters": self.clusters}
         if self.method != "cobs":
@@ -142,8 +147,9 @@ def told_by_id(ids: Sequence[str] | None) -> Iterator[None]:
 
 
 def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
-    """What a clusterer made that was told the number of clusters."""
-    made = f"Clustered by {type(model).__name__} (n_clusters = {model.n_clusters})."
+    """What a clusterer made."""
+    told = next(name for name in ("n_clusters", "min_samples") if hasattr(model, name))
+    made = f"Clustered by {type(model).__name__} ({told} = {getattr(model, told)})."
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
@@ -151,7 +157,10 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
         parts.append(Text(screen.printable(what_counts(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
-    return [*parts, screen.cluster_bars(sizes(model), width=width)]
+    parts.append(screen.cluster_bars(sizes(model), width=width))
+    if n_noise := int((model.labels_ < 0).sum()):
+        parts.append(Text(f"{screen.count(n_noise, 'row')} in no cluster, which stand as -1."))
+    return parts
 
 
 def report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
@@ -180,8 +189,8 @@ def summary_of_rules(model: Any, pairs: Constraints, encoded: Encoded) -> dict[s
 
 
 def sizes(model: Any) -> list[int]:
-    """Rows of each cluster."""
-    found: list[int] = np.unique(model.labels_, return_counts=True)[1].tolist()
+    """Rows of each cluster; those in none are left out."""
+    found: list[int] = np.bincount(model.labels_[model.labels_ >= 0]).tolist()
     return found
 
 
@@ -193,6 +202,7 @@ def summary(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
         "parameters": parameters,
         "rows": len(model.labels_),
         "clusters": sizes(model),
+        "in_none": int((model.labels_ < 0).sum()),
         "pairs": pairs.n_constraints,
         "satisfied": pairs.n_constraints - model.violations_,
         "fell_back": getattr(model, "fell_back_", None),

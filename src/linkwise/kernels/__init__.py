@@ -34,6 +34,7 @@ from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distance
 from linkwise.kernels.s_dbw import s_dbw
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
+from linkwise.kernels.walk import Walk, core_squares, density_walk
 
 __all__ = [
     "LeafSplits",
@@ -43,6 +44,7 @@ __all__ = [
     "Projected",
     "TwoMeans",
     "TwoNearest",
+    "Walk",
     "add_shared",
     "agglomerate",
     "all_dbscans",
@@ -52,6 +54,8 @@ __all__ = [
     "bregman_projections",
     "colour_apart",
     "conditional_modes",
+    "core_squares",
+    "density_walk",
     "distance_range",
     "exchange",
     "gaussian_weights",

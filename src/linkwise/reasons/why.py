@@ -26,6 +26,7 @@ from linkwise.reasons.words import percent
 By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
 """How a row is called."""
+NOISE = -1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,8 +36,8 @@ class Why:
     Attributes
     ----------
     first, second : int
-    clusters : tuple of (str or int)
-        Of `first` and of `second`.
+    clusters : tuple of (str, int or None)
+        Of `first` and of `second`; None for a row in no cluster, of a clusterer that leaves rows out.
     by : {"answers", "parts", "rules", "nothing"}
         What says so: answers about the rows themselves; answers about other rows of the parts that hold
         them, or that one part holds both; rules; nothing that is known here.
@@ -61,7 +62,7 @@ class Why:
 
     first: int
     second: int
-    clusters: tuple[Name, Name]
+    clusters: tuple[Name | None, Name | None]
     by: By
     facts: tuple[Fact, ...] = ()
     parts: tuple[tuple[int, int], ...] = ()
@@ -75,7 +76,7 @@ class Why:
     @property
     def together(self) -> bool:
         """Whether they are in one cluster."""
-        return self.clusters[0] == self.clusters[1]
+        return self.clusters[0] == self.clusters[1] is not None
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -96,7 +97,8 @@ class Why:
         if self.together:
             said = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
         else:
-            said = [f"{one} (cluster {self.clusters[0]}) and {other} (cluster {self.clusters[1]}) are apart."]
+            here, there = ("in none" if c is None else f"cluster {c}" for c in self.clusters)
+            said = [f"{one} ({here}) and {other} ({there}) are apart."]
         if self.against:
             said.append(f"This breaks answers: {chain(self.against, call)}.")
         if self.by == "answers":
@@ -130,8 +132,9 @@ class Why:
             return []
         first, second = self.rules
         how = f"The rules (right for {percent(self.fidelity)} of the rows)"
-        if (first.cluster == second.cluster) != self.together:
-            rows = zip((one, other), self.rules, self.clusters, strict=True)
+        if (first.cluster == second.cluster) != (self.clusters[0] == self.clusters[1]):
+            called = [NOISE if cluster is None else cluster for cluster in self.clusters]
+            rows = zip((one, other), self.rules, called, strict=True)
             strays = [f"{row} under {rule.cluster}" for row, rule, own in rows if rule.cluster != own]
             return [f"{how} do not show it: they put {' and '.join(strays)}."]
         if first.leaf == second.leaf:
@@ -190,9 +193,11 @@ def why(
         raise ConstraintError(f"row {i} is compared with itself; give two different rows")
     own = getattr(last_step(clustering), "constraints_", None)
     known = _evidence(own if constraints is None else constraints, len(labels))
-    clusters = (labels[i].item(), labels[j].item())
+    out = NOISE if getattr(last_step(clustering), "leaves_noise", False) else None
+    one, other = labels[i].item(), labels[j].item()
+    clusters = (None if one == out else one, None if other == out else other)
     by_rules = {} if explanation is None else _by_rules(explanation, labels, i, j)
-    wanted = "yes" if clusters[0] == clusters[1] else "no"
+    wanted = "yes" if clusters[0] == clusters[1] is not None else "no"
     relation = known.relation(i, j)
     if relation.verdict == wanted:
         return Why(i, j, clusters, "answers", relation.because, **by_rules)
@@ -201,7 +206,7 @@ def why(
     if stand_ins is not None:
         told |= _by_parts(known, labels, _checked_stand_ins(stand_ins, len(labels)), i, j)
     rules = by_rules.get("rules", ())
-    shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == (wanted == "yes")
+    shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == (one == other)
     by: By = "parts" if told.get("parts") else "rules" if shown else "nothing"
     return Why(i, j, clusters, by, **told, **by_rules)
 

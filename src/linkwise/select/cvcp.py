@@ -76,6 +76,8 @@ class CVCPSearch(ClusteringSearch):
     {'n_clusters': 3}
     """
 
+    pairs_only: ClassVar[bool] = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ClusteringSearch._parameter_constraints,
         "n_folds": [Interval(Integral, 2, None, closed="left")],

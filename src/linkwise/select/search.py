@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from linkwise.cluster.common.base import noise_alone
 from linkwise.constraints import Constraints, constraint_score
 from linkwise.inputs import checked_constraints, checked_rows
 from linkwise.learner import Labels, Progress
@@ -48,7 +49,14 @@ def _can_predict(search: ClusteringSearch) -> bool:
 
 
 class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
-    """A search over the settings of a clusterer; a method writes `_scorer`."""
+    """A search over the settings of a clusterer; a method writes `_scorer`.
+
+    Where a clusterer has ``leaves_noise``, as `linkwise.FOSC`, noise is apart from all rows where pairs are
+    judged; with any other one it is a cluster.
+    """
+
+    pairs_only: ClassVar[bool] = False
+    """Whether the score looks at pairs of rows alone, and not at what is noise."""
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -97,7 +105,8 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         for params in settings:
             try:
                 model, labels = fitted(self.estimator, params, rows, wanted)
-                value = score(labels, _refit(self.estimator, params, rows, model, labels))
+                judged = of_pairs(model, labels) if self.pairs_only else labels
+                value = score(judged, _refit(self.estimator, params, rows, model, judged))
             except Exception as error:  # whatever the clusterer raises concerns this setting only
                 first_error = first_error or error
                 results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
@@ -121,7 +130,8 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         self.results_ = results
         self.best_params_, self.best_score_ = best.params, best.score
         self.best_estimator_, self.labels_, self.n_clusters_ = model, labels, best.n_clusters
-        self.violations_ = int(sum(broken.sum() for broken in constraints.violated(labels)))
+        broken = constraints.violated(of_pairs(model, labels))
+        self.violations_ = int(sum(kind.sum() for kind in broken))
 
     @available_if(_can_predict)
     def predict(self, X: ArrayLike) -> Labels:
@@ -158,19 +168,28 @@ def fitted(
     """A copy of a clusterer with other parameters, fitted, and its labels of X."""
     model = clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
     model.fit(X, **constraints_for(model, constraints))
-    last = model[-1] if isinstance(model, Pipeline) else model
+    last = _last(model)
     labels = np.asarray(last.labels_ if hasattr(last, "labels_") else model.predict(X))
     if labels.shape != (len(X),):
         raise ValueError(f"the labels have shape {labels.shape}; there are {len(X)} rows")
     return model, labels
 
 
+def of_pairs(model: Any, labels: Labels) -> Labels:
+    """The labels by which pairs are together: noise is alone where the clusterer says so."""
+    return noise_alone(labels) if getattr(_last(model), "leaves_noise", False) else labels
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
 def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: Any, labels: Labels) -> Refit:
-    """What gives the labels under other constraints: the same labels, where the clusterer takes none."""
+    """What gives labels of pairs under other constraints: the same ones, where the clusterer takes none."""
 
     def again(constraints: Constraints) -> Labels:
         takes = constraints_for(model, constraints)
-        return fitted(estimator, params, X, constraints)[1] if takes else labels
+        return of_pairs(*fitted(estimator, params, X, constraints)) if takes else labels
 
     return again
 

@@ -39,7 +39,8 @@ class NumSatSearch(ClusteringSearch):
     n_clusters_ : int
         Noise counts as one cluster.
     violations_ : int
-        Number of constraints that `labels_` break.
+        Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer says
+        that it is apart from all rows, as `FOSC` does.
     best_params_ : dict
     best_score_ : float
         Weight of the constraints that are satisfied: their number, where all weights are 1.
@@ -63,6 +64,8 @@ class NumSatSearch(ClusteringSearch):
     >>> search.fit(X, constraints=c).best_params_
     {'n_clusters': 3}
     """
+
+    pairs_only: ClassVar[bool] = True
 
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
         def score(labels: NDArray[Any], _: object) -> float:

@@ -38,6 +38,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """Whether X may be sparse."""
     hard: ClassVar[bool] = False
     """Whether no constraint is ever broken."""
+    leaves_noise: ClassVar[bool] = False
+    """Whether rows may be in no cluster, label -1: apart from all others, as `noise_alone` says."""
 
     n_clusters: int
     random_state: int | np.random.RandomState | None
@@ -91,6 +93,14 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.sparse
         return tags
+
+
+def noise_alone(labels: Labels) -> Labels:
+    """The same labels, but each row of noise (-1) is a cluster of its own."""
+    noise = labels < 0
+    alone = labels.copy()
+    alone[noise] = labels.max(initial=-1) + np.arange(1, noise.sum() + 1)
+    return alone
 
 
 class CenteredClusterer(ConstrainedClusterer):

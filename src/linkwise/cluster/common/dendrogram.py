@@ -1,0 +1,61 @@
+"""Dendrograms from what joins rows: a spanning tree, or the distances of neighbours in an order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Nodes = NDArray[np.int64]
+Heights = NDArray[np.float64]
+
+
+def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
+    """The dendrogram of a tree: its edges, the shortest first, join what hangs together so far.
+
+    Parameters
+    ----------
+    one, other : ndarray of shape (n_rows - 1,)
+        Ends of the edges.
+    heights : ndarray of shape (n_rows - 1,)
+        Their lengths.
+
+    Returns
+    -------
+    children : ndarray of shape (n_rows - 1, 2)
+        Merges as SciPy and scikit-learn number them: rows, and n_rows + i for the i-th merge.
+    heights : ndarray of shape (n_rows - 1,)
+        Ascending.
+    """
+    n, order = len(heights) + 1, np.argsort(heights, kind="stable")
+    above = list(range(2 * n - 1))  # a node nearer to the top of what each node is in
+    children = np.empty((n - 1, 2), dtype=np.int64)
+
+    def top(node: int) -> int:
+        while above[node] != node:
+            above[node] = above[above[node]]
+            node = above[node]
+        return node
+
+    for at, (a, b) in enumerate(zip(one[order].tolist(), other[order].tolist(), strict=True)):
+        parts = sorted((top(a), top(b)))
+        children[at] = parts
+        above[parts[0]] = above[parts[1]] = n + at
+    return children, heights[order]
+
+
+def of_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
+    """The dendrogram of a reachability plot: neighbours in it are joined at the height of the later one.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_rows,)
+        Rows as they stand in the plot.
+    reach : ndarray of shape (n_rows,)
+        Their heights in that order; the first counts for nothing.
+
+    References
+    ----------
+    Sander, Qin, Lu, Niu and Kovarsky (2003), Automatic extraction of clusters from hierarchical clustering
+    representations. PAKDD.
+    """
+    return single_linkage(order[:-1], order[1:], reach[1:])
