@@ -10,10 +10,13 @@ As printed, but for: MPCKMeans learns one full metric (see `linkwise.MPCKMeans`)
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.cluster.fosc import FOSC
 from linkwise.cluster.mpckmeans import MPCKMeans
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintWarning
@@ -37,7 +40,11 @@ def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
     """
     clusters = [k for k in preset.clusters if k <= n_rows] or [1]
     runs = [(seed + run) % LARGEST_SEED for run in range(preset.n_runs)]
-    return [(MPCKMeans(n_init=1), {"n_clusters": [k], "random_state": runs}) for k in clusters if runs]
+    found: list[tuple[Any, dict[str, Sequence[int]]]] = [
+        (MPCKMeans(n_init=1), {"n_clusters": [k], "random_state": runs}) for k in clusters
+    ]
+    found.append((FOSC(), {"min_samples": [m for m in preset.min_pts if m <= n_rows]}))
+    return [(estimator, grid) for estimator, grid in found if all(grid.values())]
 
 
 def halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
