@@ -6,10 +6,10 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types bench docs check clean
+.PHONY: help demo test lint format types bench report report-quick docs check clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
 
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
@@ -37,6 +37,12 @@ bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DA
 	$(BIN)/python -m bench.speed.spectral_agreement --quick
 	$(BIN)/python -m bench.papers.cobras quality
 	$(BIN)/python -m bench.papers.cobs table4 --quick
+
+report: .venv/dev  ## one page of all that is measured; a night, and it goes on where it stopped (LINKWISE_DATA)
+	$(BIN)/python -m bench.report $(ARGS)
+
+report-quick: .venv/dev  ## the same of what takes minutes
+	$(BIN)/python -m bench.report --quick $(ARGS)
 
 docs: .venv/docs  ## docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

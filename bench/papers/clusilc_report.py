@@ -63,8 +63,8 @@ def report(found: Found, folder: Path) -> str:
 
 
 def named(fields: Line) -> Line:
-    """No column of a CSV file without a name."""
-    return tuple(field or "verdict" for field in fields)
+    """No column of a CSV file without a name of its own."""
+    return tuple(field or f"{before}, verdict" for before, field in zip(("", *fields), fields, strict=False))
 
 
 def curves(found: Found, task: str) -> list[Line]:
