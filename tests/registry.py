@@ -140,6 +140,7 @@ CLUSTERERS = (
         centers=False,
         predicts=False,
     ),
+    Clusterer("SPCL", lw.SPCL, "seeded", centers=False, predicts=False),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
 )
 

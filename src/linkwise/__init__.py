@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
     from linkwise.cluster.seeded_kmeans import SeededKMeans
+    from linkwise.cluster.spcl import SPCL
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -78,6 +79,7 @@ _HOME = {
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
     "ConstrainedAgglomerative": "cluster.agglomerative",
+    "SPCL": "cluster.spcl",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -140,6 +142,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "BCKM",
     "ClusILC",
     "ConstrainedAgglomerative",
+    "SPCL",
     "ITML",
     "MMC",
     "RCA",

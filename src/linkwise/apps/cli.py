@@ -84,6 +84,7 @@ class Chooser(StrEnum):
     rckm = "rckm"
     bckm = "bckm"
     agglomerative = "agglomerative"
+    spcl = "spcl"
     clusilc = "clusilc"
 
 

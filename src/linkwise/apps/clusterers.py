@@ -34,6 +34,7 @@ METHODS = {
     "rckm": "RCKM",
     "bckm": "BCKM",
     "agglomerative": "ConstrainedAgglomerative",
+    "spcl": "SPCL",
     "clusilc": "ClusILC",
 }
 WITHOUT_SEED = ("agglomerative", "clusilc")  # those that draw nothing
