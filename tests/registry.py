@@ -140,6 +140,13 @@ CLUSTERERS = (
         centers=False,
         predicts=False,
     ),
+    Clusterer(
+        "COSC",
+        partial(lw.COSC, n_init=3, n_runs=2, max_inner_iter=200),
+        "seeded",
+        centers=False,
+        predicts=False,
+    ),
     Clusterer("SPCL", lw.SPCL, "seeded", centers=False, predicts=False),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
 )

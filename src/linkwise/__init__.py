@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.cosc import COSC
     from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
@@ -79,6 +80,7 @@ _HOME = {
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
     "ConstrainedAgglomerative": "cluster.agglomerative",
+    "COSC": "cluster.cosc",
     "SPCL": "cluster.spcl",
     "Constraints": "constraints",
     "constraint_score": "constraints",
@@ -142,6 +144,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "BCKM",
     "ClusILC",
     "ConstrainedAgglomerative",
+    "COSC",
     "SPCL",
     "ITML",
     "MMC",

@@ -36,7 +36,7 @@ def test_eigenvectors_are_those_of_the_paper(n, seed, n_pairs):
 
 
 def test_a_large_graph_is_solved_by_its_factor_as_a_small_one(monkeypatch):
-    X, y = make_blobs(300, centers=3, random_state=0)
+    X, _ = make_blobs(300, centers=3, random_state=0)
     graph = neighbour_graph(X, lw.Constraints(300), 10)
     sparse = spcl.embedding(graph.weights, 3)
     monkeypatch.setattr(eigenpairs, "SMALL", 1000)

@@ -1,4 +1,4 @@
-"""The graph of nearest rows and SPCL with dense matrices: every pair is looked at, every eigenvector computed."""
+"""The graph of nearest rows and SPCL with dense matrices: every pair is looked at."""
 
 from __future__ import annotations
 

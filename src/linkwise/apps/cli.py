@@ -84,6 +84,7 @@ class Chooser(StrEnum):
     rckm = "rckm"
     bckm = "bckm"
     agglomerative = "agglomerative"
+    cosc = "cosc"
     spcl = "spcl"
     clusilc = "clusilc"
 

@@ -34,6 +34,7 @@ METHODS = {
     "rckm": "RCKM",
     "bckm": "BCKM",
     "agglomerative": "ConstrainedAgglomerative",
+    "cosc": "COSC",
     "spcl": "SPCL",
     "clusilc": "ClusILC",
 }

@@ -1,9 +1,9 @@
 """SPCL: spectral clustering on affinities that constraints overwrite.
 
-Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes the
-affinity of its rows 1, the largest there is, a cannot-link makes it 0. The walk that stays where it is the more
-the fewer neighbours a row has, N = (A + d_max I - D) / d_max, tells by its first eigenvectors where the rows
-lie; scaled to length 1 they are clustered by k-means.
+Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes
+the affinity of its rows 1, the largest there is, a cannot-link makes it 0. A walk stays where it is the more
+the fewer neighbours a row has, N = (A + d_max I - D) / d_max; its first eigenvectors tell where the rows
+lie, and scaled to length 1 they are clustered by k-means.
 
 Kept: all of it. Settled where the paper leaves it open:
 

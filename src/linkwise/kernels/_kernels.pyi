@@ -175,3 +175,26 @@ def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: 
 def agglomerate(
     distances: NDArray[np.float64], size: NDArray[np.int64], linkage: int, n_clusters: int, most: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def ratio_step(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    g: NDArray[np.float64],
+    c: float,
+    a: NDArray[np.float64],
+    v: NDArray[np.float64],
+    z: NDArray[np.float64],
+    max_iter: int,
+    every: int,
+    gap: float,
+    least: float,
+    n_threads: int,
+) -> tuple[
+    NDArray[np.float64],
+    float,
+    float,
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...

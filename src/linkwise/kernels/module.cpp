@@ -24,4 +24,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_s_dbw(m);
     linkwise::register_forest(m);
     linkwise::register_agglomerate(m);
+    linkwise::register_one_spectral(m);
 }
