@@ -92,9 +92,8 @@ def ratio_step(W, g, c, max_iter, every, gap, least):
         if at % every == 0 or at == max_iter:
             y = flow(a, v, z)
             bound = np.linalg.norm(y)
-            now = inner_value(W, g, c, -y / bound)
-            if now < value:
-                best, value = -y / bound, now
+            if bound > 0 and inner_value(W, g, c, -y / bound) < value:
+                best, value = -y / bound, inner_value(W, g, c, -y / bound)
             if value <= -(1 - gap) * bound or bound <= least:
                 break
     return best, value, bound, at
