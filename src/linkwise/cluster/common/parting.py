@@ -117,13 +117,14 @@ def _camps(problem: CutProblem) -> NDArray[np.int64]:
 
 
 def _starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
-    """The first eigenvectors under which foes are opposite, and the plain second one; then mixtures."""
-    plain = _eigenvectors(problem, MIXED)
-    opposed = _opposed(problem, MIXED) if len(problem.apart) else plain
-    known = [opposed[:, 0], *([plain[:, 0], opposed[:, 1 % opposed.shape[1]]] if len(problem.apart) else [])]
-    yield from known[:n_init]
-    for at in range(len(known), n_init):
-        yield opposed @ rng_at(seed, at).normal(size=opposed.shape[1])
+    """The first eigenvector under which foes are opposite, and the plain second one; then mixtures."""
+    foes = len(problem.apart) > 0
+    vectors = _opposed(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
+    yield vectors[:, 0]
+    if foes and n_init > 1:
+        yield _eigenvectors(problem, 1)[:, 0]
+    for at in range(1 + foes, n_init):
+        yield vectors @ rng_at(seed, at).normal(size=vectors.shape[1])
 
 
 def _eigenvectors(problem: CutProblem, most: int) -> Floats:
@@ -197,11 +198,17 @@ def embedded(problem: CutProblem, k: int, seed: int) -> Labels:
 def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labels:
     """A clustering in which no two clusters are better cut anew, after some rounds of trying."""
     k, value = int(labels.max()) + 1, value_of(problem, labels)
+    tried: set[bytes] = set()
     for _ in range(ROUNDS):
         before = value
         for a, b in combinations(range(k), 2):
             nodes = np.flatnonzero((labels == a) | (labels == b))
-            (side,) = halved(part_of(problem, nodes), 1, seed, max_iter)
+            within, now = part_of(problem, nodes), (labels[nodes] == b).astype(np.int32)
+            key = nodes.tobytes() + now.tobytes()
+            if key in tried or not any(value_of(within, now)[::2]):  # nothing broken, nothing cut
+                continue
+            tried.add(key)
+            (side,) = halved(within, 1, seed, max_iter)
             then = _moved(labels, nodes[side == 0], a)
             then = _moved(then, nodes[side == 1], b)
             if _better(value_of(problem, then), value):
