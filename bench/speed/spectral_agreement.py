@@ -46,9 +46,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from bench import data, harness
+from linkwise.cluster.common.walk import embedding
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
-from linkwise.select.walk import embedding
 
 SAME = 0.95
 STATES = (0, 1, 2)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
+    from linkwise.cluster.cosc import COSC
     from linkwise.cluster.extract import extract
     from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.fosc import FOSC
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
     from linkwise.cluster.seeded_kmeans import SeededKMeans
+    from linkwise.cluster.spcl import SPCL
     from linkwise.constraints import Constraints, constraint_score
     from linkwise.errors import (
         ConstraintError,
@@ -82,6 +84,8 @@ _HOME = {
     "ConstrainedAgglomerative": "cluster.agglomerative",
     "FOSC": "cluster.fosc",
     "extract": "cluster.extract",
+    "COSC": "cluster.cosc",
+    "SPCL": "cluster.spcl",
     "Constraints": "constraints",
     "constraint_score": "constraints",
     "ConstraintError": "errors",
@@ -146,6 +150,8 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "ConstrainedAgglomerative",
     "FOSC",
     "extract",
+    "COSC",
+    "SPCL",
     "ITML",
     "MMC",
     "RCA",

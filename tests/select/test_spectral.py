@@ -15,7 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-from linkwise.select import walk
+from linkwise.cluster.common import walk
+from linkwise.cluster.common.walk import embedding
 from linkwise.select.spectral import (
     gaussian_graph,
     knn_graphs,
@@ -23,7 +24,6 @@ from linkwise.select.spectral import (
     landmark_rows,
     spectral_labels,
 )
-from linkwise.select.walk import embedding
 
 SETS = {
     "iris": minmax_scale(load_iris().data),

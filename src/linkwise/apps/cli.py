@@ -85,6 +85,8 @@ class Chooser(StrEnum):
     bckm = "bckm"
     agglomerative = "agglomerative"
     fosc = "fosc"
+    cosc = "cosc"
+    spcl = "spcl"
     clusilc = "clusilc"
 
 

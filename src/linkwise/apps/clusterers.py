@@ -35,6 +35,8 @@ METHODS = {
     "bckm": "BCKM",
     "agglomerative": "ConstrainedAgglomerative",
     "fosc": "FOSC",
+    "cosc": "COSC",
+    "spcl": "SPCL",
     "clusilc": "ClusILC",
 }
 FIND_K = ("cobs", "fosc")  # those that find the number of clusters themselves

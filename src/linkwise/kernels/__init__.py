@@ -30,6 +30,7 @@ from linkwise.kernels.kmeans import (
     two_means,
 )
 from linkwise.kernels.metrics import metric_distances, metric_nearest
+from linkwise.kernels.one_spectral import RatioStep, ratio_step
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.s_dbw import s_dbw
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
@@ -42,6 +43,7 @@ __all__ = [
     "LinkedRows",
     "LloydRuns",
     "Projected",
+    "RatioStep",
     "TwoMeans",
     "TwoNearest",
     "Walk",
@@ -71,6 +73,7 @@ __all__ = [
     "nearest_rows",
     "pack_together",
     "random_trees",
+    "ratio_step",
     "s_dbw",
     "similarity_sums",
     "squared_distances",

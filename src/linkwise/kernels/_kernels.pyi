@@ -179,3 +179,26 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
 def density_walk(
     X: NDArray[Any], core: NDArray[np.float64], start: int, mutual: bool, n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+def ratio_step(
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    g: NDArray[np.float64],
+    c: float,
+    a: NDArray[np.float64],
+    v: NDArray[np.float64],
+    z: NDArray[np.float64],
+    max_iter: int,
+    every: int,
+    gap: float,
+    least: float,
+    n_threads: int,
+) -> tuple[
+    NDArray[np.float64],
+    float,
+    float,
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...

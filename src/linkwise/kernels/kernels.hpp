@@ -91,5 +91,6 @@ void register_s_dbw(nb::module_& m);
 void register_forest(nb::module_& m);
 void register_agglomerate(nb::module_& m);
 void register_walk(nb::module_& m);
+void register_one_spectral(nb::module_& m);
 
 }  // namespace linkwise

@@ -25,4 +25,5 @@ NB_MODULE(_kernels, m) {
     linkwise::register_forest(m);
     linkwise::register_agglomerate(m);
     linkwise::register_walk(m);
+    linkwise::register_one_spectral(m);
 }

@@ -20,17 +20,17 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from linkwise.cluster.common.eigenpairs import one_blas_thread
+from linkwise.cluster.common.walk import Graph, eigenvalues, embedding
 from linkwise.inputs import checked_rows, seed_of
 from linkwise.learner import Labels
 from linkwise.select.self_tuning import (
     local_scaling,
     numbers_of_clusters,
-    one_blas_thread,
     solved,
     squared_distances,
 )
 from linkwise.select.spectral import knn_graphs, spectral_labels
-from linkwise.select.walk import Graph, embedding
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):
@@ -128,24 +128,3 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         nearest = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(rows, return_distance=False)
         graph = knn_graphs(nearest)(k)
         return sp.csr_array(graph - sp.diags_array(graph.diagonal()))
-
-
-def eigenvalues(graph: Graph, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Eigenvalues of the normalised Laplacian, from the eigenvectors of the random walk on a graph.
-
-    Parameters
-    ----------
-    graph : ndarray or sparse array of shape (n_rows, n_rows)
-        Without loops.
-    vectors : ndarray of shape (n_rows, n_values)
-
-    Returns
-    -------
-    ndarray of shape (n_values,)
-        Ascending, from 0 to 2.
-    """
-    degree = np.asarray(graph.sum(axis=0)).ravel()[:, None]
-    within = (vectors * (degree * vectors - graph @ vectors)).sum(axis=0)
-    mass = (degree * vectors**2).sum(axis=0)
-    values: NDArray[np.float64] = np.divide(within, mass, out=np.zeros_like(mass), where=mass > 0)
-    return np.sort(np.clip(values, 0.0, 2.0))

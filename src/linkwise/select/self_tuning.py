@@ -21,7 +21,6 @@ Cost: O(n²) memory; one eigenproblem and some hundred products of n x C with C 
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -30,11 +29,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
-from threadpoolctl import ThreadpoolController
 
+from linkwise.cluster.common.eigenpairs import one_blas_thread
+from linkwise.cluster.common.walk import embedding
 from linkwise.inputs import checked_rows
 from linkwise.learner import Labels
-from linkwise.select.walk import embedding
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
@@ -149,12 +148,6 @@ def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
     affinity: Matrix = np.exp(-squares / sigma[:, None] / sigma)
     np.fill_diagonal(affinity, 0.0)
     return affinity
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Products of matrices on one thread: sums are then the same for any number of threads."""
-    limited: AbstractContextManager[object] = ThreadpoolController().limit(limits=1, user_api="blas")
-    return limited
 
 
 def solved(found: Solution | None) -> Solution:

@@ -15,17 +15,16 @@ weights to some rows, the landmarks (Fowlkes, Belongie, Chung and Malik 2004).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from math import log
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels, parallel
-from linkwise.select.walk import PRODUCTS, Graph, embedding, largest_pairs, start_block
+from linkwise.cluster.common.eigenpairs import largest_pairs, one_blas_thread, start_block
+from linkwise.cluster.common.walk import PRODUCTS, Graph, embedding
 
 LANDMARKS = 600
 NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding
@@ -95,9 +94,7 @@ def spectral_labels(
     list of ndarray of shape (n_rows,), or None
         None where the graph has no edges, or its eigenvectors were not found.
     """
-    # One thread: sums are then the same on every machine, and threads that spin between the many small
-    # products cost more than they gain.
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         placed = embedding(graph, max(clusters))
     return _labels_at(placed, clusters, seed, n_threads)
 
@@ -140,7 +137,7 @@ def landmark_labels(
     ----------
     Fowlkes, Belongie, Chung and Malik (2004), Spectral grouping using the Nyström method.
     """
-    with _threads().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
     return _labels_at(placed, clusters, seed, n_threads)
 
@@ -170,11 +167,6 @@ def _landmark_embedding(
 
     found = largest_pairs(product, start_block(root, width), width, PRODUCTS)
     return None if found is None else (found.vectors / root).T
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _labels_at(

@@ -78,12 +78,16 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         wanted = checked_constraints(constraints, rows)
         if self._breaks_nothing():
             refuse_conflicts(wanted, type(self).__name__)
-        k = clusters_of(rows, self.n_clusters)
+        k = self._most_clusters(rows)
         labels = self._fit(rows, wanted, k, seed_of(self.random_state), progress)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
         return self
+
+    def _most_clusters(self, rows: Any) -> int:
+        """How many clusters are wanted of these rows."""
+        return clusters_of(rows, self.n_clusters)
 
     def _breaks_nothing(self) -> bool:
         """Whether these parameters allow no constraint to be broken."""

@@ -5,10 +5,8 @@ component of the graph is an eigenvector of its own, known without computation, 
 solved for itself. Where there are more components than vectors wanted, those of most weight are taken;
 the other rows stay together at the origin.
 
-Dense graphs are solved by a block Krylov method that starts anew from its best vectors (Golub and
-Underwood 1977; Wu and Simon 2000): a block finds eigenvalues that coincide, and a product with many
-vectors costs little more than one with a single vector. Where it is slow, and for sparse graphs, it
-runs on the inverse near the largest eigenvalue, of which one factorisation is made.
+Dense graphs are solved by products of a block of vectors (`eigenpairs`); where that is slow, and for sparse
+graphs, by the inverse near the largest eigenvalue, of which one factorisation is made.
 
 Cost: some ten products with a dense graph, or the factorisation of a sparse one. Memory: a dense graph
 is worked on in place, and no second array of its size is made.
@@ -18,16 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh, splu
+from scipy.sparse.linalg import ArpackError, splu
 
-from linkwise.learner import rng_at
+from linkwise.cluster.common.eigenpairs import (
+    BEYOND,
+    Pairs,
+    by_inverse,
+    dense_pairs,
+    is_small,
+    largest_pairs,
+    sparse_pairs,
+    start_block,
+)
 
 Graph = Any  # a dense or a sparse array, which have no common type
 Floats = NDArray[np.float64]
@@ -35,31 +42,10 @@ Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-14  # a step of the random walk that is rarer than this is none
 SPARSE = 0.05  # share of entries below which a graph is kept as a sparse one
 CHUNK = 64  # rows of a dense graph that are looked at together
-SMALL = 200  # rows of a component that is solved by a dense method
-LARGE = 100_000  # entries of a sparse graph that is factorised only where products do not lead to the end
-BEYOND = 1e-4  # how far from 1, the largest eigenvalue there can be, the shift lies
 LEAST_WEIGHT = 1e-6  # share of the greatest degree, or component, below which a row, or component, is tiny
 LEAST_STEP = 0.01  # eigenvalue below which a step of the walk says nothing
 OWN = 1e-3  # share of an eigenvector on tiny rows from which on it is theirs
-TOLERANCE = 1e-9
-INVERSE_TOLERANCE = 1e-8  # relative, which tells more: eigenvalues of the inverse lie far apart
-UNLIKE = 1e-3  # share of the greatest length in a block below which rounding shows in its directions
-ROUNDS = 4  # in which such directions are cleaned
-GUARD = 2  # vectors in a block beyond those wanted
-BLOCKS = 10  # in a basis
-FIRST_CHECK = 5  # products before which no basis is good enough
-FASTEST = 2.5  # digits that a product can gain
 PRODUCTS = 60  # of a block with a dense graph, before it is factorised
-INVERSE_PRODUCTS = 100
-LANCZOS_VECTORS = 40
-RESTARTS = 12  # of the Lanczos method on a large sparse graph, before it is factorised
-
-
-class Pairs(NamedTuple):
-    """Eigenvalues, descending, and unit eigenvectors, one a row."""
-
-    values: Floats
-    vectors: Floats
 
 
 def embedding(graph: Graph, width: int) -> Floats | None:
@@ -101,6 +87,27 @@ def embedding(graph: Graph, width: int) -> Floats | None:
     for column, (_, rows, vector) in enumerate(found[: width - number], start=number):
         placed[rows, column] = vector
     return placed
+
+
+def eigenvalues(graph: Graph, vectors: Floats) -> Floats:
+    """Eigenvalues of the normalised Laplacian, from the eigenvectors of the random walk on a graph.
+
+    Parameters
+    ----------
+    graph : ndarray or sparse array of shape (n_rows, n_rows)
+        Without loops.
+    vectors : ndarray of shape (n_rows, n_values)
+
+    Returns
+    -------
+    ndarray of shape (n_values,)
+        Ascending, from 0 to 2.
+    """
+    degree = np.asarray(graph.sum(axis=0)).ravel()[:, None]
+    within = (vectors * (degree * vectors - graph @ vectors)).sum(axis=0)
+    mass = (degree * vectors**2).sum(axis=0)
+    values: Floats = np.divide(within, mass, out=np.zeros_like(mass), where=mass > 0)
+    return np.sort(np.clip(values, 0.0, 2.0))
 
 
 # ---------------------------------------------------------------- the graph
@@ -165,7 +172,7 @@ def _inner(
     if wanted == 0:
         return []
     root = np.sqrt(degree[rows])
-    if len(rows) <= max(SMALL, 4 * (wanted + 1 + GUARD)) or sp.issparse(weights):
+    if is_small(len(rows), wanted + 1) or sp.issparse(weights):
         part = weights if len(rows) == len(degree) else weights[rows][:, rows]
         values, vectors = _of_part(part, root, wanted + 1)
     else:
@@ -213,24 +220,11 @@ def _followed(
 def _of_part(part: Graph, root: Floats, wanted: int) -> Pairs:
     """Of a component cut out of its graph, small or sparse: the largest pairs of D^-1/2 W D^-1/2."""
     n = len(root)
-    if n <= max(SMALL, 4 * (wanted + GUARD)):
+    if is_small(n, wanted):
         dense = part.toarray() if sp.issparse(part) else part
-        values, vectors = eigh(dense / root / root[:, None], subset_by_index=(n - wanted, n - 1))
-        return Pairs(values[::-1], vectors.T[::-1])
+        return dense_pairs(dense / root / root[:, None], wanted)
     by = sp.diags_array(1 / root)
-    normal = sp.csr_array(by @ part @ by)
-    if normal.nnz > LARGE:
-        try:
-            values, vectors = eigsh(
-                normal, wanted, which="LA", ncv=max(LANCZOS_VECTORS, 2 * wanted),
-                v0=rng_at(n).uniform(-1, 1, n), tol=TOLERANCE, maxiter=RESTARTS,
-            )  # fmt: skip
-            return Pairs(values[::-1], vectors.T[::-1])
-        except ArpackNoConvergence:
-            pass
-    shifted = sp.csc_array((1 + BEYOND) * sp.eye_array(n) - normal)
-    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return _by_inverse(lambda block: factor.solve(block.T).T, start_block(root, wanted), wanted)
+    return sparse_pairs(sp.csr_array(by @ part @ by), root, wanted)
 
 
 def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> Pairs:
@@ -246,7 +240,7 @@ def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: 
     if found is not None:
         return found
     with _Factorised(weights, root) as solved:
-        return _by_inverse(within(solved), start, wanted)
+        return by_inverse(within(solved), start, wanted)
 
 
 def _padded(whole: Callable[[Floats], Floats], rows: NDArray[np.int64], n: int, block: Floats) -> Floats:
@@ -280,82 +274,3 @@ class _Factorised:
             self.weights[rows, after] = self.weights[after, rows].T
         self.weights *= -self.root[:, None]
         self.weights *= self.root
-
-
-# ---------------------------------------------------------------- the solver
-def start_block(root: Floats, wanted: int) -> Floats:
-    """A block of random vectors, and the eigenvector that is known: the root of the degrees."""
-    n = len(root)
-    start = rng_at(n).uniform(-1, 1, (wanted + GUARD, n))
-    start[0] = root
-    return start
-
-
-def _by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> Pairs:
-    """The largest pairs of a matrix of which 1 + BEYOND - matrix can be solved."""
-    found = largest_pairs(solved, start, wanted, INVERSE_PRODUCTS, INVERSE_TOLERANCE)
-    if found is None:
-        raise np.linalg.LinAlgError("the eigenvectors of a graph were not found")
-    return Pairs(1 + BEYOND - 1 / found.values, found.vectors)
-
-
-def largest_pairs(
-    product: Callable[[Floats], Floats],
-    start: Floats,
-    wanted: int,
-    products: int,
-    tolerance: float = TOLERANCE,
-) -> Pairs | None:
-    """The largest pairs of a symmetric matrix; None where so many products do not lead there.
-
-    Each block is orthogonal to all before it, and the matrix, seen from the basis, is diagonalised. A
-    full basis is cut down to its best vectors, half of them or more.
-    """
-    block, n = start.shape
-    room = block * max(3, min(BLOCKS, n // (2 * block)))
-    basis, seen = np.empty((room, n)), np.zeros((room, room))
-    new, size, check = _orthonormal(start)[0], 0, FIRST_CHECK
-    for step in range(1, products + 1):
-        if size + block > room:
-            values, mix = np.linalg.eigh(seen[:size, :size])
-            kept = max(wanted + block, room // 2)
-            basis[:kept] = mix[:, -kept:].T @ basis[:size]
-            size = kept
-            seen[:] = 0
-            np.fill_diagonal(seen[:size, :size], values[-size:])
-        now = slice(size, size + block)
-        size += block
-        basis[now] = new
-        image = product(new)
-        seen[:size, now] = basis[:size] @ image.T
-        seen[now, :size] = seen[:size, now].T
-        new, rest = _orthonormal(_without(_without(image, basis[:size]), basis[:size]))
-        if step == check:
-            values, mix = eigh(seen[:size, :size], subset_by_index=(size - wanted, size - 1))
-            error = (np.linalg.norm(rest @ mix[now], axis=0) / np.maximum(1.0, values)).max() / tolerance
-            if error <= 1:
-                return Pairs(values[::-1], mix.T[::-1] @ basis[:size])
-            check += 1 + int(np.log10(error) / FASTEST)
-        new = _cleaned(new, rest, basis[:size])
-    return None
-
-
-def _cleaned(block: Floats, rest: Floats, basis: Floats) -> Floats:
-    """Orthonormal rows orthogonal to a basis, where some were made of rounding and point anywhere."""
-    for _ in range(ROUNDS):
-        length = np.abs(rest.diagonal())
-        if length.min() >= UNLIKE * length.max():
-            break
-        block, rest = _orthonormal(_without(block, basis))
-    return block
-
-
-def _without(block: Floats, basis: Floats) -> Floats:
-    """What of a block is orthogonal to a basis."""
-    return block - (block @ basis.T) @ basis
-
-
-def _orthonormal(block: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal rows Q and R with block' = Q' R."""
-    q, r = np.linalg.qr(block.T)
-    return np.ascontiguousarray(q.T), r

@@ -1,0 +1,75 @@
+"""Spectral clustering with constraints beside scikit-learn's without, and beside its k-means.
+
+    python -m bench.speed.spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
+
+Rows are blobs in ten features, one thread each; times are of the processor, medians of turns. Constraints are
+100 random pairs.
+"""
+
+# ruff: noqa: E402  # threads are set before NumPy is loaded
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import process_time
+from typing import Any
+
+from bench.harness import add_common_options, out_folder, table, write_csv
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import make_blobs
+
+from linkwise import COSC, SPCL, Constraints
+
+SIZES, CLUSTERS, PAIRS = (1000, 3000), (2, 5), 100
+SLOW = 3000  # rows; COSC is left out beyond
+FIELDS = (
+    "rows", "clusters", "kmeans_s", "spectral_s", "spcl_s", "cosc_s", "spcl_times_spectral", "cosc_times_spectral",
+)  # fmt: skip
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    start = process_time()
+    call()
+    return process_time() - start
+
+
+def measured(n: int, k: int, repeats: int) -> tuple[str, ...]:
+    """A line of the table."""
+    X, y = make_blobs(n, 10, centers=k, cluster_std=4.0, random_state=0)
+    pairs = Constraints.sample(y, PAIRS, 0)
+    calls: list[Callable[[], Any]] = [
+        lambda: KMeans(k, n_init=10, random_state=0).fit(X),
+        lambda: SpectralClustering(k, affinity="nearest_neighbors", random_state=0).fit(X),
+        lambda: SPCL(k, random_state=0).fit(X, constraints=pairs),
+    ]
+    if n <= SLOW:
+        calls.append(lambda: COSC(k, random_state=0).fit(X, constraints=pairs))
+    turns = [[seconds(call) for call in calls] for _ in range(repeats)]
+    found = [median(times) for times in zip(*turns, strict=True)]
+    ratios = [f"{value / found[1]:.1f}" for value in found[2:]]
+    blank = [] if n <= SLOW else [""]
+    return (str(n), str(k), *(f"{value:.3f}" for value in found), *blank, *ratios, *blank)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.speed.spectral", description=__doc__)
+    add_common_options(parser)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
+    parser.add_argument("--clusters", type=int, nargs="+", default=CLUSTERS, metavar="K")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N")
+    options = parser.parse_args(arguments)
+    lines = [measured(n, k, options.repeats) for n in options.sizes for k in options.clusters]
+    write_csv(out_folder(options, "speed_spectral") / "times.csv", FIELDS, lines)
+    print(table(FIELDS, lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+"""The bench of spectral clustering: its lines."""
+
+import csv
+
+from bench.speed import spectral
+
+
+def test_a_line_for_each_size_and_number_of_clusters(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(spectral, "SLOW", 100)
+    options = ("--sizes", "60", "120", "--clusters", "2", "--repeats", "1", "--out", str(tmp_path))
+    assert spectral.main(options) == 0
+    with (tmp_path / "speed_spectral" / "times.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["rows"], line["clusters"]) for line in lines] == [("60", "2"), ("120", "2")]
+    assert float(lines[0]["cosc_s"]) > 0
+    assert lines[1]["cosc_s"] == lines[1]["cosc_times_spectral"] == ""
+    assert float(lines[1]["spcl_times_spectral"]) > 0
+    assert "spcl_times_spectral" in capsys.readouterr().out
