@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.cluster.cosc import COSC
 from linkwise.cluster.fosc import FOSC
 from linkwise.cluster.mpckmeans import MPCKMeans
 from linkwise.constraints import Constraints
@@ -44,6 +45,11 @@ def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
         (MPCKMeans(n_init=1), {"n_clusters": [k], "random_state": runs}) for k in clusters
     ]
     found.append((FOSC(), {"min_samples": [m for m in preset.min_pts if m <= n_rows]}))
+    found += [
+        (COSC(n_init=2, n_runs=1, random_state=seed), {"n_neighbors": [k], "n_clusters": clusters})
+        for k in preset.neighbours
+        if k < n_rows
+    ]
     return [(estimator, grid) for estimator, grid in found if all(grid.values())]
 
 
