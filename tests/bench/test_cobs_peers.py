@@ -1,0 +1,112 @@
+"""The clusterers that COBS is compared with, on tiny inputs: what is measured, drawn and told."""
+
+import csv
+from functools import partial
+
+import numpy as np
+import pytest
+from bench.papers import cobs, cobs_peers, cobs_runs
+from bench.papers.cobs_runs import Place, ari_elsewhere, constraints_of, supervised
+
+import linkwise as lw
+from bench import data, harness
+from linkwise.select.clusterings import PRESETS, Preset
+
+SMALL = Preset(clusters=(2, 3), n_runs=1, n_eps=2, min_pts=(2,), neighbours=(4,), sigmas=())
+
+
+def made_up(name, source):
+    """Three groups, of which two touch."""
+    rng = np.random.default_rng(len(name))
+    y = np.repeat([0, 1, 2], 12)
+    X = rng.normal(np.array([[0.0, 0.0], [3.0, 0.0], [5.0, 2.0]])[y], 0.7)
+    return data.Task(name, data.to_unit(X), y, "made up")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    for module in (cobs_runs, cobs_peers):
+        monkeypatch.setattr(module, "load", made_up)
+    monkeypatch.setattr(data, "names", lambda source: ["wine", "glass"])
+    monkeypatch.setattr(cobs_peers, "CLUSTERS", {"n_clusters": [2, 3]})
+    monkeypatch.setattr(cobs_peers, "COBS", partial(lw.COBS, preset=SMALL))
+    monkeypatch.setitem(PRESETS, "paper", SMALL)
+    return Place(data.Source(), tmp_path / "pools")
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_targets_have_a_column_for_each_method():
+    for target, methods in (("cobs_table3.csv", cobs_peers.PEERS), ("cobs_table5.csv", cobs_peers.POOLS)):
+        for row in harness.read_target(target):
+            assert all(-1 <= float(row[method]) <= 1 for method in methods)
+    assert [row["task"] for row in harness.read_target("cobs_table5.csv")] == list(cobs_runs.TASKS)
+
+
+@pytest.mark.parametrize("method", cobs_peers.METHODS)
+def test_a_run_is_the_ari_elsewhere(place, method):
+    task = made_up("wine", None)
+    row = cobs_peers.measure_peer(("wine", method, "20", "1"), place)
+    pairs = supervised(36, 1)[1][:20]
+    labels = cobs_peers.METHODS[method](task, constraints_of(task.y, pairs), place, 1)
+    assert row["ari"] == f"{ari_elsewhere(task.y, labels, pairs):.4f}"
+    assert row["n_clusters"] == str(len(set(labels.tolist()) - {-1}))
+
+
+def test_who_may_use_constraints_does(place):
+    """Three groups of which two touch: a plain cut does not find them, constraints tell."""
+    task = made_up("wine", None)
+    known = constraints_of(task.y, supervised(36, 0)[1][:90])
+    labels = cobs_peers.METHODS["mpck_NumSat"](task, known, place, 0)
+    assert lw.constraint_score(labels, known) > 0.9
+
+
+def test_npu_asks_askable_rows_and_is_scored_elsewhere(place, monkeypatch):
+    asked = []
+
+    class Watched(lw.TruthOracle):
+        def __call__(self, first, second):
+            asked.append((first, second))
+            return super().__call__(first, second)
+
+    monkeypatch.setattr(cobs_peers, "TruthOracle", Watched)
+    monkeypatch.setattr(cobs_peers, "MOST", 12)
+    monkeypatch.setattr(cobs_peers, "NPU_AT", (5, 10, 100))
+    row = cobs_peers.measure_npu(("wine", "NPU + MPCKMeans", "2"), place)
+    assert set(np.ravel(asked)) <= set(supervised(36, 2)[0].tolist())
+    assert set(row) == {"5", "10", "100"}
+    assert all(-1 <= float(value) <= 1 for value in row.values())
+
+
+def test_tables_and_curves_are_written(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cobs, "PEERS_AT", (10, 50))
+    few = {name: cobs_peers.PEERS[name] for name in ("mpck_SI", "fosc")}
+    monkeypatch.setattr(cobs, "PEERS", few)
+    options = ["--runs", "2", "--out", str(tmp_path), "--data", str(tmp_path)]
+    assert cobs.main(["peers", *options]) == 0
+    said = capsys.readouterr().out
+    lines = rows_of(tmp_path / "cobs" / "table3_peers.csv")
+    assert [(line["task"], line["method"]) for line in lines] == [
+        (task, method) for task in ("wine", "glass") for method in few
+    ]
+    for line in lines:
+        assert f"{line['ari']} ({float(line['paper']):.2f})" in said
+        assert line["reached"] == ("yes" if float(line["ari"]) >= float(line["paper"]) - 0.05 else "no")
+    curves = rows_of(tmp_path / "cobs" / "peers.csv")
+    assert {line["constraints"] for line in curves} == {"10", "50"}
+    assert {line["strategy"] for line in curves} == {*few, "cobs_u"}
+
+
+def test_pools_and_npu_are_written(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cobs_peers, "MOST", 6)
+    monkeypatch.setattr(cobs_runs, "MOST", 6)
+    options = ["--runs", "1", "--out", str(tmp_path), "--data", str(tmp_path)]
+    assert cobs.main(["pools", *options]) == 0
+    assert {line["method"] for line in rows_of(tmp_path / "cobs" / "table5.csv")} == set(cobs_peers.POOLS)
+    assert cobs.main(["npu", *options]) == 0
+    curves = rows_of(tmp_path / "cobs" / "npu_curves.csv")
+    assert {line["strategy"] for line in curves} == {"active COBS", *cobs_peers.REFITTED}
+    assert "active COBS" in capsys.readouterr().out
