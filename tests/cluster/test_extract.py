@@ -55,6 +55,12 @@ def test_fosc_holds_its_own(hierarchy):
             np.testing.assert_array_equal(lw.extract(model, constraints, ties=ties), fitted.labels_)
 
 
+@pytest.mark.parametrize("min_samples", [1, 4, 9])
+def test_fosc_knows_its_size(min_samples):
+    model = lw.FOSC(min_samples=min_samples).fit(X)
+    np.testing.assert_array_equal(lw.extract(model), model.labels_)
+
+
 def test_scikit_learns_hdbscan_knows_its_size():
     model = HDBSCAN(min_cluster_size=7, min_samples=4, copy=True).fit(X)
     ours = lw.FOSC(7, min_samples=4, hierarchy="hdbscan")

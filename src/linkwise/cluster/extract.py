@@ -56,7 +56,8 @@ def extract(
         ``compute_distances=True``, `ConstrainedAgglomerative` and `FOSC`.
     constraints : Constraints, optional
     min_cluster_size : int, at least 2, optional
-        Rows that make a cluster. By default what an HDBSCAN was made with; 4 for anything else.
+        Rows that make a cluster. By default what the estimator was made with, which for FOSC and OPTICS is
+        `min_samples` unless they were told otherwise; 4 where nothing is known.
     ties : {"stability", "larger"}
         Of choices that satisfy as much the most stable, or that of larger clusters.
     allow_single_cluster : bool
@@ -111,9 +112,13 @@ def extract(
     )
 
 
-def _least(hierarchy: Any) -> Any:
-    known = getattr(hierarchy, "min_cluster_size", None)
-    return USUAL_SIZE if known is None else known
+def _least(hierarchy: Any) -> int:
+    """Rows that make a cluster, as an estimator was told. A share, as OPTICS takes it, says little."""
+    for name in ("min_cluster_size", "min_samples"):
+        known = getattr(hierarchy, name, None)
+        if isinstance(known, Integral):
+            return max(int(known), 2)
+    return USUAL_SIZE
 
 
 # ---------------------------------------------------------------- what hierarchies there are
