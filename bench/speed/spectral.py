@@ -30,7 +30,8 @@ from linkwise import COSC, SPCL, Constraints
 SIZES, CLUSTERS, PAIRS = (1000, 3000), (2, 5), 100
 SLOW = 3000  # rows; COSC is left out beyond
 FIELDS = (
-    "rows", "clusters", "kmeans_s", "spectral_s", "spcl_s", "cosc_s", "spcl_times_spectral", "cosc_times_spectral",
+    "rows", "clusters", "kmeans_s", "spectral_s", "spcl_s", "cosc_s",
+    "spcl_times_spectral", "cosc_times_spectral",
 )  # fmt: skip
 
 
