@@ -80,7 +80,7 @@ PEERS: dict[str, Method] = {  # columns Q2 of Table III
     "mpck_SI": fitted(lambda seed: SilhouetteSearch(mpck(seed), CLUSTERS)),
     "mpck_NumSat": fitted(lambda seed: NumSatSearch(mpck(seed), CLUSTERS)),
     "mpck_CVCP": fitted(lambda seed: CVCPSearch(mpck(seed), CLUSTERS, random_state=seed)),
-    "fosc": fitted(lambda seed: FOSC(min_samples=4)),
+    "fosc": fitted(lambda seed: FOSC(min_samples=4, ties="larger", noise="nearest")),
     "cosc_eigen": fitted(lambda seed: COSC(None, random_state=seed)),
     "cosc_NumSat": fitted(lambda seed: NumSatSearch(COSC(random_state=seed), CLUSTERS)),
     "cosc_CVCP": fitted(lambda seed: CVCPSearch(COSC(random_state=seed), CLUSTERS, random_state=seed)),
