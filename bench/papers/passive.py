@@ -74,6 +74,8 @@ def methods() -> dict[str, Callable[[int, int], Any]]:
         "KMeans": plain,
         "COBS": lambda k, seed: lw.COBS(random_state=seed),
         **{c.__name__: partial(_made, c) for c in ours},
+        "FOSC": lambda k, seed: lw.FOSC(noise="nearest"),
+        "ClusILC": lambda k, seed: lw.ClusILC(k),
         "ITML + KMeans": lambda k, seed: make_pipeline(lw.ITML(random_state=seed), plain(k, seed)),
         "RCA + KMeans": lambda k, seed: make_pipeline(lw.RCA(), plain(k, seed)),
         "MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(), plain(k, seed)),

@@ -42,7 +42,17 @@ def test_targets_are_of_methods_and_sets_that_there_are():
 
 def test_all_clusterers_take_part():
     made = {name: make(3, 5) for name, make in passive.methods().items()}
-    assert {"KMeans", "COBS", "PCKMeans", "MPCKMeans", "ITML + KMeans", "RCA + KMeans"} <= set(made)
+    assert {
+        "KMeans",
+        "COBS",
+        "PCKMeans",
+        "MPCKMeans",
+        "FOSC",
+        "COSC",
+        "ClusILC",
+        "ITML + KMeans",
+        "RCA + KMeans",
+    } <= set(made)
     for name, model in made.items():
         if name.endswith(" + KMeans"):
             learner, model = model
