@@ -147,7 +147,7 @@ CLUSTERERS = (
     ),
     Clusterer(
         "COSC",
-        partial(lw.COSC, n_init=3, n_runs=2, max_inner_iter=200),
+        partial(lw.COSC, n_init=2, n_runs=2, max_inner_iter=100),
         "seeded",
         centers=False,
         predicts=False,

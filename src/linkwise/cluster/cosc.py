@@ -17,10 +17,9 @@ why:
 - What is random is a mixture of the first eigenvectors. From noise more descents end badly.
 - While clusters are still to be cut, a broken cannot-link may be parted later. Cuts are then compared by the
   sum over clusters of cut / vol, plus the share of the cannot-links that are broken.
-- Clusters that were made by cuts of cuts are repaired by labels that keep cannot-links, where such are
-  found; single nodes move, and every two clusters are cut anew, while that is better. The paper gives no
-  warranty for more than two clusters. With 50 pairs the sum of cuts falls by a tenth to two thirds (iris,
-  wine, glass, ecoli).
+- Clusters that were made by cuts of cuts are repaired by labels that keep cannot-links, where such are found;
+  single nodes move, and every two clusters are cut anew, while that is better. The paper gives no warranty
+  for more than two clusters, and what a first cut has parted no later one mends.
 - One of the runs for more than two begins with spectral clustering instead.
 
 Cost: for each start and price some ten convex problems of at most `max_inner_iter` passes over the graph.
