@@ -132,6 +132,14 @@ CLUSTERERS = (
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
     ),
+    Clusterer("BoostCluster", lw.BoostCluster, "soft", centers=False, predicts=False),
+    Clusterer(
+        "BoostCluster of the paper",
+        partial(lw.BoostCluster, whiten=False, n_estimators=10),
+        "soft",
+        centers=False,
+        predicts=False,
+    ),
     Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
     Clusterer(
         "ConstrainedAgglomerative, single",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwise.apps.page.widget import widget
     from linkwise.cluster.agglomerative import ConstrainedAgglomerative
     from linkwise.cluster.bckm import BCKM
+    from linkwise.cluster.boost_cluster import BoostCluster
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
@@ -68,6 +69,7 @@ _HOME = {
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
+    "BoostCluster": "cluster.boost_cluster",
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
@@ -138,6 +140,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "CKM",
     "RCKM",
     "BCKM",
+    "BoostCluster",
     "ClusILC",
     "ConstrainedAgglomerative",
     "ITML",

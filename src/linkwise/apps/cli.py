@@ -83,6 +83,7 @@ class Chooser(StrEnum):
     ckm = "ckm"
     rckm = "rckm"
     bckm = "bckm"
+    boostcluster = "boostcluster"
     agglomerative = "agglomerative"
     clusilc = "clusilc"
 

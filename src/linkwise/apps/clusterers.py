@@ -33,6 +33,7 @@ METHODS = {
     "ckm": "CKM",
     "rckm": "RCKM",
     "bckm": "BCKM",
+    "boostcluster": "BoostCluster",
     "agglomerative": "ConstrainedAgglomerative",
     "clusilc": "ClusILC",
 }
