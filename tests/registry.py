@@ -140,6 +140,7 @@ CLUSTERERS = (
         centers=False,
         predicts=False,
     ),
+    Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
     Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
     Clusterer(
         "ConstrainedAgglomerative, single",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
     from linkwise.cluster.cop_kmeans import COPKMeans
     from linkwise.cluster.feature_weights import FeatureWeightClustering
+    from linkwise.cluster.kernel_boost import KernelBoost
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
     from linkwise.cluster.rckm import RCKM
@@ -74,6 +75,7 @@ _HOME = {
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
     "FeatureWeightClustering": "cluster.feature_weights",
+    "KernelBoost": "cluster.kernel_boost",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
     "RCKM": "cluster.rckm",
@@ -141,6 +143,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "RCKM",
     "BCKM",
     "BoostCluster",
+    "KernelBoost",
     "ClusILC",
     "ConstrainedAgglomerative",
     "ITML",

@@ -84,6 +84,7 @@ class Chooser(StrEnum):
     rckm = "rckm"
     bckm = "bckm"
     boostcluster = "boostcluster"
+    kernelboost = "kernelboost"
     agglomerative = "agglomerative"
     clusilc = "clusilc"
 

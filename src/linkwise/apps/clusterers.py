@@ -34,6 +34,7 @@ METHODS = {
     "rckm": "RCKM",
     "bckm": "BCKM",
     "boostcluster": "BoostCluster",
+    "kernelboost": "KernelBoost",
     "agglomerative": "ConstrainedAgglomerative",
     "clusilc": "ClusILC",
 }
