@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwise.cluster.kernel_boost import KernelBoost
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
+    from linkwise.cluster.pcp import PCP
     from linkwise.cluster.rckm import RCKM
     from linkwise.cluster.seeded_kmeans import SeededKMeans
     from linkwise.constraints import Constraints, constraint_score
@@ -78,6 +79,7 @@ _HOME = {
     "KernelBoost": "cluster.kernel_boost",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
+    "PCP": "cluster.pcp",
     "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
@@ -144,6 +146,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "BCKM",
     "BoostCluster",
     "KernelBoost",
+    "PCP",
     "ClusILC",
     "ConstrainedAgglomerative",
     "ITML",

@@ -85,6 +85,7 @@ class Chooser(StrEnum):
     bckm = "bckm"
     boostcluster = "boostcluster"
     kernelboost = "kernelboost"
+    pcp = "pcp"
     agglomerative = "agglomerative"
     clusilc = "clusilc"
 

@@ -35,6 +35,7 @@ METHODS = {
     "bckm": "BCKM",
     "boostcluster": "BoostCluster",
     "kernelboost": "KernelBoost",
+    "pcp": "PCP",
     "agglomerative": "ConstrainedAgglomerative",
     "clusilc": "ClusILC",
 }
