@@ -137,6 +137,15 @@ def test_real_sets(load, unsure, n_given):
     assert len(compared(X, oracle, budget=30, constraints=given_ones)) == 30
 
 
+def test_a_first_row_that_nobody_can_judge():
+    X, y = real(load_iris)
+    blurred = next(iter(compared(X, TruthOracle(y), budget=1)))[1]
+    truth = TruthOracle(y)
+    pairs = compared(X, lambda i, j: "unsure" if blurred in (i, j) else truth(i, j), budget=20)
+    assert len(pairs) == 20
+    assert sum(blurred in pair for pair in pairs) <= 3
+
+
 def test_a_set_with_many_given_facts():
     X, y = real(load_wine)
     oracle = TruthOracle(y, unsure=0.1, random_state=0)
@@ -240,6 +249,27 @@ def test_how_sure_clusters_are_is_about_right():
     model = lw.KIN(random_state=SEED).fit(X, oracle=oracle, budget=40)
     np.testing.assert_array_equal(model.labels_, run.labels)
     np.testing.assert_array_equal(model.proba_, sure)
+
+
+def test_how_sure_clusters_are_where_nobody_was_asked(monkeypatch):
+    X, y = real(load_wine)
+    assert (lw.KIN(random_state=0).fit(X).proba_ == 0).all()
+    for n_pairs in (60, 200):
+        known = lw.Constraints.sample(y, n_pairs, 1)
+        model = lw.KIN(random_state=0).fit(X, constraints=known)
+        named = np.isin(np.arange(len(X)), [*known.must_link.ravel(), *known.cannot_link.ravel()])
+        assert (model.proba_[named] == 1).all()
+        assert ((model.proba_ >= 0) & (model.proba_ <= 1)).all()
+        table = np.zeros((model.n_clusters_, 3))
+        np.add.at(table, (model.labels_, y), 1)
+        right = table.argmax(axis=1)[model.labels_] == y
+        rest = model.proba_[~named]
+        assert len(rest) == 0 or right[~named].mean() - 0.2 < rest.mean() < right[~named].mean() + 0.1
+    monkeypatch.setattr(kernel_views, "MOST_ITEMS", 60)
+    monkeypatch.setattr(kernel_views, "SMALL_CLUSTERS", 40)
+    model = lw.KIN(random_state=0).fit(X, constraints=known)
+    assert (model.proba_[named] == 1).all()
+    assert model.proba_.min() < 1
 
 
 def test_what_an_answer_changes():

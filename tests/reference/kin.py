@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics import cohen_kappa_score
 
 RIDGE, LIKE, LIKELY = 0.05, 0.15, 0.15
 TREES, FIRST, EVERY = 100, 12, 4  # the first forest is grown on so many rows, a new one every so many
@@ -277,7 +278,7 @@ class State:
         return found
 
     def agreement(self, labels, homes):
-        """How far labels agree with what is known of the rows that wait."""
+        """How far labels agree with what is known of the rows that wait, beyond chance."""
         parts = self.waiting()
         together = [labels[row] == labels[part[0]] for part in parts for row in part[1:]]
         firsts = [part[0] for part in parts]
@@ -288,7 +289,9 @@ class State:
             for b in firsts[at + 1 :] + others
             if self.facts.verdict(a, b) == "no"
         ]
-        return (sum(together) + 1) / (len(together) + 2) + (sum(apart) + 1) / (len(apart) + 2)
+        known = [True] * (len(together) + 2) + [False] * (len(apart) + 2)
+        said = [True, False, *together, True, False, *(not right for right in apart)]
+        return cohen_kappa_score(known, said)
 
 
 def _agrees(labels, known):

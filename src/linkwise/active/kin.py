@@ -35,7 +35,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.kernel_views import base_clustering, in_units, items_of, mean_kernel, views_of
 from linkwise.active.kin_cells import cells_of
 from linkwise.active.kin_field import Field, Memory, Pair, Prepared
-from linkwise.active.kin_outlook import about, certainty, outlook
+from linkwise.active.kin_outlook import about, certainty, certainty_unasked, outlook
 from linkwise.evidence import Answer, Evidence
 from linkwise.inputs import checked_rows
 from linkwise.learner import Asking, Labels, Progress, Question, Run
@@ -138,12 +138,17 @@ class KIN(ActiveLearner):
         return prepared.memory.fields[id(evidence)]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        self._keep_more(X, self.prepare(X, seed), evidence, seed)
-        return super()._unasked(X, evidence, seed)
+        prepared, labels = self.prepare(X, seed), super()._unasked(X, evidence, seed)
+        self.proba_ = certainty_unasked(prepared, evidence, labels)
+        self._keep_rows(X, prepared)
+        return labels
 
     def _keep_more(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> None:
         """Keep how sure the clusters are, and the rows that new ones are compared with."""
         self.proba_ = certainty(self._field(prepared, evidence))
+        self._keep_rows(X, prepared)
+
+    def _keep_rows(self, X: NDArray[Any], prepared: Prepared) -> None:
         self._stands_for = prepared.items.first
         self._rows = np.ascontiguousarray(X[prepared.items.first], dtype=np.float64)
 

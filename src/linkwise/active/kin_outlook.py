@@ -8,9 +8,12 @@ item may have counts by its probability.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from linkwise.active.kin_field import Field
-from linkwise.active.kin_model import TINY, Model, Table
+from linkwise.active.kin_field import Field, Prepared
+from linkwise.active.kin_model import TINY, Chances, Known, Model, Table, model_of
+from linkwise.evidence import Evidence
+from linkwise.learner import Labels
 
 POWERS = (1, 1.5, 2, 3, 4, 6, 8)
 ITEMS_A_POWER = 8  # so many known items more allow a power that is one higher
@@ -25,15 +28,40 @@ def certainty(field: Field) -> Table:
     known = field.known()
     if len(known.items) == 0:
         return np.zeros(len(field.items.of))
-    at, labels = field.shown().at, field.item_labels().astype(np.int64)
-    inside = np.minimum(labels, known.n_homes - 1)
-    belongs = at.home.sum(axis=1, keepdims=True)
-    home = belongs * _sharpened(at.home, _sharpness(field.model()))
-    sure = home[np.arange(len(labels)), inside]
-    sure = np.where(labels < known.n_homes, sure, np.maximum(at.new, home.max(axis=1)))
+    sure = _certainty_of(field.item_labels().astype(np.int64), field.model(), field.shown().at)
     sure[known.items] = 1
     found: Table = sure.take(field.items.of)
     return found
+
+
+def certainty_unasked(prepared: Prepared, evidence: Evidence, labels: Labels) -> Table:
+    """(n_rows,) the same of labels that nobody was asked for, given the rows that constraints name."""
+    row = evidence.groups().row
+    found = np.zeros(len(labels))
+    if len(row) == 0:
+        return found
+    first, of = prepared.items.first, prepared.items.of
+    items = np.unique(of[row] if prepared.items.centers is None else of[row[first[of[row]] == row]])
+    if len(items):
+        _, begun, home = np.unique(labels[first[items]], return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(begun))
+        known = Known(items, rank[home], np.full(len(items), np.nan))
+        number = np.full(int(labels.max()) + 1, known.n_homes)
+        number[labels[first[items]]] = known.home
+        model = model_of(prepared.kernel, known)
+        found = _certainty_of(number[labels[first]], model, model.chances).take(of)
+    found[row] = 1
+    return found
+
+
+def _certainty_of(labels: NDArray[np.int64], model: Model, at: Chances) -> Table:
+    """(n_items,) how likely the label of each is right; labels beyond those of the model are of no home."""
+    n_homes = at.home.shape[1]
+    inside = np.minimum(labels, n_homes - 1)
+    belongs = at.home.sum(axis=1, keepdims=True)
+    home = belongs * _sharpened(at.home, _sharpness(model))
+    sure = home[np.arange(len(labels)), inside]
+    return np.asarray(np.where(labels < n_homes, sure, np.maximum(at.new, home.max(axis=1))))
 
 
 def _sharpness(model: Model) -> float:

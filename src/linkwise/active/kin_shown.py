@@ -60,11 +60,11 @@ def shown(standing: Standing, model: Callable[[Known], Model]) -> Shown:
 
 
 def agreement(labels: NDArray[np.integer], standing: Standing) -> float:
-    """How far labels agree with what is known of the items that wait.
+    """How far labels agree with what is known of the items that wait: Cohen's kappa.
 
-    The share of pairs that are known to belong together and do, and the share of those that are known to
-    be apart and are: their sum, which is Youden's index but for a constant. A part speaks by its first item,
-    a neighbourhood too; one pair of each kind is taken to agree and one not.
+    Of all pairs of rows that is the adjusted Rand index; here it is of the pairs that are known, where parts
+    and neighbourhoods speak by their first items. Pairs of one kind alone tell nothing beyond chance, so one
+    of each kind is taken to agree and one not.
     """
     lead = standing.waiting[np.unique(standing.part, return_index=True)[1]]
     first = standing.known.items[standing.known.founders()]
@@ -75,7 +75,15 @@ def agreement(labels: NDArray[np.integer], standing: Standing) -> float:
         [labels[lead[one]] != labels[lead[other]], labels[lead[part]] != labels[first[home]]]
     )
     n_together = len(together) - len(lead)  # the first items agree with themselves
-    return float((together.sum() - len(lead) + 1) / (n_together + 2) + (apart.sum() + 1) / (len(apart) + 2))
+    joined, parted = together.sum() - len(lead) + 1, apart.sum() + 1
+    return kappa(joined, n_together + 2 - joined, len(apart) + 2 - parted, parted)
+
+
+def kappa(joined: float, divided: float, mixed: float, parted: float) -> float:
+    """Cohen's kappa (1960) of pairs that belong together, and are or are not, and of pairs that do not."""
+    n = joined + divided + mixed + parted
+    by_chance = (joined + divided) * (joined + mixed) + (mixed + parted) * (divided + parted)
+    return float((n * (joined + parted) - by_chance) / (n * n - by_chance))
 
 
 def _open_chances(at: Chances, standing: Standing, barred: Mask) -> Table:
