@@ -137,6 +137,16 @@ CLUSTERERS = (
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
     ),
+    Clusterer("BoostCluster", lw.BoostCluster, "soft", centers=False, predicts=False),
+    Clusterer(
+        "BoostCluster of the paper",
+        partial(lw.BoostCluster, whiten=False, n_estimators=10),
+        "soft",
+        centers=False,
+        predicts=False,
+    ),
+    Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
+    Clusterer("PCP", lw.PCP, "soft", centers=False, predicts=False, sparse=True),
     Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
     Clusterer(
         "ConstrainedAgglomerative, single",

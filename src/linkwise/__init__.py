@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkwise.apps.page.widget import widget
     from linkwise.cluster.agglomerative import ConstrainedAgglomerative
     from linkwise.cluster.bckm import BCKM
+    from linkwise.cluster.boost_cluster import BoostCluster
     from linkwise.cluster.ckm import CKM
     from linkwise.cluster.clusilc import ClusILC
     from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from linkwise.cluster.extract import extract
     from linkwise.cluster.feature_weights import FeatureWeightClustering
     from linkwise.cluster.fosc import FOSC
+    from linkwise.cluster.kernel_boost import KernelBoost
     from linkwise.cluster.mpckmeans import MPCKMeans
     from linkwise.cluster.pckmeans import PCKMeans
+    from linkwise.cluster.pcp import PCP
     from linkwise.cluster.rckm import RCKM
     from linkwise.cluster.seeded_kmeans import SeededKMeans
     from linkwise.cluster.spcl import SPCL
@@ -72,12 +75,15 @@ _HOME = {
     "MinMax": "active.min_max",
     "NPU": "active.npu",
     "BCKM": "cluster.bckm",
+    "BoostCluster": "cluster.boost_cluster",
     "CKM": "cluster.ckm",
     "ConstrainedKMeans": "cluster.constrained_kmeans",
     "COPKMeans": "cluster.cop_kmeans",
     "FeatureWeightClustering": "cluster.feature_weights",
+    "KernelBoost": "cluster.kernel_boost",
     "MPCKMeans": "cluster.mpckmeans",
     "PCKMeans": "cluster.pckmeans",
+    "PCP": "cluster.pcp",
     "RCKM": "cluster.rckm",
     "SeededKMeans": "cluster.seeded_kmeans",
     "ClusILC": "cluster.clusilc",
@@ -146,6 +152,9 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "CKM",
     "RCKM",
     "BCKM",
+    "BoostCluster",
+    "KernelBoost",
+    "PCP",
     "ClusILC",
     "ConstrainedAgglomerative",
     "FOSC",

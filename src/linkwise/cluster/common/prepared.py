@@ -1,0 +1,50 @@
+"""Rows as methods take them that see features only: distinct, about their mean, each column in its unit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.metric.differences import common_unit, nonzero, spreads
+
+Array = NDArray[np.float64]
+
+
+class Prepared(NamedTuple):
+    """Rows as a method sees them. Identical rows are one, so that no rounding ever tells them apart."""
+
+    Z: Array
+    """(m, d') the distinct rows, without the columns that never vary; one column of 0 where none does."""
+    weight: NDArray[np.int64]
+    """(m,) rows of each."""
+    number: NDArray[np.int64]
+    """(n,) distinct row of each row."""
+    columns: NDArray[np.int64]
+    """(d',) columns that vary."""
+    mean: Array
+    """(d',)"""
+    unit: Array
+    """(d',)"""
+
+    def of(self, X: NDArray[Any]) -> Array:
+        """Other rows, seen as these."""
+        seen: Array = (X[:, self.columns].astype(np.float64) - self.mean) / self.unit
+        return seen
+
+
+def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
+    """The rows with columns in units of their standard deviations, or all in one unit."""
+    _, first, number, weight = np.unique(
+        X + X.dtype.type(0), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )  # -0.0 is 0.0
+    columns = np.flatnonzero(X.min(axis=0) != X.max(axis=0))
+    if not len(columns):
+        columns = np.zeros(1, dtype=np.int64)
+    varying = X[:, columns]
+    spread = spreads(varying)
+    unit = nonzero(spread) if standardized else np.full(len(columns), common_unit(varying))
+    mean = np.where(spread > 0, varying.mean(axis=0, dtype=np.float64), varying[0])
+    found = Prepared(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
+    return found._replace(Z=np.ascontiguousarray(found.of(X[first])))
