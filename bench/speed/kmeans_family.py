@@ -47,7 +47,7 @@ def problem(n: int, n_constraints: int) -> tuple[np.ndarray, lw.Constraints]:
 
 
 def clusterers() -> dict[str, Callable[[], Any]]:
-    """All that make a given number of clusters, with one start; graphs are cut elsewhere (`speed.spectral`)."""
+    """All that make a given number of clusters, with one start; for those on graphs see `speed.spectral`."""
     public = (getattr(lw, name) for name in lw.__all__)
     ours = [c for c in public if inspect.isclass(c) and issubclass(c, ConstrainedClusterer)]
     known = {c: inspect.signature(c).parameters for c in ours}
