@@ -47,10 +47,11 @@ def problem(n: int, n_constraints: int) -> tuple[np.ndarray, lw.Constraints]:
 
 
 def clusterers() -> dict[str, Callable[[], Any]]:
-    """All that make a given number of clusters, with one start."""
+    """All that make a given number of clusters, with one start; for those on graphs see `speed.spectral`."""
     public = (getattr(lw, name) for name in lw.__all__)
     ours = [c for c in public if inspect.isclass(c) and issubclass(c, ConstrainedClusterer)]
-    return {c.__name__: _maker(c) for c in ours if "n_init" in inspect.signature(c).parameters}
+    known = {c: inspect.signature(c).parameters for c in ours}
+    return {c.__name__: _maker(c) for c in ours if "n_init" in known[c] and "n_neighbors" not in known[c]}
 
 
 def _maker(clusterer: Callable[..., Any]) -> Callable[[], Any]:
