@@ -100,9 +100,8 @@ class BoostCluster(ConstrainedClusterer):
 
     Notes
     -----
-    There is no ``predict``: K is known for the rows that were fitted. With as many components as columns and
-    ``whiten=False`` a round sees the rows as they are, only turned, and pairs do nothing but weigh runs of
-    plain k-means.
+    There is no ``predict``: K is known for the rows that were fitted. The more components, the nearer a round
+    is to plain k-means of all columns, whatever the pairs say.
 
     References
     ----------
