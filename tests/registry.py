@@ -146,7 +146,7 @@ CLUSTERERS = (
         predicts=False,
     ),
     Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
-    Clusterer("PCP", lw.PCP, "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", centers=False, predicts=False, sparse=True),
     Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
     Clusterer(
         "ConstrainedAgglomerative, single",
