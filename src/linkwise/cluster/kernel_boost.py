@@ -158,7 +158,7 @@ class KernelBoost(CenteredClusterer):
         if better is not None:
             self.fell_back_ = constraints.n_constraints > 0
             self._rounds, labels, centers = [], better.labels, better.centers
-        labels, used = compact(labels, k)
+        labels, used = compact(labels, len(centers))  # rows that are seen alike may have fewer than k
         self._centers = centers[used]
         return labels
 
