@@ -67,7 +67,7 @@ def test_times_are_told_in_those_of_bckm():
     paper = {(r["method"], r["percent"]): float(r["seconds"])
              for r in harness.read_target("bckm_table3_methods.csv") if r["task"] == "iris"}  # fmt: skip
     theirs = paper["ITML", "1"] / paper["BCKM", "1"]
-    told = dict((line[1], line[2]) for line in bckm.table3(found))
+    told = {line[1]: line[2] for line in bckm.table3(found)}
     assert told["ITML"] == f"4 [{theirs:.2g}]"
     assert told["KBST"].startswith("0.5")
     assert len(bckm.table3(found)) == 2
