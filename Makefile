@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo test lint format types bench docs check clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
@@ -43,6 +43,10 @@ docs: .venv/docs  ## docs/_build/html/index.html
 	@echo "docs/_build/html/index.html"
 
 check: lint types docs test  ## what CI runs, less the demo
+
+changelog: .venv/dev  ## collect changelog.d for a release: VERSION=0.2.0
+	@test -n "$(VERSION)" || { echo "name the release: make changelog VERSION=0.2.0"; exit 1; }
+	$(BIN)/towncrier build --yes --version "$(VERSION)"
 
 clean:  ## remove everything that was built
 	rm -rf .venv build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
