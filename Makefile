@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types bench docs check clean
+.PHONY: help demo test lint format types bench docs check wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -43,6 +43,12 @@ docs: .venv/docs  ## docs/_build/html/index.html
 	@echo "docs/_build/html/index.html"
 
 check: lint types docs test  ## what CI runs, less the demo
+
+wheel: .venv/dev  ## sdist and wheel in dist/, the wheel tried where there is no compiler
+	rm -rf dist && $(BIN)/python -m build --outdir dist
+	$(BIN)/python -m venv dist/trial
+	PATH="$(CURDIR)/dist/trial/bin" dist/trial/bin/python -m pip install -q --only-binary :all: "$$(ls dist/*.whl)[app]"
+	PATH="$(CURDIR)/dist/trial/bin" dist/trial/bin/python -I tests/smoke.py
 
 changelog: .venv/dev  ## collect changelog.d for a release: VERSION=0.2.0
 	@test -n "$(VERSION)" || { echo "name the release: make changelog VERSION=0.2.0"; exit 1; }
