@@ -18,13 +18,13 @@ test: .venv/dev  ## all tests, on all cores; ARGS goes to pytest
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: .venv/dev  ## ruff, and the layers of imports
-	$(BIN)/ruff check src tests bench docs
-	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/ruff check src tests bench docs examples
+	$(BIN)/ruff format --check src tests bench docs examples
 	$(BIN)/lint-imports --no-cache
 
 format: .venv/dev  ## mend what ruff can mend
-	$(BIN)/ruff check --fix src tests bench docs
-	$(BIN)/ruff format src tests bench docs
+	$(BIN)/ruff check --fix src tests bench docs examples
+	$(BIN)/ruff format src tests bench docs examples
 
 types: .venv/dev  ## mypy, strict on the core
 	$(BIN)/mypy
