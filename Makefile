@@ -6,10 +6,10 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types bench report report-quick docs check clean
+.PHONY: help demo test lint format types bench report report-quick docs check wheel changelog clean
 
 help:  ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
@@ -18,13 +18,13 @@ test: .venv/dev  ## all tests, on all cores; ARGS goes to pytest
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: .venv/dev  ## ruff, and the layers of imports
-	$(BIN)/ruff check src tests bench docs
-	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/ruff check src tests bench docs examples
+	$(BIN)/ruff format --check src tests bench docs examples
 	$(BIN)/lint-imports --no-cache
 
 format: .venv/dev  ## mend what ruff can mend
-	$(BIN)/ruff check --fix src tests bench docs
-	$(BIN)/ruff format src tests bench docs
+	$(BIN)/ruff check --fix src tests bench docs examples
+	$(BIN)/ruff format src tests bench docs examples
 
 types: .venv/dev  ## mypy, strict on the core
 	$(BIN)/mypy
@@ -49,6 +49,16 @@ docs: .venv/docs  ## docs/_build/html/index.html
 	@echo "docs/_build/html/index.html"
 
 check: lint types docs test  ## what CI runs, less the demo
+
+wheel: .venv/dev  ## sdist and wheel in dist/, the wheel tried where there is no compiler
+	rm -rf dist && $(BIN)/python -m build --outdir dist
+	$(BIN)/python -m venv dist/trial
+	PATH="$(CURDIR)/dist/trial/bin" dist/trial/bin/python -m pip install -q --only-binary :all: "$$(ls dist/*.whl)[app]"
+	PATH="$(CURDIR)/dist/trial/bin" dist/trial/bin/python -I tests/smoke.py
+
+changelog: .venv/dev  ## collect changelog.d for a release: VERSION=0.2.0
+	@test -n "$(VERSION)" || { echo "name the release: make changelog VERSION=0.2.0"; exit 1; }
+	$(BIN)/towncrier build --yes --version "$(VERSION)"
 
 clean:  ## remove everything that was built
 	rm -rf .venv build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from linkwise.validity.dbcv import dbcv_score
     from linkwise.validity.s_dbw import s_dbw_score
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOME = {
     "COBRA": "active.cobra",
@@ -192,6 +192,10 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # told by git when linkwise was built
+        from importlib.metadata import version
+
+        return version("linkwise")
     if name not in _HOME:
         raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
     return getattr(import_module(f"linkwise.{_HOME[name]}"), name)

@@ -16,6 +16,10 @@ def main() -> None:
         print(f"linkwise {__version__}")
         return
     missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing and sys.argv[1:2] == ["doctor"]:
+        from linkwise.apps.doctor import main as doctor
+
+        sys.exit(doctor(sys.argv[2:]))
     if missing:
         sys.exit(_without(missing))
     from linkwise.apps.cli import app

@@ -122,6 +122,12 @@ def refuse_constraints_as_y(y: object) -> None:
         raise TypeError("the constraints came as y, which is ignored; name them: fit(X, constraints=...)")
 
 
+def refuse_weights(sample_weight: object) -> None:
+    """A score of constraints weighs these, not rows."""
+    if sample_weight is not None:
+        raise TypeError("score has no weights of rows; give weights to the constraints: must_link_weight=")
+
+
 def checked_constraints(constraints: object, X: Any) -> Constraints:
     """Constraints about the rows of X; empty ones for None."""
     n_rows = X.shape[0]

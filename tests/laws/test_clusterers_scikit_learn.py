@@ -91,6 +91,17 @@ def test_in_a_grid_search(entry, routing):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@each_inductive
+def test_a_pipeline_in_a_grid_search(entry):
+    steps = make_pipeline(StandardScaler(), entry.make(3, random_state=0))
+    name = f"{steps.steps[-1][0]}__n_clusters"
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(steps, {name: [3, 4]}, cv=3).fit(X, constraints=C)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    with pytest.raises(TypeError, match="must_link_weight"):
+        search.best_estimator_[-1].score(X, constraints=C, sample_weight=np.ones(len(X)))
+
+
 @routing
 @each_of_centers
 def test_clusterers_in_linkwise_s_own_searches(entry, routing):

@@ -552,6 +552,14 @@ def demo_command(
     demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session, terminal=terminal)
 
 
+@app.command("doctor")
+def doctor_command(as_json: Json = False) -> None:
+    """Tell what is installed here, and whether linkwise can do its work."""
+    from linkwise.apps.doctor import doctor
+
+    raise typer.Exit(doctor(as_json=as_json))
+
+
 def _reading(
     id_column: str | None,
     columns: str | None,

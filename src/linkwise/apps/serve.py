@@ -112,8 +112,11 @@ def _tell(project: Project) -> None:
 # ---------------------------------------------------------------- whether there is a browser
 def can_open() -> bool:
     """Whether a person sits here before a screen with a browser."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
+    return sys.stdin.isatty() and sys.stdout.isatty() and has_browser()
+
+
+def has_browser() -> bool:
+    """Whether there is a screen with a browser."""
     screen = sys.platform in ("darwin", "win32") and "SSH_CONNECTION" not in os.environ
     if not (screen or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False

@@ -39,7 +39,7 @@ from linkwise.cluster.common.columns import columns_of
 from linkwise.cluster.common.growing import Problem, searched
 from linkwise.cluster.common.linked import linked_rows, pairs_that_follow
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, refuse_weights
 from linkwise.learner import Labels, Progress
 
 
@@ -240,7 +240,18 @@ class ClusILC(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.predict(checked_rows(X, self, reset=False))
 
-    def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
         labels = self.predict(X)
         return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))

@@ -3,6 +3,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+def simd() -> str: ...
 def lloyd(
     X: NDArray[Any],
     starts: NDArray[np.float64],

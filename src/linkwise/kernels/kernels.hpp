@@ -15,6 +15,7 @@
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 // One machine-code version per x86-64 level, chosen when the module is loaded. It goes on plain
 // functions; what they call must be a LINKWISE_INLINE template, so that it is compiled within each.
+#define LINKWISE_LEVELS 1
 #define LINKWISE_SIMD __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define LINKWISE_SIMD

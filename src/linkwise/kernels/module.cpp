@@ -1,8 +1,19 @@
 // The extension module: each kernel lives in a file of its own and registers itself here.
 #include "kernels.hpp"
 
+// The version of the code that runs on this machine.
+static const char* simd() {
+#ifdef LINKWISE_LEVELS
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+    if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+#endif
+    return "baseline";
+}
+
 NB_MODULE(_kernels, m) {
     m.doc() = "Compiled kernels of linkwise: arrays in, arrays out.";
+    m.def("simd", &simd);
     linkwise::register_lloyd(m);
     linkwise::register_two_means(m);
     linkwise::register_plusplus(m);

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.inputs import checked_constraints, checked_rows, refuse_weights, seed_of
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
 from linkwise.select.choice import next_best, ranked, reported, satisfied
@@ -245,7 +245,18 @@ class COBS(ClusterMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         return self._rule(rows, parallel.n_threads())
 
-    def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
         labels = self.predict(X)
         return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from linkwise.cluster.common.base import noise_alone
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows
+from linkwise.inputs import checked_constraints, checked_rows, refuse_weights
 from linkwise.learner import Labels, Progress
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
@@ -151,8 +151,19 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         return labels
 
     @available_if(_can_predict)
-    def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
         labels = self.predict(X)
         return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))
 

@@ -18,7 +18,13 @@ from linkwise.closure import chain_in_words, shortest_chain
 from linkwise.cluster.common import points
 from linkwise.constraints import Constraints, constraint_score
 from linkwise.errors import DataError, InfeasibleConstraintsError
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
+from linkwise.inputs import (
+    checked_constraints,
+    checked_rows,
+    refuse_constraints_as_y,
+    refuse_weights,
+    seed_of,
+)
 from linkwise.learner import Labels, Progress
 
 
@@ -139,8 +145,19 @@ class CenteredClusterer(ConstrainedClusterer):
     def _new_rows(self, X: ArrayLike) -> Any:
         return checked_rows(X, self, sparse=self.sparse, reset=False)
 
-    def score(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
         check_is_fitted(self)
         rows = self._new_rows(X)
         return constraint_score(self._nearest(rows), checked_constraints(constraints, rows))
