@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     data = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     folder = options.out or (RESULTS / "quick" if options.quick else RESULTS)
     (folder / "report").mkdir(parents=True, exist_ok=True)
-    sections = wanted(options.only, quick=options.quick)
+    sections, shown = (wanted(only, quick=options.quick) for only in (options.only, None))
     state_file = folder / "report" / "state.json"
     state: dict[str, Any] = json.loads(state_file.read_text()) if state_file.exists() else {}
     now = code()
@@ -94,14 +94,14 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         state[section.name] = measured(section, given, folder, {"code": now})
         state_file.write_text(json.dumps(state, indent=1))
-        write_page(folder, sections, state)
-    told = write_page(folder, sections, state)
+        write_page(folder, shown, state)
+    told = write_page(folder, shown, state)
     print(f"{folder / 'report' / 'index.html'}: {told}")
     return 0
 
 
 def wanted(only: str | None, *, quick: bool) -> list[Section]:
-    """The sections that are measured and shown."""
+    """Sections by their names, or all."""
     known = {section.name: section for section in all_sections() if section.quick is not None or not quick}
     names = list(known) if only is None else only.split(",")
     unknown = [name for name in names if name not in known]

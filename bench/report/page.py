@@ -52,7 +52,7 @@ def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any])
         compared, missed = compared + of, missed + len(wrong)
         index.append(index_line(section, of, len(wrong), there=bool(there)))
         bodies.append(body_of(section, there, wrong, state.get(section.name)))
-    told = f"{compared - missed} of {compared} figures are reached"
+    told = f"{compared - missed} of {compared} rows of figures are reached"
     told += f"; {absent} of {len(sections)} parts are not measured" if absent else ""
     page = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>linkwise: what is measured</title>"
@@ -65,7 +65,8 @@ def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any])
 
 
 def index_line(section: Section, compared: int, missed: int, *, there: bool) -> str:
-    state = "not measured" if not there else f"{compared - missed} of {compared} reached" if compared else ""
+    reached = f"{compared - missed} of {compared} rows reached" if compared else ""
+    state = reached if there else "not measured"
     kind = ' class="why"' if missed else " class=small"
     return f'<li><a href="#{section.name}">{escape(section.title)}</a> <span{kind}>{state}</span></li>'
 
@@ -82,7 +83,8 @@ def body_of(
     measured = ""
     if held is not None:
         where = ", ".join(f"{key} {value}" for key, value in held["machine"].items())
-        ended = f"ended {held['ended']} after {held['seconds']:.0f} s, code {held['code']}"
+        how = "ended" if held["status"] in (0, 1) else f"broke off with status {held['status']}"
+        ended = f"{how} {held['ended']} after {held['seconds']:.0f} s, code {held['code']}"
         measured = f"<br>{ended}; {escape(where)}"
     parts.append(f"<p class=small><code>python -m {escape(' '.join(command))}</code>{measured}</p>")
     return "".join(parts)

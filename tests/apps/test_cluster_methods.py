@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.apps.clusterers import FIND_K, METHODS, WITHOUT_SEED
+from linkwise.apps.clusterers import FIND_K, MAY_FIND_K, METHODS, WITHOUT_SEED
 from linkwise.cluster.common.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
 
@@ -57,7 +57,7 @@ def test_the_methods_are_in_the_help(linkwise):
     said = " ".join(linkwise("cluster", "--help").stdout.split())
     assert "|".join(METHODS) in said.replace(" ", "")
     assert "--clusters K" in said
-    assert "with clusilc the most; cobs and fosc find it, the others must be told" in said
+    assert "with clusilc the most; cobs and fosc find it, cosc may, the others must be told" in said
 
 
 @each_method
@@ -99,7 +99,7 @@ def test_fosc_leaves_rows_out(lonely, tmp_path, linkwise):
     assert clusters_in(done.stdout) == [0] * 9 + [1] * 9 + [-1] * 3
     assert "Clustered by FOSC (min_samples = 4). It satisfies 2 of 3 pairs." in words(done)
     assert "2 clusters of 18 rows 0 9" in words(done)
-    assert "3 rows in no cluster, which stand as -1." in words(done)
+    assert "In no cluster, with the label -1: 3 rows." in words(done)
     told = json.loads(linkwise("cluster", lonely, *options, "--json").stdout.splitlines()[-1])
     assert (told["clusters"], told["in_none"], told["satisfied"]) == ([9, 9], 3, 2)
     assert told["parameters"] == {"min_samples": 4}
@@ -186,7 +186,14 @@ def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
         assert "cobs finds the number of clusters itself; leave --clusters 3 out, or choose" in words(done)
 
 
-@each_method
+def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
+    done = linkwise("cluster", fruit.path, "--method", "cosc")
+    assert done.exit_code == 0
+    found = len({line.split(",")[1] for line in done.stdout.splitlines()[1:]})
+    assert f"Clustered by COSC (n_clusters = {found})." in words(done)
+
+
+@pytest.mark.parametrize("method", [name for name in TOLD if name not in MAY_FIND_K])
 def test_others_must_be_told(fruit, linkwise, method):
     done = linkwise("cluster", fruit.path, "--method", method)
     assert (done.exit_code, done.stdout) == (2, "")

@@ -31,7 +31,10 @@ def test_a_line_for_each_set_and_number_of_pairs(monkeypatch, tmp_path, capsys):
         "wine": "0.53",
     }
     for n, line in zip(fosc.PAIRS, lines[-3:], strict=True):
-        for way in fosc.FIELDS[3:]:
+        for way in fosc.FIELDS[3:-1]:
             of_sets = [float(one[way]) for one in lines[:6] if one["pairs"] == str(n)]
             assert float(line[way]) == pytest.approx(np.mean(of_sets), abs=0.011)
+    for line in lines:
+        lower = line["paper"] and float(line["optics, larger, nearest"]) < float(line["paper"]) - 0.0501
+        assert line["reached"] == ("" if not line["paper"] else "no" if lower else "yes")
     assert "hdbscan, larger, nearest" in capsys.readouterr().out

@@ -80,7 +80,7 @@ def test_the_page_marks_what_is_missed_and_says_why(tmp_path):
     (section,) = [s for s in sections.sections() if s.name == "cobs_table3"]
     told = page.write_page(tmp_path, [section], {})
     html = (tmp_path / "report" / "index.html").read_text()
-    assert told == "1 of 2 figures are reached"
+    assert told == "1 of 2 rows of figures are reached"
     assert 'class="number missed">0.24 (0.32) *<' in html
     assert 'class="number missed">0.60' not in html
     assert "Missed: wine: dbscan_DBCV 0.24 (0.32) *. The paper leaves open" in html
@@ -120,3 +120,18 @@ def test_tables_are_drawn(tmp_path):
 def test_no_such_section(tmp_path):
     with pytest.raises(SystemExit, match="no section kin; there are active, cobras"):
         report.main(["--only", "kin", "--out", str(tmp_path)])
+
+
+def test_what_broke_off_is_told(ran, tmp_path):
+    (tmp_path / "fosc").mkdir()
+    (tmp_path / "fosc" / "fosc.csv").write_text("task,reached\nwine,yes\n")
+    ran.say(137)
+    report.main(["--only", "fosc", "--out", str(tmp_path)])
+    html = (tmp_path / "report" / "index.html").read_text()
+    assert "broke off with status 137" in html
+
+
+def test_the_page_holds_all_sections_whatever_is_measured(ran, tmp_path):
+    report.main(["--only", "fosc", "--out", str(tmp_path)])
+    html = (tmp_path / "report" / "index.html").read_text()
+    assert all(f'<h2 id="{section.name}">' in html for section in sections.sections())

@@ -176,3 +176,9 @@ def test_no_hierarchy(hierarchy, error, words):
 def test_what_is_refused(more, error, words):
     with pytest.raises(error, match=words):
         lw.extract(linkage(X), **more)
+
+
+@pytest.mark.parametrize("node", [0.7, np.nan, np.inf])
+def test_nodes_are_whole_numbers(node):
+    with pytest.raises(lw.DataError, match="whole numbers"):
+        lw.extract(np.array([[node, 1, 1.0, 2]]))

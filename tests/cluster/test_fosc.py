@@ -167,3 +167,17 @@ def test_searches_choose_its_min_samples(search):
     alone = lw.FOSC(**found.best_params_).fit(X, constraints=constraints)
     np.testing.assert_array_equal(found.labels_, alone.labels_)
     assert found.violations_ == alone.violations_
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e9])
+def test_a_factor_of_all_weights_changes_nothing(factor):
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 40, random_state=0)
+    weights = {
+        "must_link_weight": np.full(len(c.must_link), factor),
+        "cannot_link_weight": np.full(len(c.cannot_link), factor),
+    }
+    other = lw.Constraints(len(X), c.must_link, c.cannot_link, **weights)
+    np.testing.assert_array_equal(
+        lw.FOSC().fit(X, constraints=c).labels_, lw.FOSC().fit(X, constraints=other).labels_
+    )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_wine, make_blobs
 
 import linkwise as lw
 from linkwise.cluster.common import neighbour_graph as module
@@ -67,3 +67,19 @@ def test_in_parts_the_distances_are_the_same(monkeypatch):
     whole = graph_of(X, 5)
     monkeypatch.setattr(module, "CELLS", 30)
     np.testing.assert_array_equal(graph_of(X, 5), whole)
+
+
+@pytest.mark.parametrize("sigma", [1e-300, 1e-150, 1e150, 1e300])
+def test_any_width_will_do(sigma):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    weights = neighbour_graph(X, lw.Constraints(12), 2, sigma).weights
+    assert connected_components(weights, directed=False)[0] == 1
+    assert np.isfinite(weights.data).all()
+    assert (weights.data > 0).all()
+
+
+@pytest.mark.parametrize("unit", [0.1, 1e3, 1e100])
+def test_another_unit_makes_no_other_graph(unit):
+    X = load_wine().data
+    one, other = (neighbour_graph(rows, lw.Constraints(178), 10).weights for rows in (X, X * unit))
+    assert (one != other).nnz == 0

@@ -82,3 +82,8 @@ def test_pairs_lead_to_another_clustering_of_the_same_rows():
 def test_no_such_setting(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.SPCL(**{"n_clusters": 2, setting: value}).fit(np.eye(3))
+
+
+def test_one_eigenvector_tells_nothing():
+    with pytest.raises(ValueError, match=r"n_components=1.*2 or more"):
+        lw.SPCL(2, n_components=1).fit(np.arange(10.0)[:, None])

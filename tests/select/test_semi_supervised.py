@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
@@ -122,3 +123,31 @@ def test_other_constraints_make_another_pool_in_the_cache(tmp_path):
     for seed in (0, 1, 0):
         lw.COBS(**settings).fit(X, constraints=lw.Constraints.sample(y, 40, seed))
     assert len(list(tmp_path.glob("*.npz"))) == 2
+
+
+def test_few_distinct_rows_have_few_clusters():
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], 30, axis=0)
+    known = lw.Constraints(60, must_link=[(0, 1)], cannot_link=[(0, 59)])
+    model = lw.COBS(pool="semi-supervised", preset="quick", random_state=0).fit(rows, constraints=known)
+    assert model.n_clusters_ == 2
+
+
+def test_added_clusterers_may_take_constraints_or_not():
+    known = lw.Constraints.sample(y, 40, 0)
+    extra = [
+        (KMeans(n_init=1), {"n_clusters": [3]}),
+        (lw.PCKMeans(), {"n_clusters": [3], "random_state": [0]}),
+    ]
+    model = semi_supervised(extra=extra, random_state=0).fit(X, constraints=known)
+    made = {c.algorithm for c in model.pool_.candidates}
+    assert made == {"MPCKMeans", "FOSC", "COSC", "KMeans", "PCKMeans"}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [lw.COBS(preset=SMALL), lw.NumSatSearch(KMeans(n_init=1), {"n_clusters": [2]})],
+    ids=["COBS", "search"],
+)
+def test_constraints_are_not_taken_for_classes(model):
+    with pytest.raises(TypeError, match="constraints="):
+        model.fit(X, lw.Constraints.sample(y, 10, 0))

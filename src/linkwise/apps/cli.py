@@ -386,7 +386,8 @@ def cluster_command(
         typer.Option(
             min=1,
             metavar="K",
-            help="Number of clusters, with clusilc the most; cobs and fosc find it, the others must be told.",
+            help="Number of clusters, with clusilc the most; cobs and fosc find it, cosc may, the others "
+            "must be told.",
         ),
     ] = None,
     max_leaves: Annotated[

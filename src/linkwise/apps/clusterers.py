@@ -43,6 +43,7 @@ METHODS = {
     "clusilc": "ClusILC",
 }
 FIND_K = ("cobs", "fosc")  # those that find the number of clusters themselves
+MAY_FIND_K = ("clusilc", "cosc")  # those that need not be told
 WITHOUT_SEED = ("agglomerative", "fosc", "clusilc")  # those that draw nothing
 OF_COBS = {"preset": "paper", "noise": "cluster", "cache": None}  # options of cobs alone, and their defaults
 OWNERS = {**dict.fromkeys(OF_COBS, "cobs"), "max_leaves": "clusilc", "min_samples": "fosc"}
@@ -80,7 +81,7 @@ class Clustering:
                 f"{self.method} finds the number of clusters itself; leave --clusters {self.clusters} out, "
                 f"or choose --method {others}"
             )
-        if self.method not in (*FIND_K, "clusilc") and self.clusters is None:
+        if self.method not in (*FIND_K, *MAY_FIND_K) and self.clusters is None:
             raise WrongUse(
                 f"{self.method} must be told how many clusters there are: add --clusters K; "
                 "or take --method cobs, which finds the number itself"
@@ -154,7 +155,8 @@ def told_by_id(ids: Sequence[str] | None) -> Iterator[None]:
 def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
     """What a clusterer made."""
     told = next(name for name in ("n_clusters", "min_samples") if hasattr(model, name))
-    made = f"Clustered by {type(model).__name__} ({told} = {getattr(model, told)})."
+    value = getattr(model, told)
+    made = f"Clustered by {type(model).__name__} ({told} = {model.n_clusters_ if value is None else value})."
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
@@ -164,7 +166,7 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     parts.append(screen.cluster_bars(sizes(model), width=width))
     if n_noise := int((model.labels_ < 0).sum()):
-        parts.append(Text(f"{screen.count(n_noise, 'row')} in no cluster, which stand as -1."))
+        parts.append(Text(f"In no cluster, with the label -1: {screen.count(n_noise, 'row')}."))
     return parts
 
 

@@ -173,7 +173,15 @@ def _linkage(given: Any) -> Merges:
         raise TypeError(f"the hierarchy is a {type(given).__name__}; {KNOWN}") from None
     if matrix.ndim != 2 or matrix.shape[1] < 3:
         raise TypeError(f"the hierarchy is an array of shape {matrix.shape}; {KNOWN}")
-    return Merges(matrix[:, :2].astype(np.int64), matrix[:, 2].copy(), len(matrix) + 1)
+    nodes = matrix[:, :2]
+    wrong = np.flatnonzero((nodes != np.floor(nodes)).any(axis=1) | ~np.isfinite(nodes).all(axis=1))
+    if len(wrong):
+        at = wrong[0]
+        raise DataError(
+            f"merge {at} of the hierarchy joins {nodes[at].tolist()}; nodes are whole numbers: rows, and "
+            "n_rows + i for the i-th merge"
+        )
+    return Merges(nodes.astype(np.int64), matrix[:, 2].copy(), len(matrix) + 1)
 
 
 # ---------------------------------------------------------------- whether they are sound

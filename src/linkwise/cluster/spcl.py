@@ -104,6 +104,11 @@ class SPCL(ConstrainedClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
+        if self.n_components == 1 and k > 1:
+            raise ValueError(
+                "n_components=1, but the first eigenvector is the same for all rows; give 2 or more, or None "
+                f"for as many as clusters, {k}"
+            )
         told = progress or (lambda done, planned: None)
         graph = neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
         told(1, 3)

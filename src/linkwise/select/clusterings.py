@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import has_fit_parameter
 
 from linkwise import kernels, parallel
 from linkwise.cluster.common.kmeans import k_means_runs
@@ -158,7 +159,7 @@ def planned(
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers with the values of their parameters that are to be tried.
     constraints : Constraints, optional
-        About the rows. What is in `extra` then takes constraints, and is given these.
+        About the rows. Those of `extra` whose fit takes constraints are given these.
 
     Returns
     -------
@@ -261,7 +262,8 @@ def _of_graph(
 
 def _extra(work: Work, at: int) -> list[Made]:
     estimator, grid = work.extra[at]
-    told = {} if work.constraints is None else {"constraints": work.constraints}
+    takes = has_fit_parameter(estimator, "constraints")
+    told = {"constraints": work.constraints} if takes and work.constraints is not None else {}
     made = []
     for parameters in ParameterGrid(grid):
         labels = None

@@ -30,9 +30,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, refuse_weights, seed_of
+from linkwise.inputs import (
+    checked_constraints,
+    checked_rows,
+    refuse_constraints_as_y,
+    refuse_weights,
+    seed_of,
+)
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
+from linkwise.select.base_rows import base_rows
 from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.follow import of_all_rows
@@ -87,7 +94,8 @@ class COBS(ClusterMixin, BaseEstimator):
     parameters_ : dict
         With which parameters.
     n_tied_ : int
-        Number of distinct clusterings that satisfy as many constraints as `labels_`.
+        Number of distinct clusterings that satisfy as many constraints as `labels_`; with `split` of the half
+        that chooses, as below.
     n_fitting_ : int
         Number of distinct clusterings that satisfy all constraints.
     alternatives_ : list of Choice
@@ -188,13 +196,15 @@ class COBS(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        refuse_constraints_as_y(y)
         rows = checked_rows(X, self)
         wanted = checked_constraints(constraints, rows)
         seed = seed_of(self.random_state)
         preset, extra, told, choosing = checked_preset(self.preset), self.extra, None, wanted
         if self.pool == "semi-supervised":
             told, choosing = halves(wanted, seed) if self.split else (wanted, wanted)
-            preset, extra = NOTHING, [*clusterers(preset, seed, len(rows)), *extra]
+            clustered = len(base_rows(rows, self.max_rows, seed, parallel.n_threads()).rows)
+            preset, extra = NOTHING, [*clusterers(preset, seed, clustered), *extra]
         pool = build_pool(
             rows,
             preset,

@@ -221,8 +221,8 @@ def build_pool(
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers that are tried too, with the values of their parameters.
     constraints : Constraints, optional
-        About the rows of X. Then `extra` takes constraints, and clusters with what these say of the rows that
-        are clustered; they do not touch the rest of the pool.
+        About the rows of X. Those of `extra` whose fit takes constraints cluster with what these say of the
+        rows that are clustered; the rest of the pool does not hear of them.
     max_rows : int
         Of more distinct rows a sample of this size is clustered; the others follow its nearest row.
     progress : callable, optional

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from linkwise.cluster.common.base import noise_alone
 from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, refuse_weights
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, refuse_weights
 from linkwise.learner import Labels, Progress
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
@@ -96,6 +96,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         rows = checked_rows(X, self)
+        refuse_constraints_as_y(y)
         wanted = checked_constraints(constraints, rows)
         settings = list(ParameterGrid(self.param_grid))
         score = self._scorer(rows, wanted)

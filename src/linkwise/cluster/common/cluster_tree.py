@@ -126,9 +126,10 @@ class Worth(NamedTuple):
 
 
 def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
-    """What choosing each cluster satisfies; each constraint has two ends, each half of its weight.
+    """What choosing each cluster satisfies, as a share of all that can be.
 
-    A row that is noise is apart from all, other noise included.
+    Each constraint has two ends, each half of its weight. A row that is noise is apart from all, other noise
+    included.
     """
     m = len(tree.parent)
     depth = np.zeros(m, dtype=np.int64)
@@ -145,7 +146,8 @@ def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
     np.add.at(chosen, _common(tree.parent, depth, one, other), -2 * half)
     for cluster in range(m - 1, 0, -1):  # what is in a cluster is in all that hold it
         chosen[tree.parent[cluster]] += chosen[cluster]
-    return Worth(chosen, noise)
+    total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum() or 1.0
+    return Worth(chosen / total, noise / total)
 
 
 def _common(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:

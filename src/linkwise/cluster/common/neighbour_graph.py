@@ -26,6 +26,9 @@ from linkwise.constraints import Constraints
 Floats = NDArray[np.float64]
 
 SCALE = 4.0
+DIGITS = 9  # of logarithms of weights: what another unit changes in the last bits makes no other graph
+NARROWEST = 1e-100  # width of a Gaussian, in units of the rows
+FARTHEST = 1e12  # squared, in widths: beyond that an edge that joins parts weighs no less
 CELLS = 2**22  # differences that are looked at together
 
 
@@ -68,8 +71,10 @@ def neighbour_graph(
     k = min(n_neighbors, m - 1)
     ends, squares = _nearest(points, k)
     starts = np.repeat(np.arange(m), k)
-    width = _local(squares) if sigma is None else np.full(m, 2 * np.sqrt(2.0) * sigma / unit)
-    weights = np.exp(-SCALE * squares / width[:, None] ** 2)
+    width = _local(squares)
+    if sigma is not None:
+        width[:] = np.clip(2 * np.sqrt(2.0) * sigma / unit, NARROWEST, 1 / NARROWEST)
+    weights = np.exp(-np.round(SCALE * squares / width[:, None] ** 2, DIGITS))
     edges = sp.csr_array((weights.ravel(), (starts, ends.ravel())), shape=(m, m))
     edges.eliminate_zeros()
     return NeighbourGraph(_connected(sp.csr_array(edges.maximum(edges.T)), points, width), node)
@@ -122,7 +127,8 @@ def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_a
         one, other = np.array(links).T
         squares = ((points[one] - points[other]) ** 2).sum(axis=1)
         near = width[one] * width[other]
-        weight = np.exp(-SCALE) * near / np.maximum(squares, near)
+        farther = np.divide(squares, near, out=np.ones(len(near)), where=squares > near)
+        weight = np.exp(-SCALE - np.round(np.log(np.minimum(farther, FARTHEST)), DIGITS))
         bridges = sp.csr_array((weight, (one, other)), shape=weights.shape)
         weights = sp.csr_array(weights.maximum(bridges.maximum(bridges.T)))
 
