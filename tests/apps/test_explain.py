@@ -14,15 +14,24 @@ def words(text):
 
 
 @pytest.fixture
-def asked(linkwise, fruit):
-    """A session in which the truth answered until nothing was left to ask."""
+def asked(linkwise, fruit, kept):
+    """A session in which the truth answered until nothing was left to ask; asked once, then copied."""
     path, said = fruit.path, ""
-    while True:
+    while not kept:
         done = linkwise("ask", path, "--json", said=said)
         questions = [json.loads(line) for line in done.stdout.splitlines() if '"question"' in line]
         if not questions or json.loads(done.stdout.splitlines()[-1])["reason"] == "exhausted":
-            return fruit
-        said = fruit.same(*questions[-1]["ids"]) + "\n"
+            kept.append(fruit.session.read_bytes())
+        else:
+            said = fruit.same(*questions[-1]["ids"]) + "\n"
+    fruit.session.write_bytes(kept[0])
+    return fruit
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """The bytes of that session's file, once it is there."""
+    return []
 
 
 def test_rules_of_a_session(linkwise, asked):

@@ -17,8 +17,11 @@ def wine(served):
     return served(bundled), bundled
 
 
-def test_whole_session_by_keyboard(served, browse):
-    bundled = Bundled("iris")
+def test_the_end_of_a_session_by_keyboard(served, browse):
+    whole = Bundled("iris")
+    while (question := whole.session.question) is not None:
+        whole.session.answer(whole.oracle(question.first, question.second))
+    bundled = Bundled("iris", answers=whole.n_answers - 25)
     page = browse(served(bundled))
     while page.locator(".lw-finish").is_hidden():
         press(page, by_truth(page, bundled))

@@ -84,6 +84,9 @@ def test_no_such_setting(setting, value):
         lw.SPCL(**{"n_clusters": 2, setting: value}).fit(np.eye(3))
 
 
-def test_one_eigenvector_tells_nothing():
-    with pytest.raises(ValueError, match=r"n_components=1.*2 or more"):
-        lw.SPCL(2, n_components=1).fit(np.arange(10.0)[:, None])
+def test_two_eigenvectors_are_taken_at_least():
+    """The first is the same for all rows."""
+    X, _ = make_moons(100, noise=0.05, random_state=0)
+    one, two = (lw.SPCL(2, n_components=n, random_state=0).fit(X) for n in (1, 2))
+    assert one.n_clusters_ == 2
+    np.testing.assert_array_equal(one.labels_, two.labels_)

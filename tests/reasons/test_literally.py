@@ -178,9 +178,9 @@ def test_a_picture_takes_names_as_they_are(tmp_path):
 
 
 def test_very_deep_trees_can_be_written():
-    codes = np.arange(900)
+    codes = np.arange(600)
     frame = pd.DataFrame({"c": [f"w{c}" for c in np.tile(codes, 2)]})
-    found = lw.explain(np.tile(codes % 7, 2), from_frame(frame, columns=["c"]), max_leaves=850, fidelity=1.0)
+    found = lw.explain(np.tile(codes % 7, 2), from_frame(frame, columns=["c"]), max_leaves=560, fidelity=1.0)
     assert len(json.loads(found.to_json())["tree"]) == 2 * len(found.rules) - 1
 
 

@@ -104,16 +104,11 @@ class SPCL(ConstrainedClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        if self.n_components == 1 and k > 1:
-            raise ValueError(
-                "n_components=1, but the first eigenvector is the same for all rows; give 2 or more, or None "
-                f"for as many as clusters, {k}"
-            )
         told = progress or (lambda done, planned: None)
         graph = neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
         told(1, 3)
         affinity = overwritten(graph.weights, graph.node, constraints)
-        placed = embedding(affinity, min(self.n_components or k, affinity.shape[0]))
+        placed = embedding(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
         told(2, 3)
         labels = k_means(placed, k, seed, n_init=self.n_init).labels
         told(3, 3)
