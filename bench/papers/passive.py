@@ -64,6 +64,8 @@ COLUMNS = (
 MOST_NAMED = 3  # methods that are named for a set
 CLOSE = 0.01  # of ARI: how far from the best they are at most
 Group = tuple[str, str, str]  # origin, task, method
+REFUSED = "refused"
+NOTHING = {"ari": "", "satisfied": "", "n_clusters": "", "fell_back": "", "failed": ""}
 
 
 def methods() -> dict[str, Callable[[int, int], Any]]:
@@ -105,7 +107,9 @@ def measure(cell: Cell, place: Place) -> Row:
     try:
         labels, told = clustered(method, task, constraints, int(run), of_origin)
     except lw.InfeasibleConstraintsError as error:  # it never is: the classes satisfy all
-        return {"ari": "", "satisfied": "", "n_clusters": "", "fell_back": "", "failed": str(error)}
+        return NOTHING | {"failed": str(error)}
+    except lw.DataError as error:  # too many rows for this method
+        return NOTHING | {"failed": f"{REFUSED}: {error}"}
     return {
         "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
         "satisfied": f"{lw.constraint_score(labels, constraints):.4f}",
@@ -234,7 +238,7 @@ def line_of(group: Group, rows: Sequence[Row]) -> tuple[str, ...]:
         reached(mean, target),
         kept,
         str(fell_back),
-        str(len(rows) - len(done)),
+        str(sum(bool(row["failed"]) and not row["failed"].startswith(REFUSED) for row in rows)),
     )
 
 
@@ -257,7 +261,7 @@ def side_by_side(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """One line for each set, methods in columns; a star marks a miss."""
     by_task: dict[tuple[str, str], list[str]] = {}
     for origin, task, _, ari, _, target, held, *_ in lines:
-        text = ari + (f" ({target})" if target else "") + (" *" if held == "no" else "")
+        text = ari.replace("nan", "") + (f" ({target})" if target else "") + (" *" if held == "no" else "")
         by_task.setdefault((origin, task), []).append(text)
     return [(*task, *texts) for task, texts in by_task.items()]
 

@@ -91,6 +91,18 @@ def test_an_impossible_run_is_a_failure(small, tmp_path, monkeypatch):
     assert passive.tell_misses([line]) == 1
 
 
+def test_rows_that_a_method_refuses_are_no_failure(small, tmp_path, monkeypatch):
+    def refused(*given):
+        raise lw.DataError("at most 2000 rows")
+
+    monkeypatch.setattr(passive, "clustered", refused)
+    row = passive.measure(("scikit-learn", "iris", "PCP", "50", "0"), Place(data.Source(), tmp_path))
+    line = passive.line_of(("scikit-learn", "iris", "PCP"), [row, row])
+    assert (row["ari"], line[-1]) == ("", "0")
+    assert passive.side_by_side([line]) == [("scikit-learn", "iris", "")]
+    assert passive.tell_misses([line]) == 0
+
+
 @pytest.mark.parametrize(
     ("ours", "target", "told"),
     [(0.72, 0.74, "yes"), (0.714, 0.74, "no"), (np.nan, 0.7, "no"), (0.1, None, "")],
