@@ -21,6 +21,7 @@ Nodes = NDArray[np.int64]
 Heights = NDArray[np.float64]
 Ties = Literal["stability", "larger"]
 ROUNDING = 1e-12  # of sums in another order
+EQUAL = 1e-9  # shares of all constraints that differ by less are the same
 
 
 class ClusterTree(NamedTuple):
@@ -175,12 +176,13 @@ def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
     best: list[tuple[float, float]] = [(0.0, 0.0)] * len(children)
     stays = [False] * len(children)
     for cluster in range(len(children) - 1, -1, -1):
-        own = (round(float(worth.chosen[cluster]), 9), float(tree.stability[cluster]))
+        own = (float(worth.chosen[cluster]), float(tree.stability[cluster]))
         below = (
-            round(float(worth.noise[cluster]) + sum(best[child][0] for child in children[cluster]), 9),
+            float(worth.noise[cluster]) + sum(best[child][0] for child in children[cluster]),
             sum(best[child][1] for child in children[cluster]),
         )
-        better = own[0] > below[0] or (own[0] == below[0] and own[1] >= below[1] * (1 - ROUNDING))
+        more = own[0] - below[0]  # shares of all constraints
+        better = more > EQUAL or (more > -EQUAL and own[1] >= below[1] * (1 - ROUNDING))
         stays[cluster] = not children[cluster] or (better and (cluster > 0 or whole))
         best[cluster] = own if stays[cluster] else below
     found, open_ = [], [0]
