@@ -14,8 +14,8 @@ help:  ## this list
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
 
-test: .venv/dev  ## all tests, on all cores; ARGS goes to pytest
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+test: .venv/dev  ## all tests, on all cores and one worker more, since some wait; ARGS goes to pytest
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') --dist loadfile $(ARGS)
 
 lint: .venv/dev  ## ruff, and the layers of imports
 	$(BIN)/ruff check src tests bench docs examples
