@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args
 
 Backend = Literal["serial", "loky", "dask"]
@@ -29,6 +31,26 @@ def n_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Within it BLAS has one thread: sums are then the same for any number, and small products are faster.
+
+    Returns
+    -------
+    context manager
+    """
+    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries of this process that have threads; to look for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401, it brings its own
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def mapped(

@@ -14,6 +14,7 @@ from linkwise.cluster import mpckmeans as ours
 from linkwise.cluster.common import metrics as learned
 from linkwise.cluster.common import priced
 from linkwise.learner import rng_at
+from linkwise.parallel import one_blas_thread
 from reference import mpckmeans as paper
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -21,9 +22,9 @@ KINDS = [(kind, per_cluster) for kind in ("full", "diagonal") for per_cluster in
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_blas_thread():
+def one_thread():
     """As in fit: the parts are called by themselves here."""
-    with ours._threads().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         yield
 
 

@@ -15,7 +15,6 @@ represented by the rows nearest to the centres of small clusters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,12 +22,12 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels, parallel
 from linkwise.active.neighbourhoods import distinct_points
 from linkwise.cluster.common.kmeans import k_means_runs
 from linkwise.learner import rng_at
+from linkwise.parallel import one_blas_thread
 
 MOST_ITEMS = 2000  # distinct rows up to which each is an item of its own
 SMALL_CLUSTERS = 1000  # items beyond that
@@ -112,7 +111,7 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
 def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The rows of `in_units` as they are, with columns of unit variance, and whitened."""
     spread = rows.std(axis=0)
-    with one_thread():
+    with one_blas_thread():
         left, singular, _ = np.linalg.svd(rows, full_matrices=False)
     strong = singular > WHITENED * singular[0]
     if not strong.any():
@@ -145,7 +144,7 @@ def mean_kernel(
         return np.ones((n, n), dtype=np.float32)
     total = np.zeros((n, n), dtype=np.float32)  # of this and of all arrays only the lower triangle counts
     work = np.empty((n, n), dtype=np.float32)
-    with one_thread():
+    with one_blas_thread():
         for number, view in enumerate(views):
             _add_kernels(total, view, seed, number, work)
             step()
@@ -304,7 +303,7 @@ def silhouettes(rows: NDArray[np.float64], labels: list[NDArray[np.int32]]) -> l
     """The mean silhouette (Rousseeuw 1987) of each clustering; their sums of distances are one product."""
     member = one_hot(labels)
     sums = np.empty(member.shape)
-    with one_thread():
+    with one_blas_thread():
         squares = squared_distances(rows)
         for a in range(0, len(rows), BLOCK):
             sums[a : a + BLOCK] = np.sqrt(squares[a : a + BLOCK]) @ member
@@ -325,14 +324,3 @@ def _silhouette(sums: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
     width = np.divide(outside - inside, most, out=np.zeros_like(most), where=most > 0)
     width[count[labels] == 1] = 0
     return float(width.mean())
-
-
-# ---------------------------------------------------------------- threads
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_thread() -> Any:
-    """Products on one thread: sums are then the same for any number, and a busy machine is no matter."""
-    return _libraries().limit(limits=1, user_api="blas")

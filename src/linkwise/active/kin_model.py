@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
 
-from linkwise.active.kernel_views import Matrix, Rows, one_thread
+from linkwise.active.kernel_views import Matrix, Rows
+from linkwise.parallel import one_blas_thread
 
 RIDGE = 0.05
 LIKE = 0.15  # width of the Gaussian by which coverages are alike
@@ -83,25 +84,25 @@ class Model:
     def _factor(self) -> tuple[Table, bool]:
         """Cholesky factor of K_LL + λI."""
         among = self._there[:, self.known.items]
-        with one_thread():
+        with one_blas_thread():
             root, lower = cho_factor(among + RIDGE * np.eye(len(among)), lower=True)
         return root, lower
 
     @cached_property
     def inverse(self) -> Table:
         """(K_LL + λI)⁻¹."""
-        with one_thread():
+        with one_blas_thread():
             return np.asarray(cho_solve(self._factor, np.eye(len(self.known.items))))
 
     @cached_property
     def _weight(self) -> Table:
-        with one_thread():
+        with one_blas_thread():
             return np.asarray(cho_solve(self._factor, self._member))
 
     @cached_property
     def score(self) -> Table:
         """(n, k) how far the known items speak for each neighbourhood."""
-        with one_thread():
+        with one_blas_thread():
             return np.asarray(self._there.T @ self._weight)
 
     @cached_property
@@ -122,7 +123,7 @@ class Model:
         alike : ndarray of shape (n,)
             Its kernel to all items.
         """
-        with one_thread():
+        with one_blas_thread():
             told = self._there.T @ cho_solve(self._factor, alike[self.known.items])
         left = alike - told
         return np.asarray(left / (left[item] + RIDGE))
@@ -207,7 +208,7 @@ class Covariance:
         if items:
             there = self._kernel[items].astype(np.float64)
             among = there[:, items] + RIDGE * np.eye(len(items))
-            with one_thread():
+            with one_blas_thread():
                 root = np.linalg.cholesky(among)
                 half = solve_triangular(root, there, lower=True).astype(np.float32)
                 blas.sgemm(-1, half, half, 1, self._now.T, trans_a=1, overwrite_c=1)
@@ -216,14 +217,14 @@ class Covariance:
         """One item more: a change of rank one, in place."""
         assert self._now is not None
         column = self._now[item].copy()
-        with one_thread():
+        with one_blas_thread():
             blas.sger(-1 / (float(column[item]) + RIDGE), column, column, a=self._now.T, overwrite_a=1)
 
     def explained(self, items: Rows, weight: Table) -> Table:
         """How much each item, if asked about next, would lessen the weighted uncertainty of all."""
         now = self.given(items)
         amount, total = weight.astype(np.float32), np.empty(len(now))
-        with one_thread():
+        with one_blas_thread():
             for a in range(0, len(now), 256):
                 total[a : a + 256] = np.square(now[a : a + 256]) @ amount
         gain: Table = total / (now.diagonal().astype(np.float64) + RIDGE)

@@ -54,7 +54,7 @@ from linkwise.cluster.common.rounds import PASSES, Rounds, combined, label_type
 from linkwise.cluster.common.weak_learner import Pairs, pairs_of
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
-from linkwise.metric.base import one_thread
+from linkwise.parallel import one_blas_thread
 
 MOST_COMPONENTS = 10  # where their number is not given
 TOL = 1e-4  # of k-means
@@ -150,7 +150,7 @@ class BoostCluster(ConstrainedClusterer):
         starts = list(points.starts(X, k, seed, self.n_init))
         rounds = None
         if constraints.n_constraints:
-            with one_thread():
+            with one_blas_thread():
                 rounds = self._rounds(X, pairs_of(constraints), k, seed, progress)
         self.fell_back_ = rounds is None and constraints.n_constraints > 0
         if rounds is None:

@@ -35,15 +35,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linkwise import parallel
+from linkwise.cluster.common.base import ScoredByConstraints
 from linkwise.cluster.common.columns import columns_of
 from linkwise.cluster.common.growing import Problem, searched
 from linkwise.cluster.common.linked import linked_rows, pairs_that_follow
-from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, refuse_weights
+from linkwise.constraints import Constraints
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
 from linkwise.learner import Labels, Progress
 
 
-class ClusILC(ClusterMixin, BaseEstimator):
+class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     """A clustering tree that fits the rows and the constraints.
 
     Parameters
@@ -101,7 +102,6 @@ class ClusILC(ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True, "sample_weight": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
@@ -239,19 +239,3 @@ class ClusILC(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.tree_.predict(checked_rows(X, self, reset=False))
-
-    def score(
-        self,
-        X: ArrayLike,
-        y: object = None,
-        *,
-        constraints: Constraints | None = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
-
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
-        """
-        refuse_weights(sample_weight)
-        labels = self.predict(X)
-        return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))

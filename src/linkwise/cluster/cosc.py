@@ -37,13 +37,13 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster.common.base import ConstrainedClusterer
-from linkwise.cluster.common.eigenpairs import one_blas_thread
 from linkwise.cluster.common.neighbour_graph import NeighbourGraph, neighbour_graph
 from linkwise.cluster.common.parting import divided, embedded, halved, merged, recut, settled, value_of
 from linkwise.cluster.common.ratio_cut import Balance, CutProblem
 from linkwise.cluster.common.walk import eigenvalues, embedding
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
+from linkwise.parallel import one_blas_thread
 
 MOST_CLUSTERS = 10  # that are looked for
 

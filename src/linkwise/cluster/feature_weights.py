@@ -56,7 +56,7 @@ from linkwise.cluster.common.weighing import (
 )
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
-from linkwise.metric.base import one_thread
+from linkwise.parallel import one_blas_thread
 from linkwise.validity.s_dbw import s_dbw
 
 LEAST_OF_A_ROUND = 30  # evaluations
@@ -313,7 +313,7 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     away = X - mean
     if svd == "none":
         return mean, np.eye(X.shape[1])
-    with one_thread():
+    with one_blas_thread():
         values, directions = np.linalg.svd(np.linalg.qr(away, mode="r"))[1:]
     rank = max(1, int((values > values[0] * max(X.shape) * np.finfo(np.float64).eps).sum()))
     directions = directions[:rank]
@@ -326,7 +326,7 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
 
 def projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
     """(n, m) rows in their dimensions."""
-    with one_thread():
+    with one_blas_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)
 

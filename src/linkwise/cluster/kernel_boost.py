@@ -51,7 +51,7 @@ from linkwise.cluster.common.priced import plain_k_means, plain_where_better
 from linkwise.cluster.common.weak_learner import Pairs, pairs_of
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
-from linkwise.metric.base import one_thread
+from linkwise.parallel import one_blas_thread
 
 PASSES, TOL = 300, 1e-4  # of k-means
 _SUREST = 1 - 1e-3
@@ -138,7 +138,7 @@ class KernelBoost(CenteredClusterer):
         starts = list(points.starts(X, k, seed, self.n_init))
         rounds: list[Round] = []
         seen = prepared(X, standardized=True)
-        with one_thread():
+        with one_blas_thread():
             if constraints.n_constraints:
                 rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)
             self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
@@ -165,7 +165,7 @@ class KernelBoost(CenteredClusterer):
     def _nearest(self, X: NDArray[Any]) -> Labels:
         if not self._rounds:
             return points.nearest(X, self._centers)[0]
-        with one_thread():
+        with one_blas_thread():
             return points.nearest(features(self._rounds, self._seen.of(X)), self._centers)[0]
 
     def _boosted(

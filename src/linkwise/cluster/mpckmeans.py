@@ -30,14 +30,12 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 
 from __future__ import annotations
 
-from functools import cache
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import ThreadpoolController
 
 from linkwise import kernels
 from linkwise.cluster.common import icm, points, priced
@@ -65,6 +63,7 @@ from linkwise.cluster.common.points import Centers
 from linkwise.cluster.common.priced import Run
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
+from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -175,7 +174,7 @@ class MPCKMeans(CenteredClusterer):
         if constraints.n_constraints == 0:
             return self._keep(priced.plain_k_means(X, unconstrained, *stop), metrics)
         # sums do not depend on the number of threads: BLAS has one
-        with _threads().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
             views = self._views(problem, constraints, metrics, k, seed)
             bound = self.tol * variance * varying / X.shape[1]
@@ -210,13 +209,8 @@ class MPCKMeans(CenteredClusterer):
         return labels
 
     def _nearest(self, X: Any) -> Labels:
-        with _threads().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             return nearest(X, self.cluster_centers_, self._metrics)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class _Problem(NamedTuple):

@@ -59,7 +59,7 @@ from linkwise.cluster.common.spaces import (
 from linkwise.constraints import Constraints
 from linkwise.errors import DataError
 from linkwise.learner import Labels, Progress, rng_at
-from linkwise.metric.base import one_thread
+from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -162,7 +162,7 @@ class PCP(ConstrainedClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         told = progress or (lambda done, planned: None)
-        with one_thread():
+        with one_blas_thread():
             S, copy = graph(X, self.kernel)
             free = Constraints(len(S))
             self.fell_back_ = False

@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from linkwise.cluster.common.base import ConstrainedClusterer
-from linkwise.cluster.common.eigenpairs import dense_pairs, is_small, one_blas_thread, sparse_pairs
+from linkwise.cluster.common.eigenpairs import dense_pairs, is_small, sparse_pairs
 from linkwise.cluster.common.kmeans import k_means
 from linkwise.cluster.common.neighbour_graph import neighbour_graph
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress
+from linkwise.parallel import one_blas_thread
 
 
 class SPCL(ConstrainedClusterer):

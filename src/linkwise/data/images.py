@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.items import LARGEST, Items
 from linkwise.data.png import as_bytes, png
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
-from linkwise.parallel import n_threads
+from linkwise.parallel import n_threads, one_blas_thread
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -171,7 +170,7 @@ def encode_files(
                 if progress is not None:
                     progress(before + start + len(some), len(paths))
 
-    with _large_ones(), threadpool_limits(1):  # sums are then the same for any number of threads
+    with _large_ones(), one_blas_thread():  # sums are then the same for any number of threads
         parts = list(read(first, 0))
         if not parts:
             raise DataError(_broken_in_words(broken))

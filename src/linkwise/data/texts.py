@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
+from linkwise.parallel import one_blas_thread
 
 MOST_TOPICS = 20
 LEAST_TEXTS = 2  # that a word must be in: a word of one text alone says nothing of its likeness to others
@@ -54,7 +54,7 @@ def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
     _, counts = word_counts(texts, source)
     kept, chosen = _telling(counts)
     weights = _weighed(counts[:, kept])
-    with threadpool_limits(1):  # sums are then the same for any number of threads
+    with one_blas_thread():  # sums are then the same for any number of threads
         places, share = _topics(weights)
     length = np.linalg.norm(places, axis=1, keepdims=True)
     empty = np.flatnonzero(length[:, 0] < _NOTHING)

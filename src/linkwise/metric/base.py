@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from linkwise.constraints import Constraints
 from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 ConstantWarning,
                 stacklevel=2,
             )
-        with one_thread():
+        with one_blas_thread():
             self._map = self._fit(rows, wanted)
         return self
 
@@ -82,7 +81,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_is_fitted(self, "_map")
         rows: NDArray[Any] = checked_rows(X, self, reset=False)
-        with one_thread():
+        with one_blas_thread():
             images = rows * self._map if self._map.ndim == 1 else rows @ self._map.T
         return images.astype(rows.dtype, copy=False)
 
@@ -103,7 +102,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "_map")
         if self._map.ndim == 1:
             return np.diag(self._map**2)
-        with one_thread():
+        with one_blas_thread():
             metric: Array = self._map.T @ self._map
         return metric
 
@@ -115,13 +114,3 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def one_thread() -> Any:
-    """Within it BLAS has one thread: sums are then the same on any machine's number of threads."""
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()

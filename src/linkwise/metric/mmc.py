@@ -37,10 +37,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints import Constraints
-from linkwise.metric.base import MetricLearner, one_thread
+from linkwise.metric.base import MetricLearner
 from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
 from linkwise.metric.longest import Longest, longest
 from linkwise.metric.roots import root
+from linkwise.parallel import one_blas_thread
 
 
 class MMC(MetricLearner):
@@ -175,7 +176,7 @@ def diagonal_weights(
     array([2., 0.])
     """
     must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
-    with one_thread():
+    with one_blas_thread():
         return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 

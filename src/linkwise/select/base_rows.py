@@ -38,6 +38,20 @@ def base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> Base
     -------
     BaseRows
     """
+    sample = _sample(X, max_rows, seed)
+    if not sample.sampled:
+        return sample
+    nearest, _ = kernels.nearest_points(X, X[sample.rows].astype(np.float64), n_threads)
+    return sample._replace(of=nearest.astype(np.int32))
+
+
+def n_base_rows(X: NDArray[Any], max_rows: int, seed: int) -> int:
+    """How many `base_rows` there are."""
+    return len(_sample(X, max_rows, seed).rows)
+
+
+def _sample(X: NDArray[Any], max_rows: int, seed: int) -> BaseRows:
+    """The same; of a sample it is not said which row follows which."""
     n = len(X)
     if n <= max_rows:
         return _distinct(X)
@@ -47,9 +61,7 @@ def base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> Base
         whole = _distinct(X)
         if len(whole.rows) <= max_rows:
             return whole
-    rows = drawn[sample.rows]
-    nearest, _ = kernels.nearest_points(X, X[rows].astype(np.float64), n_threads)
-    return BaseRows(rows, sample.weight, nearest.astype(np.int32), sampled=True)
+    return BaseRows(drawn[sample.rows], sample.weight, np.empty(0, dtype=np.int32), sampled=True)
 
 
 def _distinct(X: NDArray[Any]) -> BaseRows:

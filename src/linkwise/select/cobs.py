@@ -29,17 +29,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
-from linkwise.constraints import Constraints, constraint_score
+from linkwise.cluster.common.base import ScoredByConstraints
+from linkwise.constraints import Constraints
 from linkwise.inputs import (
     checked_constraints,
     checked_rows,
     refuse_constraints_as_y,
-    refuse_weights,
     seed_of,
 )
 from linkwise.learner import Labels, Progress, rng_at
 from linkwise.parallel import Backend
-from linkwise.select.base_rows import base_rows
+from linkwise.select.base_rows import n_base_rows
 from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.follow import of_all_rows
@@ -50,7 +50,7 @@ N_ALTERNATIVES = 5
 NOTHING = Preset(clusters=(), n_runs=0, n_eps=0, min_pts=(), neighbours=(), sigmas=())
 
 
-class COBS(ClusterMixin, BaseEstimator):
+class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
     """Of many clusterings the one that satisfies most constraints.
 
     Features are not rescaled; in the paper all are brought to [0, 1] first
@@ -133,7 +133,6 @@ class COBS(ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "preset": [str, Preset],
@@ -203,7 +202,7 @@ class COBS(ClusterMixin, BaseEstimator):
         preset, extra, told, choosing = checked_preset(self.preset), self.extra, None, wanted
         if self.pool == "semi-supervised":
             told, choosing = halves(wanted, seed) if self.split else (wanted, wanted)
-            clustered = len(base_rows(rows, self.max_rows, seed, parallel.n_threads()).rows)
+            clustered = n_base_rows(rows, self.max_rows, seed)
             preset, extra = NOTHING, [*clusterers(preset, seed, clustered), *extra]
         pool = build_pool(
             rows,
@@ -254,19 +253,3 @@ class COBS(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
         return self._rule(rows, parallel.n_threads())
-
-    def score(
-        self,
-        X: ArrayLike,
-        y: object = None,
-        *,
-        constraints: Constraints | None = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
-
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
-        """
-        refuse_weights(sample_weight)
-        labels = self.predict(X)
-        return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))

@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.cluster.common.eigenpairs import one_blas_thread
 from linkwise.cluster.common.walk import Graph, eigenvalues, embedding
 from linkwise.inputs import checked_rows, seed_of
 from linkwise.learner import Labels
+from linkwise.parallel import one_blas_thread
 from linkwise.select.self_tuning import (
     local_scaling,
     numbers_of_clusters,

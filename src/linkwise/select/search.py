@@ -22,9 +22,9 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from linkwise.cluster.common.base import noise_alone
-from linkwise.constraints import Constraints, constraint_score
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, refuse_weights
+from linkwise.cluster.common.base import ScoredByConstraints, noise_alone
+from linkwise.constraints import Constraints
+from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
 from linkwise.learner import Labels, Progress
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
@@ -151,22 +151,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         labels: Labels = self.best_estimator_.predict(rows)
         return labels
 
-    @available_if(_can_predict)
-    def score(
-        self,
-        X: ArrayLike,
-        y: object = None,
-        *,
-        constraints: Constraints | None = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
-
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
-        """
-        refuse_weights(sample_weight)
-        labels = self.predict(X)
-        return constraint_score(labels, checked_constraints(constraints, np.asarray(X)))
+    score = available_if(_can_predict)(ScoredByConstraints.score)
 
 
 def _merit(tried: Tried) -> tuple[float, int]:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from linkwise import kernels, parallel
-from linkwise.cluster.common.eigenpairs import largest_pairs, one_blas_thread, start_block
+from linkwise.cluster.common.eigenpairs import largest_pairs, start_block
 from linkwise.cluster.common.walk import PRODUCTS, Graph, embedding
+from linkwise.parallel import one_blas_thread
 
 LANDMARKS = 600
 NO_RANK = 1e-10  # share of the largest eigenvalue below which one between the landmarks is rounding

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -113,15 +113,40 @@ def noise_alone(labels: Labels) -> Labels:
     return alone
 
 
-class CenteredClusterer(ConstrainedClusterer):
+class ScoredByConstraints(ABC):
+    """What can predict, and is scored by the constraints that it satisfies."""
+
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    @abstractmethod
+    def predict(self, X: ArrayLike) -> Labels:
+        """Clusters of rows."""
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
+        labels = self.predict(X)
+        rows: Any = csr_array(X) if issparse(X) else np.asarray(X)
+        return constraint_score(labels, checked_constraints(constraints, rows))
+
+
+class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
     """One whose clusters are known by their centres.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     """
-
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
 
     cluster_centers_: NDArray[np.float64]
 
@@ -144,23 +169,6 @@ class CenteredClusterer(ConstrainedClusterer):
 
     def _new_rows(self, X: ArrayLike) -> Any:
         return checked_rows(X, self, sparse=self.sparse, reset=False)
-
-    def score(
-        self,
-        X: ArrayLike,
-        y: object = None,
-        *,
-        constraints: Constraints | None = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
-
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
-        """
-        refuse_weights(sample_weight)
-        check_is_fitted(self)
-        rows = self._new_rows(X)
-        return constraint_score(self._nearest(rows), checked_constraints(constraints, rows))
 
 
 def refuse_conflicts(constraints: Constraints, name: str) -> None:

@@ -9,8 +9,6 @@ factorisation is made; small ones by a dense method.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +16,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, splu
-from threadpoolctl import ThreadpoolController
 
 from linkwise.learner import rng_at
 
@@ -169,17 +166,3 @@ def _orthonormal(block: Floats) -> tuple[Floats, Floats]:
     """Orthonormal rows Q and R with block' = Q' R."""
     q, r = np.linalg.qr(block.T)
     return np.ascontiguousarray(q.T), r
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Products of matrices on one thread: sums are then the same for any number of threads.
-
-    Threads that spin between many small products cost more than they gain, too.
-    """
-    limited: AbstractContextManager[object] = _threads().limit(limits=1, user_api="blas")
-    return limited
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from linkwise import kernels
 from linkwise.closure import components
-from linkwise.cluster.common.eigenpairs import dense_pairs, is_small, one_blas_thread, sparse_pairs
+from linkwise.cluster.common.eigenpairs import dense_pairs, is_small, sparse_pairs
 from linkwise.cluster.common.feasible import labels_apart
 from linkwise.cluster.common.kmeans import k_means
 from linkwise.cluster.common.ratio_cut import Balance, CutProblem, splits
 from linkwise.cluster.common.walk import embedding
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.learner import Labels, rng_at
+from linkwise.parallel import one_blas_thread
 
 Floats = NDArray[np.float64]
 

@@ -1208,7 +1208,7 @@ function dialog(view, title, { className = "" } = {}) {
   const body = h("div", { class: "lw-body" });
   const foot = h("div", { class: "lw-foot" });
   const box = h("dialog", { class: `lw-dialog ${className}`, "aria-labelledby": id },
-    h("div", { class: "lw-row" }, h("h2", { id, tabindex: "-1" }, title), button("×", () => box.close(), { className: "lw-quiet lw-close", "aria-label": "Close" })), body, foot);
+    h("div", { class: "lw-row" }, h("h2", { id, tabindex: "-1" }, title), button("×", () => close(), { className: "lw-quiet lw-close", "aria-label": "Close" })), body, foot);
   const stops = () => [...box.querySelectorAll("button, input, [tabindex='0']")].filter((node) => node.offsetParent !== null);
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Tab") return;
@@ -1218,15 +1218,18 @@ function dialog(view, title, { className = "" } = {}) {
     event.preventDefault();
     (event.shiftKey ? all.at(-1) : all[0]).focus();
   });
-  box.addEventListener("pointerdown", (event) => event.target === box && box.close());
-  box.addEventListener("close", () => {
-    box.remove();
+  const close = () => {
+    if (!box.isConnected) return;
+    box.close();
+    box.remove(); // now: the event of closing comes later, when there may be another dialog
     (from && view.root.contains(from) && !from.closest("[hidden]") ? from : view.root).focus();
-  });
+  };
+  box.addEventListener("pointerdown", (event) => event.target === box && close());
+  box.addEventListener("close", close); // Escape
   view.root.append(box);
   box.showModal();
   box.querySelector("h2").focus();
-  return { box, body, foot, close: () => box.close() };
+  return { box, body, foot, close };
 }
 
 async function itemDialog(view, row) {
