@@ -78,6 +78,37 @@ def test_many_columns_and_few_rows_make_no_singular_gaussian():
     np.testing.assert_allclose(mixture.probabilities(Z).sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("shape", [(40, 7), (12, 60)])
+def test_principal_components_are_those_of_the_covariance(shape):
+    rows = np.random.default_rng(0).normal(size=shape) * np.linspace(1, 3, shape[1])
+    rows = np.vstack([rows, rows[:4]])  # a few stand for two
+    whole = prepared(rows, standardized=False)
+    seen = whole.by_components(5)
+    assert seen.Z.shape == (shape[0], 5)
+    np.testing.assert_allclose(seen.axes.T @ seen.axes, np.eye(5), atol=1e-9)
+    covariance = np.cov(whole.of(rows).T, bias=True)
+    variances = ((seen.of(rows)) ** 2).mean(axis=0)
+    np.testing.assert_allclose(variances, np.linalg.eigvalsh(covariance)[::-1][:5])
+    np.testing.assert_allclose(seen.Z[seen.number], seen.of(rows), atol=1e-9)
+    all_of_them = whole.by_components(shape[1] - 1)  # as many as the rows span
+    assert all_of_them.Z.shape[1] == min(shape[0] - 1, shape[1] - 1)
+    assert whole.by_components(shape[1]) is whole
+
+
+def test_wide_rows_are_seen_by_their_components():
+    rng = np.random.default_rng(0)
+    classes = np.arange(300) % 3
+    wide = rng.normal(size=(300, 2)) * [1, 12] + np.column_stack([6 * classes, 0 * classes])
+    wide = wide @ np.linalg.qr(rng.normal(size=(500, 2)))[0].T + 0.05 * rng.normal(size=(300, 500))
+    pairs = lw.Constraints.sample(classes, 500, random_state=0)
+    model = lw.KernelBoost(3, random_state=0).fit(wide, constraints=pairs)
+    assert model._seen.axes.shape == (500, 30)
+    plainly = lw.KernelBoost(3, random_state=0).fit(wide)
+    assert adjusted_rand_score(classes, model.labels_) > 0.9
+    assert adjusted_rand_score(classes, plainly.labels_) < 0.5
+    np.testing.assert_array_equal(model.predict(wide), model.labels_)
+
+
 @pytest.mark.parametrize("decay", [0.0, 10.0])
 def test_rounds_are_those_of_the_formulas(decay):
     rows = np.unique(X, axis=0, return_index=True)[1]

