@@ -100,7 +100,7 @@ def test_wide_rows_are_seen_by_their_components():
     classes = np.arange(300) % 3
     wide = rng.normal(size=(300, 2)) * [1, 12] + np.column_stack([6 * classes, 0 * classes])
     wide = wide @ np.linalg.qr(rng.normal(size=(500, 2)))[0].T + 0.05 * rng.normal(size=(300, 500))
-    pairs = lw.Constraints.sample(classes, 500, random_state=0)
+    pairs = lw.Constraints.sample(classes, 1000, random_state=0)
     model = lw.KernelBoost(3, random_state=0).fit(wide, constraints=pairs)
     assert model._seen.axes.shape == (500, 30)
     plainly = lw.KernelBoost(3, random_state=0).fit(wide)
