@@ -33,6 +33,7 @@ from linkwise.kernels.metrics import metric_distances, metric_nearest
 from linkwise.kernels.one_spectral import RatioStep, ratio_step
 from linkwise.kernels.rows import nearest_points, nearest_rows, squared_distances
 from linkwise.kernels.s_dbw import s_dbw
+from linkwise.kernels.subnormals import subnormals_as_zero
 from linkwise.kernels.together import greedy_colours, pack_together, weighted_together
 from linkwise.kernels.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 from linkwise.kernels.walk import Walk, core_squares, density_walk
@@ -77,6 +78,7 @@ __all__ = [
     "s_dbw",
     "similarity_sums",
     "squared_distances",
+    "subnormals_as_zero",
     "two_means",
     "two_nearest",
     "weighted_together",

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 def simd() -> str: ...
+def flush_subnormals(on: bool) -> bool: ...
 def lloyd(
     X: NDArray[Any],
     starts: NDArray[np.float64],

@@ -1,4 +1,8 @@
 // The extension module: each kernel lives in a file of its own and registers itself here.
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
+
 #include "kernels.hpp"
 
 // The version of the code that runs on this machine.
@@ -11,9 +15,29 @@ static const char* simd() {
     return "baseline";
 }
 
+// Whether this thread takes subnormal numbers for 0, from now on; returns whether it did. Elsewhere nothing changes.
+static bool flush_subnormals(bool on) {
+#if defined(__x86_64__) || defined(_M_X64)
+    constexpr unsigned kBits = 0x8040;  // results, and operands
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(on ? before | kBits : before & ~kBits);
+    return (before & kBits) == kBits;
+#elif defined(__aarch64__) && defined(__GNUC__)
+    constexpr uint64_t kBit = uint64_t{1} << 24;
+    uint64_t before;
+    asm volatile("mrs %0, fpcr" : "=r"(before));
+    asm volatile("msr fpcr, %0" : : "r"(on ? before | kBit : before & ~kBit));
+    return (before & kBit) != 0;
+#else
+    (void)on;
+    return false;
+#endif
+}
+
 NB_MODULE(_kernels, m) {
     m.doc() = "Compiled kernels of linkwise: arrays in, arrays out.";
     m.def("simd", &simd);
+    m.def("flush_subnormals", &flush_subnormals, nanobind::arg("on"));
     linkwise::register_lloyd(m);
     linkwise::register_two_means(m);
     linkwise::register_plusplus(m);
