@@ -203,7 +203,7 @@ def read_pairs(
             text = file.read()
     except UnicodeDecodeError as error:
         raise ConstraintError(f"{name} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)))
     if not lines:
         raise ConstraintError(f"{name} is empty; its first line must be id_a,id_b,kind")
     header = [h.strip() for h in lines[0]]
@@ -221,7 +221,7 @@ def read_pairs(
         yield number, *_pair_of(name, number, cells, position)
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """A comma, or what spreadsheets of other countries write between the names of the columns."""
     names = text.split("\n", 1)[0]
     return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
