@@ -29,7 +29,8 @@ html_static_path: list[str] = []
 html_theme_options = {
     "navigation_with_keys": False,
     "show_nav_level": 2,
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 6,
+    "logo": {"text": "linkwise"},  # the version of a build is long, and would run into the links
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -129,7 +129,10 @@ def test_ids_are_read_as_they_stand_and_only_then_without_blanks(tmp_path):
 FILES = [
     ("", "is empty; its first line must be id_a,id_b,kind"),
     ("a,b,kind\n", "line 1: no column 'id_a' among"),
-    ("id_a,id_b,kind\n0,1,must-link\n0,9,must-link\n", "line 3: id_b '9' is not among the rows"),
+    (
+        "id_a,id_b,kind\n0,1,must-link\n0,9,must-link\n",
+        "line 3: id_b '9' is not among the rows, .* '0', '1', …; mend",
+    ),
     ("id_a,id_b,kind\n0,1,must link\n", "line 2: kind 'must link'; allowed are must-link and cannot-link"),
     ("id_a,id_b,kind\n0,1\n", "line 2: 2 values, 3 columns"),
     ("id_a,id_b,kind,weight\n0,1,must-link,heavy\n", "line 2: weight 'heavy' is no number"),
@@ -144,6 +147,14 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(lw.ConstraintError, match=words):
         Constraints.read_csv(path, n_rows=4)
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_other_delimiters_are_read(tmp_path, mark):
+    path = tmp_path / "pairs.csv"
+    path.write_text("id_a,id_b,kind,weight\na 1,b,must-link,2\nb,c,cannot-link,1\n".replace(",", mark))
+    c = Constraints.read_csv(path, ids=["a 1", "b", "c"])
+    assert (c.must_link.tolist(), c.cannot_link.tolist()) == ([[0, 1]], [[1, 2]])
 
 
 def test_files_that_are_no_text_and_ids_that_are_not_unique(tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from typing import Any, Literal, SupportsIndex, TextIO
 
 import numpy as np
@@ -198,9 +200,10 @@ def read_pairs(
     name = os.fspath(path)
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            lines = list(csv.reader(file))
+            text = file.read()
     except UnicodeDecodeError as error:
         raise ConstraintError(f"{name} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)))
     if not lines:
         raise ConstraintError(f"{name} is empty; its first line must be id_a,id_b,kind")
     header = [h.strip() for h in lines[0]]
@@ -218,6 +221,12 @@ def read_pairs(
         yield number, *_pair_of(name, number, cells, position)
 
 
+def delimiter_of(text: str) -> str:
+    """A comma, or what spreadsheets of other countries write between the names of the columns."""
+    names = text.split("\n", 1)[0]
+    return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
+
+
 def _pair_of(
     name: str, number: int, cells: dict[str, str], position: dict[str, int]
 ) -> tuple[int, int, Kind, float]:
@@ -226,7 +235,11 @@ def _pair_of(
         row = row_named(cells[column], position)
         row = row_named(cells[column].strip(), position) if row is None else row
         if row is None:
-            raise ConstraintError(f"{name} line {number}: {column} {cells[column]!r} is not among the rows")
+            some = ", ".join(repr(known) for known in islice(position, 2))
+            raise ConstraintError(
+                f"{name} line {number}: {column} {cells[column]!r} is not among the rows, which are called"
+                f" {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
+            )
         rows.append(row)
     kind = next((k for k in KINDS if k == cells["kind"].strip()), None)
     if kind is None:

@@ -181,6 +181,22 @@ def test_unusable_files_of_clusters(linkwise, fruit, tmp_path, text, message):
     assert message in words(done.stderr)
 
 
+def test_a_file_of_clusters_in_another_encoding_is_named(linkwise, fruit, tmp_path):
+    labels = tmp_path / "clusters.csv"
+    labels.write_bytes("id,cluster\nf0,süß\n".encode("latin-1"))
+    done = linkwise("explain", fruit.path, "--labels", labels)
+    assert done.exit_code == 3
+    assert "clusters.csv: The file is not UTF-8" in words(done.stderr)
+
+
+def test_a_file_of_clusters_may_have_semicolons(linkwise, fruit, tmp_path):
+    labels = tmp_path / "clusters.csv"
+    labels.write_text("id;cluster\n" + "".join(f"f{i};{'p' if i < 15 else 'q'}\n" for i in range(30)))
+    done = linkwise("explain", fruit.path, "--labels", labels)
+    assert done.exit_code == 0, done.output
+    assert "cluster p: 15 rows" in words(done.stdout)
+
+
 def test_without_a_session_the_way_out_is_named(linkwise, fruit):
     done = linkwise("explain", fruit.path)
     assert done.exit_code == 3

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import linkwise as lw
 from linkwise.data import encode, from_frame
 from linkwise.errors import DataError
 
@@ -113,6 +114,12 @@ def test_unknown_choices():
         encode(table(), scale="minmax")
     with pytest.raises(ValueError, match="impute must be"):
         encode(table(), impute="mean")
+
+
+def test_neither_tables_nor_what_is_encoded_pass_for_arrays():
+    for rows in (table(), encode(table())):
+        with pytest.raises(TypeError, match=r"give .*encode\(table\)\.X"):
+            lw.KIN().fit(rows)
 
 
 def test_dates_are_days():

@@ -97,7 +97,7 @@ def test_arrays(tmp_path):
         ({"X": np.ones((2, 2), dtype=complex)}, "wanted are numbers"),
         ({"X": np.eye(3), "ids": np.arange(2)}, "2 ids for 3 rows"),
         ({"X": np.ones((3, 0))}, "0 feature(s)"),
-        ({"X": np.ones((0, 3))}, "0 sample(s)"),
+        ({"X": np.ones((0, 3))}, "0 rows; at least 2 are needed"),
         ({"X": np.eye(2), "ids": np.array(["a", "a"])}, "cannot be the id: 'a' in rows 0 and 1"),
     ],
 )

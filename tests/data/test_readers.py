@@ -134,7 +134,19 @@ def test_file_of_nothing_but_space(tmp_path, content):
 
 @pytest.mark.parametrize("header", ["a,b", "a,b\n", 'a,"b"\n', "a,b\n\n\n"])
 def test_no_rows(tmp_path, header):
-    assert "0 sample(s)" in refusal(written(tmp_path, header))
+    assert "0 rows; at least 2 are needed" in refusal(written(tmp_path, header))
+
+
+def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
+    assert "Save the sheet as CSV" in refusal(written(tmp_path, "PK", "rows.xlsx"))
+    assert "Save the sheet" not in refusal(written(tmp_path, "PK", "rows.zip"))
+
+
+@pytest.mark.parametrize(("codec", "named"), [("latin-1", "WINDOWS-1252"), ("utf-16", "UTF-16")])
+def test_another_encoding_is_refused_with_the_command_that_mends_it(tmp_path, codec, named):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("a,b\nür,1\nx,2\n".encode(codec))
+    assert f"iconv -f {named} -t UTF-8" in refusal(path)
 
 
 def test_not_utf8_names_the_byte(tmp_path):

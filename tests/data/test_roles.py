@@ -187,6 +187,40 @@ def test_hints():
     assert said(table, "'almost' is taken as text: most of it is numbers, but not 'two' in row 9")
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["3.4.2024", "13.04.2024"], "its dates, such as '13.04.2024', are written day first"),
+        (["3/4/2024", "4/13/2024"], "its dates, such as '4/13/2024', are written month first"),
+        (["13.4.2024", "4.13.2024"], "day and month cannot be told apart in dates such as '13.4.2024'"),
+        (["24-01-13", "13-02-24"], "day and month cannot be told apart"),
+        (["1,234.50 €", "15.00 €"], "its numbers have '€' beside them and marks between the thousands"),
+        (["$15", "$1,200"], "its numbers have '$' beside them and marks"),
+        (["1’234.50", "15.00"], "its numbers have marks between the thousands, such as '1’234.50'"),
+        (["1.234,50 EUR", "-3 EUR"], "its numbers have 'EUR' beside them"),
+        (["12 kg", "7.5 kg"], "its numbers have 'kg' beside them, such as '12 kg'"),
+        (["35%", "7%"], "its numbers have '%' beside them"),
+    ],
+)
+def test_dates_and_amounts_as_people_write_them_are_hinted_at_once(words, what):
+    table = from_frame(pl.DataFrame({"a": range(2), "b": words}))
+    assert said(table, f"'b' is taken as text: {what}")
+    assert said(table, "Until then it is left out, but shown.")
+    assert not said(table, "'b' is left out as free text")
+    many = from_frame(pl.DataFrame({"a": range(8), "b": words * 4}))
+    assert many.roles["b"] == "category"
+    assert said(many, f"'b' is taken as text: {what}")
+    assert not said(many, "left out")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["12a", "12b"], ["A-1000", "A-1001"], ["12 kg", "7 lb"], ["0151 23", "0151 4"], ["1.2.3", "1.2.4"]],
+)
+def test_codes_are_no_amounts(words):
+    assert not said(from_frame(pl.DataFrame({"a": range(2), "b": words})), "is taken as text")
+
+
 def test_nothing_to_cluster_by():
     assert "All columns are constant" in refusal(pl.DataFrame({"a": [1, 1], "b": ["x", "x"]}))
     message = refusal(pl.DataFrame({"id": [1, 2], "price": ["1,5", "2,5"], "class": ["p", "q"]}))
@@ -199,7 +233,7 @@ def test_nothing_to_cluster_by():
 
 @each_kind
 def test_no_rows(make):
-    assert "0 sample(s)" in refusal(make({"a": []}))
+    assert "0 rows; at least 2 are needed" in refusal(make({"a": []}))
 
 
 def test_many_columns_are_counted_not_listed():

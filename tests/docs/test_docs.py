@@ -62,6 +62,11 @@ def section(page, heading):
     return text[start : start + end.start()] if end else text[start:]
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_formulas_for_which_a_browser_fetches_a_program(page):
+    assert not re.search(r"^ *\.\. math::|:math:`", text_of(page), re.MULTILINE)
+
+
 # ---------------------------------------------------------------- names
 @pytest.mark.parametrize("module", [linkwise, linkwise.data])
 def test_every_public_name_is_in_the_reference(module):

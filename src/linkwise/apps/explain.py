@@ -25,7 +25,7 @@ from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
 from linkwise.learner import Progress
-from linkwise.pairs import row_named
+from linkwise.pairs import delimiter_of, row_named
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why, why
@@ -231,7 +231,10 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
     try:
-        rows = list(csv.reader(io.StringIO(decoded(path.read_bytes()), newline=""), strict=True))
+        text = decoded(path.read_bytes())
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
     except csv.Error as error:
         raise DataError(f"{path} cannot be read as id,cluster: {error}") from None
     if not rows or rows[0][:2] != ["id", "cluster"]:

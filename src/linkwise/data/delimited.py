@@ -74,9 +74,11 @@ def decoded(raw: bytes) -> str:
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
+        written = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
         raise DataError(
             f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}."
-            " Save it as UTF-8."
+            " Save it as UTF-8 (a spreadsheet calls that CSV UTF-8), or, if it is"
+            f" {written}: iconv -f {written} -t UTF-8 OLD > NEW"
         ) from error
 
 

@@ -72,8 +72,8 @@ def encode(
     if missing and impute is None:
         raise DataError(
             f"Values are missing: {listed(f'{n} in {name!r}' for name, n in missing.items())}."
-            " Impute or drop: --impute median puts medians there, --drop COLUMN leaves a column out"
-            ' (in Python: impute="median", drop=[...]).'
+            " Impute or drop: --impute median puts medians and most frequent categories there,"
+            ' --drop COLUMN leaves a column out (in Python: impute="median", drop=[...]).'
         )
     blocks: list[tuple[list[Feature], NDArray[np.float64]]] = []
     filled = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,9 @@ class Encoded:
     X: NDArray[np.float64]
     features: tuple[Feature, ...]
     notes: tuple[str, ...]
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("what encode() gives is no array; give its X: encode(table).X")
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _JSON = (".jsonl", ".ndjson", ".json")
 _ARRAYS = (".npy", ".npz")
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 ENDINGS = (*_DELIMITED, ".parquet", *_JSON, *_ARRAYS)
 
 
@@ -64,12 +65,15 @@ def read_table(
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise DataError(f"'{path.name}' has no ending that is known; wanted is one of {listed(ENDINGS, 20)}.")
+        way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
+        raise DataError(
+            f"'{path.name}' has no ending that is known; wanted is one of {listed(ENDINGS, 20)}.{way_out}"
+        )
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
     raw = path.read_bytes()
     if not raw:
-        raise DataError(f"'{path.name}' is an empty file.")
+        raise DataError(f"'{path.name}' is an empty file; at least 2 rows are needed to compare.")
     _need_polars()
     columns, drop = as_names(columns), as_names(drop) or ()
     try:

@@ -44,7 +44,12 @@ _LABELS = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
-_WRITTEN_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})")
+_WRITTEN_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
+_AMOUNT = re.compile(
+    r"(?P<before>(?:[$€£¥]|[A-Z]{3}(?=\s))?)\s?[+-]?"
+    r"(?:\d{1,3}(?P<thousands>[,.'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    r"\s?(?P<after>[^\W\d_]{0,4}[$€£¥%°²³]?)"
+)
 
 
 @dataclass(frozen=True)
@@ -210,11 +215,8 @@ def hint(series: nw.Series[Any], name: str) -> str | None:
             f"Column '{name}' is taken as text: its numbers have decimal commas, such as '{comma[0]}'."
             " To use them as numbers, write them with a decimal point."
         )
-    if words and all(_WRITTEN_DATE.fullmatch(word) for _, word in words):
-        return (
-            f"Column '{name}' is taken as text: day and month cannot be told apart in dates such as"
-            f" '{words[0][1]}'. To use them as dates, write them as 2024-01-31."
-        )
+    if why := _written_dates([word for _, word in words]) or _amounts([word for _, word in words]):
+        return f"Column '{name}' is taken as text: {why}"
     if others and len(number) >= 4 * len(others):
         row, word = others[0]
         return (
@@ -222,3 +224,38 @@ def hint(series: nw.Series[Any], name: str) -> str | None:
             " (counted from 0). To use it as numbers, leave such cells empty."
         )
     return None
+
+
+def _written_dates(words: list[str]) -> str | None:
+    """What is said of dates that are not written year first; None where these are none."""
+    found = [_WRITTEN_DATE.fullmatch(word) for word in words]
+    dates = [date for date in found if date]
+    if not dates or len(dates) < len(words):
+        return None
+    sure = [date for date in dates if len(date[4]) == 4]  # else the year may stand first
+    first = next((date[0] for date in sure if int(date[1]) > 12), None)
+    second = next((date[0] for date in sure if int(date[3]) > 12), None)
+    how = "write them year first, as 2024-01-31."
+    if first and not second:
+        return f"its dates, such as '{first}', are written day first. To use them as dates, {how}"
+    if second and not first:
+        return f"its dates, such as '{second}', are written month first. To use them as dates, {how}"
+    return f"day and month cannot be told apart in dates such as '{words[0]}'. To use them as dates, {how}"
+
+
+def _amounts(words: list[str]) -> str | None:
+    """What is said of numbers with one unit throughout, or marks between thousands; None of others."""
+    found = [amount for word in words if (amount := _AMOUNT.fullmatch(word))]
+    if not found or len(found) < len(words):
+        return None
+    units = {(amount["before"], amount["after"]) for amount in found}
+    unit = "".join(next(iter(units)))
+    marked = any(amount["thousands"] for amount in found)
+    if len(units) > 1 or not (unit or marked):
+        return None
+    beside = [f"'{unit}' beside them"] if unit else []
+    between = ["marks between the thousands"] if marked else []
+    return (
+        f"its numbers have {' and '.join(beside + between)}, such as '{words[0]}'."
+        " To use them as numbers, write digits and a decimal point alone, as 1234.5."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from linkwise.data.ids import checked_ids, find_id
 from linkwise.data.names import as_names, check_names, check_unique
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
 from linkwise.data.uses import as_curves, as_document
-from linkwise.data.words import listed, shown
+from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("a Table is no array; give encode(table).X (linkwise.data.encode)")
 
     @property
     def n_rows(self) -> int:
@@ -175,10 +178,8 @@ def understand(
     check_names(frame.columns, id_column, columns, drop, text)
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
-    if len(frame) == 0:
-        raise DataError("The table has 0 sample(s): a minimum of 1 row is required.")
-    if len(frame) == 1:
-        raise DataError("The table has 1 row; at least 2 are needed to compare.")
+    if len(frame) < 2:
+        raise DataError(f"The table has {counted(len(frame), 'row')}; at least 2 are needed to compare.")
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
     found: tuple[Column, ...]
@@ -204,11 +205,14 @@ def _as_records(
 ) -> tuple[tuple[Column, ...], list[str]]:
     """What each column is where rows are compared by all that can be compared, and what is said of it."""
     found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
-    hints = [hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")]
-    told = [note for note in hints if note is not None]
+    hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
+    told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_nothing_left(found, told))
-    return found, [*_notes(found, columns), *told]
+        raise DataError(_nothing_left(found, list(told.values())))
+    plain = tuple(c for c in found if c.role != "text" or c.name not in told)
+    left_out = {c.name for c in found} - {c.name for c in plain}
+    tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
+    return found, [*_notes(plain, columns), *(note + tail[name] for name, note in told.items())]
 
 
 def _column(
