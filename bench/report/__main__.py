@@ -94,8 +94,8 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         state[section.name] = measured(section, given, folder, {"code": now})
         state_file.write_text(json.dumps(state, indent=1))
-        write_page(folder, shown, state)
-    told = write_page(folder, shown, state)
+        write_page(folder, shown, state, quick=options.quick)
+    told = write_page(folder, shown, state, quick=options.quick)
     print(f"{folder / 'report' / 'index.html'}: {told}")
     return 0
 

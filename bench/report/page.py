@@ -27,6 +27,7 @@ NOTES = Path(__file__).parent / "notes.toml"
 PACKAGES = ("linkwise", "numpy", "scipy", "scikit-learn")
 WRONG = {"no", "contrary", "does not", "fails"}
 JUDGED = ("reached", "met", "held", "verdict")
+QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts say; the commands tell which.</p>"
 STYLE = (Path(__file__).parent / "style.css").read_text()
 
 
@@ -41,7 +42,7 @@ class Found(NamedTuple):
 
 
 # ---------------------------------------------------------------- the page
-def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any]) -> str:
+def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any], *, quick: bool) -> str:
     """Write the page; what it holds, in words."""
     bodies, index, compared, missed, absent = [], [], 0, 0, 0
     for section in sections:
@@ -56,7 +57,8 @@ def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any])
     told += f"; {absent} of {len(sections)} parts are not measured" if absent else ""
     page = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>linkwise: what is measured</title>"
-        f"<style>{STYLE}</style><h1>linkwise: what is measured</h1><p>{escape(told)}.</p>"
+        f"<style>{STYLE}</style><h1>linkwise: what is measured</h1>"
+        f"<p>{escape(told)}.</p>{QUICK if quick else ''}"
         f"<p class=small>{escape('; '.join(f'{key} {value}' for key, value in machine().items()))}</p>"
         f"<nav><ul>{''.join(index)}</ul></nav>{''.join(bodies)}</html>"
     )
@@ -92,7 +94,7 @@ def body_of(
 
 # ---------------------------------------------------------------- files
 def found(folder: Path, section: Section, shown: Shown) -> Found | None:
-    """A table or a picture of a section; None where there is none."""
+    """A table or a picture of a section; None where there is none, or no row in it."""
     file = folder / shown.file
     if not file.exists():
         return None
@@ -100,8 +102,10 @@ def found(folder: Path, section: Section, shown: Shown) -> Found | None:
     if file.suffix == ".png":
         return Found(caption + picture(file.read_bytes()), 0, [])
     rows = read_csv(file)
+    if not rows:
+        return None
     drawn = ""
-    if find_spec("matplotlib") is not None and rows:
+    if find_spec("matplotlib") is not None:
         drawn = lines_drawn(rows, shown) if shown.lines else ranks_drawn(rows) if shown.ranks else ""
     wrong = [row for row in rows if misses(row)]
     return Found(
@@ -163,8 +167,6 @@ def is_number(text: str) -> bool:
 
 def table_of(rows: Sequence[Row]) -> str:
     """A table; rows and cells that miss a figure are marked."""
-    if not rows:
-        return "<p class=small>No row.</p>"
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
     body = "".join(f"<tr{whole_row(row)}>{''.join(map(cell_of, cells(row)))}</tr>" for row in rows)
     return f"<div class=scroll><table><tr>{head}</tr>{body}</table></div>"

@@ -114,7 +114,8 @@ def aim_of(task: str, n_constraints: int) -> str:
 def transcription_seconds(task: str, n_constraints: int, folder: Path, limit: float) -> float:
     """One fit in a process of its own; infinite where it is not done in time."""
     command = [sys.executable, "-m", "bench.speed.clusilc", "--data", str(folder), "--transcribed"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     try:
         done = subprocess.run(
             [*command, task, str(n_constraints)],

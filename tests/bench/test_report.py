@@ -67,6 +67,7 @@ def test_the_quick_part_has_its_own_options(ran, tmp_path):
     report.main(["--quick", "--out", str(tmp_path)])
     quick = [section for section in sections.sections() if section.quick is not None]
     assert [command[2] for command in ran.commands] == [section.module for section in quick]
+    assert "A quick run" in (tmp_path / "report" / "index.html").read_text()
     for command, section in zip(ran.commands, quick, strict=True):
         assert tuple(command[3 : 3 + len(section.quick)]) == section.quick
 
@@ -78,9 +79,10 @@ def test_the_page_marks_what_is_missed_and_says_why(tmp_path):
         "task,spectral_COBS,dbscan_DBCV\nwine,0.88 (0.89),0.24 (0.32) *\niris,0.80 (0.81),0.60 (0.56)\n"
     )
     (section,) = [s for s in sections.sections() if s.name == "cobs_table3"]
-    told = page.write_page(tmp_path, [section], {})
+    told = page.write_page(tmp_path, [section], {}, quick=False)
     html = (tmp_path / "report" / "index.html").read_text()
     assert told == "1 of 2 rows of figures are reached"
+    assert "A quick run" not in html
     assert 'class="number missed">0.24 (0.32) *<' in html
     assert 'class="number missed">0.60' not in html
     assert "Missed: wine: dbscan_DBCV 0.24 (0.32) *. The paper leaves open" in html
