@@ -271,3 +271,10 @@ def test_kinds_of_items(served, browse, kind, items, drawn):
     page.locator(".lw-link").first.click()
     page.locator(f"dialog {drawn}").first.wait_for(state="attached")
     assert page.locator(f"dialog {drawn}").count() == 1
+
+
+def test_help_tells_how_the_data_were_read(served, browse):
+    session, X = small()
+    page = browse(served(lambda: plain(session, X, notes=["Column 'id' is the id.", "<b>left out</b>"])))
+    page.keyboard.press("?")
+    assert page.locator(".lw-notes li").all_inner_texts() == ["Column 'id' is the id.", "<b>left out</b>"]

@@ -67,9 +67,11 @@ def test_a_desk_of_a_data_file(tmp_path):
 
     data = tmp_path / "people.csv"
     data.write_text("id,age,plan\n" + "".join(f"p{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12)))
-    project = opened(data, tmp_path / "s.linkwise", Reading(), Asking())
+    opened(data, tmp_path / "s.linkwise", Reading(), Asking()).session.close()
+    project = opened(data, tmp_path / "s.linkwise", Reading(), Asking())  # one that goes on tells it, too
     desk = of_project(project)
     state = desk.state()
+    assert any("'id'" in note for note in state["notes"]), state["notes"]
     assert (state["title"], state["place"]) == ("people.csv", str(tmp_path / "s.linkwise"))
     assert state["question"]["first"]["name"].startswith("p")
     reply = desk.handle({"id": "1", "do": "rules"})

@@ -70,6 +70,8 @@ class Desk:
         Where rows stand in the plot; by default the first two principal components.
     columns : Encoded, optional
         The rows in their own units, for rules.
+    notes : sequence of str
+        How the data were read.
     budget : int, optional
         Most answers that the session may hold.
     classes : array-like of shape (n_rows,), optional
@@ -86,11 +88,13 @@ class Desk:
         place: str | None = None,
         places: ArrayLike | None = None,
         columns: Encoded | None = None,
+        notes: Sequence[str] = (),
         budget: int | None = None,
         classes: ArrayLike | None = None,
     ) -> None:
         self._session, self._X, self._view, self._columns = session, X, view, columns
         self._title, self._place, self._budget, self._classes = title, place, budget, classes
+        self._notes = list(notes)
         self._lock = threading.RLock()
         self._coordinates = principal_places(X) if places is None else framed(places, len(X))
         self._shares: dict[int, float] = {}  # of rows that moved, by the number of the event
@@ -162,6 +166,7 @@ class Desk:
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
                 "learner": learner_in_words(session.learner),
                 "description": list(status.description),
+                "notes": self._notes,
                 "undo": None if last is None else self._told(last),
             }
 

@@ -28,6 +28,7 @@ def of_project(project: Project, *, budget: int | None = None) -> Desk:
         title=project.data.name,
         place=str(project.path),
         columns=columns,
+        notes=(*table.notes, *encoded.notes),
         budget=budget,
     )
 

@@ -802,7 +802,7 @@ function header(view) {
     h("span", { class: "lw-brand" }, s("svg", { viewBox: "0 0 24 20", width: 26, height: 22, "aria-hidden": "true" }, ICONS.yes()), h("span", {}, "linkwise")),
     title, saved, h("div", { class: "lw-tools" },
       button("History", () => historyDialog(view), { className: "lw-plainer" }), menu,
-      button("?", () => keysDialog(view), { className: "lw-plainer", "aria-label": "Keys and help", title: "Keys and help" })));
+      button("?", () => helpDialog(view), { className: "lw-plainer", "aria-label": "Keys and help", title: "Keys and help" })));
   return {
     node,
     update(state) {
@@ -1270,7 +1270,8 @@ function doneDialog(view, cluster) {
     button("Not yet", close));
 }
 
-function keysDialog(view) {
+/** The keys, and how the data were read. */
+function helpDialog(view) {
   const { body } = dialog(view, "Keys");
   const keys = [["Y", "They are the same: they belong together"], ["N", "They are different"], ["S", "Not sure; something else is asked"], ["U", "Undo the last thing that was said"],
     ["W", "Why this question is asked"], ["G", "What the clustering so far would say"], ["H", "History: change or take back any answer"], ["+ − 0", "Zoom in, out, show all"],
@@ -1278,6 +1279,8 @@ function keysDialog(view) {
   body.append(
     h("dl", { class: "lw-keys" }, keys.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)])),
     h("p", { class: "lw-soft" }, "Keys work while the focus is in here, and never in a text field."));
+  const notes = view.state ? view.state.notes : [];
+  if (notes.length) body.append(h("h3", {}, "How the data were read"), h("ul", { class: "lw-notes" }, notes.map((note) => h("li", {}, note))));
 }
 
 /** Every answer and whatever else was said, newest first; each can be changed or taken back. */
@@ -1540,7 +1543,7 @@ function render({ model, el }) {
     y: () => view.answer("yes"), n: () => view.answer("no"), s: () => view.answer("unsure"), u: () => view.undo(),
     w: () => view.state && view.state.question && question.why.toggle(), g: () => view.state && view.state.question && question.guess.toggle(),
     h: () => historyDialog(view), "+": () => plot.plot.zoom(1.5), "=": () => plot.plot.zoom(1.5), "-": () => plot.plot.zoom(1 / 1.5), 0: () => plot.plot.reset(),
-    "?": () => keysDialog(view),
+    "?": () => helpDialog(view),
   };
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
