@@ -129,6 +129,7 @@ def compare(options: argparse.Namespace) -> int:
         tasks.insert(tasks.index("ecoli") + 1, SEVEN)
     methods = METHODS if options.only is None else tuple(options.only.split(";"))
     out = out_folder(options, "bckm")
+    table_name = f"{'table2' if options.only is None else 'rivals'}_{options.features}"
     groups = [(t, options.features, m, p) for t in tasks for m in methods if feasible(m, t) for p in PERCENT]
     cells = [(*group, str(number)) for group in groups for number in range(options.sets)]
     work = partial(measure, seeds=options.seeds, folder=folder)
@@ -136,10 +137,10 @@ def compare(options: argparse.Namespace) -> int:
     for row in run_cells(out / f"trials_{options.features}.csv", FIELDS, cells, work, jobs=options.jobs):
         found[tuple(row[field] for field in FIELDS[:-1])].append(row)
     lines = [line_of(group, rows) for group, rows in found.items()]
-    write_csv(out / f"table2_{options.features}.csv", COLUMNS, lines)
+    write_csv(out / f"{table_name}.csv", COLUMNS, lines)
     print(f"\nNMI, {options.sets} x {options.seeds} trials, {options.features} features (in brackets: paper)")
     head, beside = ("task", "method", *(f"{p} %" for p in PERCENT)), table2(lines)
-    write_csv(out / f"table2_{options.features}_table.csv", head, beside)
+    write_csv(out / f"{table_name}_table.csv", head, beside)
     print(table(head, beside))
     ratios = table3(found)
     if ratios:
