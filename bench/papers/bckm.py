@@ -129,7 +129,7 @@ def compare(options: argparse.Namespace) -> int:
         tasks.insert(tasks.index("ecoli") + 1, SEVEN)
     methods = METHODS if options.only is None else tuple(options.only.split(";"))
     out = out_folder(options, "bckm")
-    table_name = f"{'table2' if options.only is None else 'rivals'}_{options.features}"
+    table_name = f"{'rivals' if set(methods) & set(RIVALS) else 'table2'}_{options.features}"
     groups = [(t, options.features, m, p) for t in tasks for m in methods if feasible(m, t) for p in PERCENT]
     cells = [(*group, str(number)) for group in groups for number in range(options.sets)]
     work = partial(measure, seeds=options.seeds, folder=folder)
