@@ -79,3 +79,75 @@ def test_what_is_to_be_kept_is_kept():
     assert parsed(["1", "2"], numbers=False)[0].to_list() == ["1", "2"]
     assert parsed(["true"], numbers=False)[0].to_list() == ["true"]
     assert parsed(["2024-01-31"], numbers=False)[0].dtype == pl.Date
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1.200,00 €", "15,00 €", ""], [1200.0, 15.0, None]),
+        (["$1,234.50", "$3"], [1234.5, 3.0]),
+        (["-5 €", "+3 €"], [-5, 3]),
+        (["EUR 12", "EUR 13.50"], [12.0, 13.5]),
+        (["12 kg", "7.5 kg"], [12.0, 7.5]),
+        (["40%", "3.5 %"], [40.0, 3.5]),
+        (["NA", "3,5", "1.000,25"], [None, 3.5, 1000.25]),
+        (["1 234,5", "7"], [1234.5, 7.0]),
+        (["1’234.5", "7"], [1234.5, 7.0]),
+        (["12,345,678", "1"], [12345678, 1]),
+    ],
+)
+def test_numbers_as_people_write_them(texts, values):
+    found, notes = parsed(texts)
+    assert found.to_list() == values
+    assert notes[0].startswith("Column 'a' is read as numbers: '")
+
+
+def test_decimal_commas_alone_need_another_delimiter():
+    assert parsed(["1,5", "2,25"], comma_free=True)[0].to_list() == [1.5, 2.25]
+    assert parsed(["1,5", "2,25"])[0].dtype == pl.String
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1,234", "5,678"],
+        ["1.234 €", "5.678 €"],
+        ["1 EUR", "2 USD"],
+        ["3 €", "4"],
+        ["555 123 456", "555 123 457"],
+        ["0123,5", "1,5"],
+        ["1,2,4", "1"],
+        ["1.234,5", "1,234.5"],
+        ["1.234'567,5", "2"],
+        ["12b", "13b"],
+        ["ABC 12", "ABC 13"],
+        ["€", "1 €"],
+        ["1/2/2024", "3/4/2024"],
+        ["30.02.2024", "13.02.2024"],
+        ["13.4.2024", "4.13.2024"],
+        ["13.04.2024", "14/04/2024"],
+        ["13.04.24", "14.04.24"],
+    ],
+)
+@pytest.mark.parametrize("comma_free", [False, True])
+def test_what_leaves_a_doubt_stays_text(texts, comma_free):
+    found, notes = parsed(texts, comma_free=comma_free)
+    assert (found.to_list(), notes) == (texts, [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "days", "how"),
+    [
+        (["31.01.2024", "2.3.2024", None], ["2024-01-31", "2024-03-02", None], "day first"),
+        (["1/31/2024", "2/3/2024"], ["2024-01-31", "2024-02-03"], "month first"),
+        (
+            ["31-1-2024 9:05", "1-2-2024 10:00:30"],
+            ["2024-01-31 09:05:00", "2024-02-01 10:00:30"],
+            "day first",
+        ),
+    ],
+)
+def test_dates_as_people_write_them(texts, days, how):
+    found, notes = parsed(texts)
+    assert [None if day is None else str(day) for day in found] == days
+    assert notes[0].startswith(f"Column 'a' is read as dates, {how}: '")

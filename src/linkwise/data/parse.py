@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from linkwise.data.words import counted, listed
+from linkwise.data.written import dates_year_first, plain_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +21,10 @@ _LEADING_ZERO = r"^[+-]?0\d+$"
 
 
 def parse_columns(
-    frame: pl.DataFrame, keep: Collection[str | None] = (), numbers: bool = True
+    frame: pl.DataFrame,
+    keep: Collection[str | None] = (),
+    numbers: bool = True,
+    comma_free: bool = False,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Give the text columns of a file their types.
 
@@ -32,6 +36,8 @@ def parse_columns(
     numbers : bool
         Whether text may stand for numbers and truth values; False where the file has types of its
         own for them, as JSON does, and only dates come as text.
+    comma_free : bool
+        Whether values are parted by something else than commas, so that 0,5 is a number.
 
     Returns
     -------
@@ -44,13 +50,13 @@ def parse_columns(
     parsed = []
     for series in frame.get_columns():
         if series.dtype == pl.String and series.name not in keep:
-            series, said = _parsed(series, numbers)
+            series, said = _parsed(series, numbers, comma_free)
             notes += said
         parsed.append(series)
     return pl.DataFrame(parsed), notes
 
 
-def _parsed(series: pl.Series, numbers: bool) -> tuple[pl.Series, list[str]]:
+def _parsed(series: pl.Series, numbers: bool, comma_free: bool) -> tuple[pl.Series, list[str]]:
     import polars as pl
 
     if numbers and (clean := _as_numbers(series)) is not None and not clean.is_nan().any():
@@ -68,6 +74,9 @@ def _parsed(series: pl.Series, numbers: bool) -> tuple[pl.Series, list[str]]:
         found = reader(plain)
         if found is not None:
             return found, _marked_note(text, marked)
+    if numbers and (read := _as_written(plain, comma_free)) is not None:
+        found, note = read
+        return found, [note, *_marked_note(text, marked)]
     kept = pl.select(pl.when(text.is_not_null()).then(series).alias(series.name)).to_series()
     if numbers and plain.str.contains(r"^[+-]?\d+$").all():
         return kept, [
@@ -75,6 +84,23 @@ def _parsed(series: pl.Series, numbers: bool) -> tuple[pl.Series, list[str]]:
             " If they are quantities, write them without."
         ]
     return kept, []
+
+
+def _as_written(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
+    """Dates and numbers in the ways of people, and what is said of them."""
+    number = plain_numbers(text, comma_free=comma_free)
+    if number is not None and (found := _as_numbers(number)) is not None:
+        return found, _read_as("numbers", text, found)
+    dated = dates_year_first(text)
+    if dated is not None and (found := _as_moments(dated[0])) is not None:
+        return found, _read_as(f"dates, {dated[1]}", text, found)
+    return None
+
+
+def _read_as(what: str, text: pl.Series, found: pl.Series) -> str:
+    """Tell it by the longest value, which shows most of how they are written."""
+    at = int(text.str.len_chars().fill_null(0).arg_max() or 0)
+    return f"Column '{text.name}' is read as {what}: '{text[at]}' is {found[at]}."
 
 
 def _marked_note(text: pl.Series, marked: pl.Series) -> list[str]:

@@ -79,7 +79,7 @@ def read_table(
     try:
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-            frame, said = _typed(written, True, id_column, columns, drop, text)
+            frame, said = _typed(written, True, id_column, columns, drop, text, delimiter != ",")
             notes = notes + said
         elif ending in _JSON:
             frame, notes = _typed(read_json_lines(raw), False, id_column, columns, drop, text)
@@ -116,6 +116,7 @@ def _typed(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     text: str | None,
+    comma_free: bool = False,
 ) -> tuple[nw.DataFrame[Any], list[str]]:
     """Parse text columns, all but ids, found first, and texts to compare: these stay as they are written."""
     import narwhals as nw
@@ -123,7 +124,7 @@ def _typed(
     frame = nw.from_native(written, eager_only=True)
     check_names(frame.columns, id_column, columns, drop, text)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
-    parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers)
+    parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers, comma_free)
     return nw.from_native(parsed, eager_only=True), notes
 
 
