@@ -247,15 +247,19 @@ def sweeps(options: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- clusterers that take constraints
 def peers(options: argparse.Namespace) -> int:
     """Clusterers that take constraints, tuned: Table III, columns Q2, and with other numbers Figure 1."""
-    s = setting(options)
-    found = of_peers(s, [*PEERS, "cobs_u"], PEERS_AT)
-    beside_paper(s, found, tuple(PEERS), "cobs_table3.csv", "table3_peers.csv")
-    curves = {(task, method, TIES[0]): means for (task, method), means in found.items()}
-    draw(s.folder / "peers.png", s.tasks, curves, columns=5, at=PEERS_AT)
-    write_curves(s.folder / "peers.csv", curves, PEERS_AT)
-    means = [(m, *mean_over(s.tasks, found, m)) for m in [*PEERS, "cobs_u"]]
-    print("\nMean ARI of the sets after so many random constraints")
-    print(table(("method", *map(str, PEERS_AT)), means))
+    s, methods, at = setting(options), [*PEERS, "cobs_u"], tuple(options.at)
+    found = of_peers(s, methods, at)
+    if CONSTRAINTS in at:
+        tabled = {key: [means[at.index(CONSTRAINTS)]] for key, means in found.items()}
+        beside_paper(s, tabled, tuple(PEERS), "cobs_table3.csv", "table3_peers")
+    if len(at) > 1:
+        curves = {(task, method, TIES[0]): means for (task, method), means in found.items()}
+        draw(s.folder / "peers.png", s.tasks, curves, columns=5, at=at)
+        write_curves(s.folder / "peers.csv", curves, at)
+    print(f"\nMean ARI of the sets after so many random constraints, {s.runs} runs")
+    means = [(m, *mean_over(s.tasks, found, m)) for m in methods]
+    write_csv(s.folder / f"peers_means_{'_'.join(map(str, at))}.csv", ("method", *map(str, at)), means)
+    print(table(("method", *map(str, at)), means))
     return 0
 
 
@@ -263,7 +267,7 @@ def pools(options: argparse.Namespace) -> int:
     """COBS over clusterers that take constraints: Table V."""
     s = setting(options)
     found = of_peers(s, POOLS, (CONSTRAINTS,))
-    beside_paper(s, found, tuple(POOLS), "cobs_table5.csv", "table5.csv")
+    beside_paper(s, found, tuple(POOLS), "cobs_table5.csv", "table5")
     return 0
 
 
@@ -312,17 +316,17 @@ def beside_paper(
     file: str,
 ) -> None:
     """A table of a line for each set: ours, in brackets the paper's, a star where ours is lower by more."""
-    numbers = len(next(iter(found.values())))
-    at = PEERS_AT.index(CONSTRAINTS) if numbers > 1 else 0
     lines = []
     for task in s.tasks:
         theirs = printed(target, task)
         for column in columns:
-            mean, told = found[task, column][at], theirs[column] if theirs else ""
+            mean, told = found[task, column][0], theirs[column] if theirs else ""
             lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
-    write_csv(s.folder / file, ("task", "method", "ari", "error", "paper", "reached"), lines)
+    write_csv(s.folder / f"{file}.csv", ("task", "method", "ari", "error", "paper", "reached"), lines)
     print(f"\n{CONSTRAINTS} constraints, {s.runs} runs (in brackets: the paper)")
-    print(table(("task", *columns), table3_lines(lines)))
+    beside = table3_lines(lines)
+    write_csv(s.folder / f"{file}_table.csv", ("task", *columns), beside)
+    print(table(("task", *columns), beside))
     verdict([line[-1] for line in lines], "figures", decides=False)
 
 
@@ -339,6 +343,10 @@ def main(arguments: list[str] | None = None) -> int:
         add_common_options(sub)
         sub.add_argument("--runs", type=int, default=RUNS, metavar="N")
         sub.add_argument("--quick", action="store_true", help=f"scikit-learn's sets, {QUICK_RUNS} runs")
+        if command is peers:
+            sub.add_argument(
+                "--at", nargs="+", type=int, default=PEERS_AT, metavar="N", help="numbers of constraints"
+            )
         sub.set_defaults(command=command)
     options = parser.parse_args(arguments)
     return int(options.command(options))
