@@ -218,6 +218,12 @@ def test_the_cut_is_the_sum_over_clusters_and_constraints_cost_something():
     assert adjusted_rand_score(y, led.labels_) > 0.9
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 8])
+def test_the_number_of_clear_groups_is_seen(k):
+    X, _ = make_blobs(300, 2, centers=k, random_state=0)
+    assert cosc.by_eigengap(neighbour_graph(X, lw.Constraints(300), 10).weights) == k
+
+
 def test_the_number_of_clusters_by_the_gap():
     X, _ = make_blobs(120, centers=4, cluster_std=0.6, random_state=3)
     assert lw.COSC(random_state=0).fit(X).n_clusters_ == 4

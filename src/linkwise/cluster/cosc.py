@@ -46,6 +46,7 @@ from linkwise.learner import Labels, Progress
 from linkwise.parallel import one_blas_thread
 
 MOST_CLUSTERS = 10  # that are looked for
+NEAR_ZERO = 0.02  # eigenvalues far below are alike
 
 
 class COSC(ConstrainedClusterer):
@@ -54,7 +55,7 @@ class COSC(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        By default where the gap between eigenvalues of the graph is widest, from 2 to 10.
+        By default where the gap between eigenvalues of the graph is relatively widest, from 2 to 10: a guess.
     balance : {"ncut", "cheeger"}
         What a cut is divided by: the volumes of both sides, or the smaller of them.
     n_neighbors : int
@@ -173,7 +174,10 @@ def _joined(
 
 
 def by_eigengap(weights: sp.csr_array) -> int:
-    """The number of clusters, from 2 to 10, after whose eigenvalue the step to the next is widest."""
+    """The number of clusters, from 2 to 10, after whose eigenvalue the step to the next is widest.
+
+    A step counts in parts of the eigenvalue that it leads to: great ones lie farther apart.
+    """
     m = weights.shape[0]
     if m < 3:
         return 1
@@ -181,4 +185,5 @@ def by_eigengap(weights: sp.csr_array) -> int:
         placed = embedding(weights, min(MOST_CLUSTERS + 1, m))
     if placed is None:
         return 1
-    return 2 + int(np.diff(eigenvalues(weights, placed))[1:].argmax())
+    values = eigenvalues(weights, placed)
+    return 2 + int((np.diff(values)[1:] / (values[2:] + NEAR_ZERO)).argmax())
