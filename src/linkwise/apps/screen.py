@@ -295,12 +295,14 @@ ENDS = {
     "budget": "The budget of questions is used up.",
     "quit": "Stopped.",
 }
+UNSURE = "Nothing is left to ask: what could still change the clusters, you were not sure of."
 
 
 def ending(reason: str, status: Status, *, width: int) -> RenderableType:
     """Why it ended ("exhausted", "budget" or "quit"), and what there is."""
+    why = UNSURE if reason == "exhausted" and status.n_unsure else ENDS[reason]
     return Group(
-        Text(ENDS[reason], style="bold"),
+        Text(why, style="bold"),
         Text(counts(status)),
         cluster_bars(status.cluster_sizes, width=width),
         *(Text(said) for said in status.description),
