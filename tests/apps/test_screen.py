@@ -143,9 +143,8 @@ def test_the_end(reason, words):
 
 def test_the_end_where_the_person_was_not_sure():
     said = drawn(screen.ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
-    assert said.startswith(
-        "Nothing is left to ask: what could still change the clusters, you were not sure of.\n"
-    )
+    assert "what could still change the clusters, you were not sure of." in said.replace("\n", " ")
+    assert "no further answer" not in said
 
 
 def test_what_can_be_done_next_stands_on_lines_of_its_own():
