@@ -60,9 +60,10 @@ def plot_panels(
 
 
 def _draw(axes: Any, panel: Panel, xlabel: str) -> None:
-    for colour, (name, curve) in zip(COLOURS, panel.curves.items(), strict=False):
+    for number, (name, curve) in enumerate(panel.curves.items()):
         at = np.arange(1, len(curve) + 1) if panel.at is None else np.asarray(panel.at)
-        axes.plot(at, curve, color=colour, label=name, linewidth=1.6)
+        colour, dash = COLOURS[number % len(COLOURS)], "-" if number < len(COLOURS) else "--"
+        axes.plot(at, curve, dash, color=colour, label=name, linewidth=1.6)
         if name in panel.errors:
             error = panel.errors[name]
             axes.fill_between(at, curve - error, curve + error, color=colour, alpha=0.2, linewidth=0)

@@ -247,7 +247,7 @@ def sweeps(options: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- clusterers that take constraints
 def peers(options: argparse.Namespace) -> int:
     """Clusterers that take constraints, tuned: Table III, columns Q2, and with other numbers Figure 1."""
-    s, methods, at = setting(options), [*PEERS, "cobs_u"], tuple(options.at)
+    s, methods, at = setting(options), ["cobs_u", *PEERS], tuple(options.at)
     found = of_peers(s, methods, at)
     if CONSTRAINTS in at:
         tabled = {key: [means[at.index(CONSTRAINTS)]] for key, means in found.items()}
