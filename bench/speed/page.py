@@ -103,7 +103,7 @@ class Stub:
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
-            "description": [], "undo": None,
+            "description": [], "notes": [], "undo": None,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False,
                  "exemplar": k, "exemplars": [k], "short": [f"c{k}"]}
