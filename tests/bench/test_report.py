@@ -119,6 +119,16 @@ def test_tables_are_drawn(tmp_path):
     assert page.ranks_drawn([{"method": "KMeans", "ari_50": "0.7", "rank_50": "3.0"}]).count("<img") == 1
 
 
+def test_what_a_quick_run_keeps_apart_is_found(tmp_path):
+    (section,) = [s for s in sections.sections() if s.name == "clusilc"]
+    shown = section.shows[0]
+    assert page.found(tmp_path, section, shown) is None
+    file = tmp_path / shown.file.replace("clusilc/", "clusilc_quick/")
+    file.parent.mkdir()
+    file.write_text("claim,verdict\nx,holds\n")
+    assert page.found(tmp_path, section, shown).n_compared == 1
+
+
 def test_no_such_section(tmp_path):
     with pytest.raises(SystemExit, match="no section kin; there are active, cobras"):
         report.main(["--only", "kin", "--out", str(tmp_path)])
