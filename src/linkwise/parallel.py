@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, TypeVar, get_args
 
 Backend = Literal["serial", "loky", "dask"]
@@ -47,9 +48,9 @@ def one_blas_thread() -> AbstractContextManager[object]:
 @cache
 def _libraries() -> Any:
     """The libraries of this process that have threads; to look for them takes milliseconds."""
-    import scipy.linalg  # noqa: F401, it brings its own
     from threadpoolctl import ThreadpoolController
 
+    import_module("scipy.linalg")  # which has a BLAS of its own
     return ThreadpoolController()
 
 

@@ -109,6 +109,12 @@ def test_wide_rows_are_seen_by_their_components():
     np.testing.assert_array_equal(model.predict(wide), model.labels_)
 
 
+def test_columns_that_never_vary_do_not_count():
+    few = lw.KernelBoost(3, random_state=0).fit(X)
+    more = lw.KernelBoost(3, random_state=0).fit(np.hstack([X, np.ones((len(X), 40))]))
+    np.testing.assert_array_equal(more._seen.unit, few._seen.unit)
+
+
 @pytest.mark.parametrize("decay", [0.0, 10.0])
 def test_rounds_are_those_of_the_formulas(decay):
     rows = np.unique(X, axis=0, return_index=True)[1]

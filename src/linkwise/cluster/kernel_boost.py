@@ -145,7 +145,8 @@ class KernelBoost(CenteredClusterer):
         starts = list(points.starts(X, k, seed, self.n_init))
         rounds: list[Round] = []
         with one_blas_thread():
-            few = X.shape[1] <= self.n_components
+            n_varying = np.count_nonzero(X.min(axis=0) != X.max(axis=0))
+            few = bool(n_varying <= self.n_components)
             seen = prepared(X, standardized=few).by_components(self.n_components)
             if constraints.n_constraints:
                 rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)

@@ -35,7 +35,7 @@ def dates_year_first(text: pl.Series) -> tuple[pl.Series, str] | None:
     if not text.str.contains(form).all():
         return None
     one, two, year, time = (text.str.extract(form, part) for part in range(1, 5))
-    above = [int(part.str.to_integer().max()) > 12 for part in (one, two)]  # type: ignore[arg-type]
+    above = [(part.str.to_integer() > 12).any() for part in (one, two)]
     if above[0] == above[1]:
         return None
     day, month = (one, two) if above[0] else (two, one)
