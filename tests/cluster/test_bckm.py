@@ -377,7 +377,7 @@ def test_distances_are_no_similarities(K):
 
 
 def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
-    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**6))
+    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**7))
     c = lw.Constraints(6, [(0, 1)], [(0, 2)])
     assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
     monkeypatch.setattr("linkwise.cluster.common.spaces.FEW_SPARSE", 3)

@@ -313,7 +313,7 @@ def test_a_mixture_of_gaussians_has_its_own_numbers():
     c = lw.Constraints.sample(IRIS_CLASSES, 40, 0)
     for n_components in (3, 12):
         mixture = GaussianMixture(n_components)
-        model = lw.FeatureWeightClustering(clusterer=mixture, max_evals=8, random_state=0)
+        model = lw.FeatureWeightClustering(clusterer=mixture, max_evals=20, random_state=0)
         model.fit(IRIS, constraints=c)
         np.testing.assert_array_equal(model.predict(IRIS), model.labels_)
 
