@@ -20,8 +20,12 @@ class Script:
     def prepare(self, X, seed, *, progress=None):
         return "prepared"
 
-    def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):
-        assert prepared == "prepared"
+    def start(self, task):
+        assert task.prepared == "prepared"
+        return task
+
+    def ask(self, task):
+        X, evidence = task.X, task.evidence
         try:
             for at, (i, j) in enumerate(self.pairs):
                 heard = yield Question(i, j, np.full(len(X), 0, np.int32), f"pair {at}")

@@ -1,15 +1,16 @@
 """What asks and what answers: questions, oracles, and the one loop that drives every learner.
 
-A learner is a generator that reads like its paper: ``answer = yield Question(first, second, labels, why)``.
-It never sees a person, a file or a clock. `Run` drives it: answers go into Evidence before the
-learner hears them, and what Evidence knows is never asked.
+A learner asks in a generator that reads like its paper: ``answer = yield Question(first, second,
+labels, why)``. It never sees a person, a file or a clock. `Run` drives it: answers go into Evidence
+before the learner hears them, and what Evidence knows is never asked. Everything that changes while a
+learner asks belongs to the state of one run, so runs over the same prepared data never disturb each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, overload, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,43 +60,64 @@ class Grouped(Protocol):
         ...
 
 
+class Task(NamedTuple):
+    """What one run of a learner is about.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    prepared : object
+        What ``learner.prepare(X, seed)`` returned.
+    evidence : Evidence
+        Facts known so far; grows with every answer.
+    seed : int
+    askable : ndarray of bool, shape (n_rows,), or None
+        Rows that may be shown; None: all.
+    budget : int or None
+        Largest number of questions; None: no bound.
+    """
+
+    X: NDArray[Any]
+    prepared: Any
+    evidence: Evidence
+    seed: int
+    askable: NDArray[np.bool_] | None = None
+    budget: int | None = None
+
+
 class Learner(Protocol):
     """What `Run` needs of a learner.
 
-    A learner may also have ``describe(prepared, evidence)``: sentences about where it stands, for people
-    (see `Describing`), and ``stand_ins(prepared)``, where it treats many rows as one (see `StandingIn`),
-    and ``column_shares(prepared, evidence)``, where it learns how much each column counts (see `Weighing`).
+    A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
+    ``stand_ins(state)``, where it treats many rows as one (see `StandingIn`); and ``column_shares(state)``,
+    where it learns how much each column counts (see `Weighing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
-        """All work that needs no answer; may remember more as the run goes on.
+        """Do all work that needs no answer.
 
-        What takes long reports how far it is; what `progress` raises ends the work.
+        Several runs share the result, one after the other or side by side. A learner may remember in it what
+        is expensive to compute again, such as a split; what it remembers never changes a result. Long work
+        reports its progress; what `progress` raises ends it.
         """
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Any,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def start(self, task: Task) -> Any:
+        """Return the state of a new run: an object that belongs to this run alone."""
+
+    def ask(self, state: Any, /) -> Asking:
         """Ask until nothing is left to ask; return the final labels.
 
-        What is asked depends on X, the seed and the evidence alone: randomness comes from the seed
+        The questions depend on X, the seed and the evidence alone: randomness comes from the seed
         and a place in the search (see `rng_at`), never from the order of calls.
         """
 
 
 @runtime_checkable
 class Describing(Protocol):
-    """A learner that can say where it stands."""
+    """A learner that can describe its progress."""
 
-    def describe(self, prepared: Any, evidence: Evidence) -> Sequence[str]:
-        """What it holds of the data by now, a sentence or two that a person understands.
+    def describe(self, state: Any, /) -> Sequence[str]:
+        """What the run has found by now, in a sentence or two that a person understands.
 
         Called after every answer, so it must cost little.
         """
@@ -105,7 +127,7 @@ class Describing(Protocol):
 class StandingIn(Protocol):
     """A learner that treats many rows as one."""
 
-    def stand_ins(self, prepared: Any) -> NDArray[np.int64] | None:
+    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
         """For each row the row that stands for it in what is shown; None before anything is."""
 
 
@@ -113,7 +135,7 @@ class StandingIn(Protocol):
 class Weighing(Protocol):
     """A learner that learns how much each column counts."""
 
-    def column_shares(self, prepared: Any, evidence: Evidence) -> NDArray[np.float64] | None:
+    def column_shares(self, state: Any, /) -> NDArray[np.float64] | None:
         """Share of each column of X in the distance between rows, 1 in all; None before any is known."""
 
 
@@ -161,6 +183,8 @@ class Run:
         where the answers say (see `respecting`).
     reason : {"budget", "exhausted"} or None
         Why it ended.
+    state : object
+        What `learner.start` returned; only this run changes it.
     """
 
     def __init__(
@@ -177,7 +201,8 @@ class Run:
         self.evidence = evidence
         self.budget = budget
         prepared = learner.prepare(X, seed) if prepared is None else prepared
-        self._asking = learner.run(X, prepared, evidence, seed, askable=askable, budget=budget)
+        self.state = learner.start(Task(X, prepared, evidence, seed, askable, budget))
+        self._asking = learner.ask(self.state)
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None

@@ -42,11 +42,10 @@ def test_many_facts_are_few_rounds():
 def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
     X, y = three_columns()
     model = learner(per_round=3)
-    prepared = model.prepare(X, 0)
-    run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
+    run = Run(model, X, Evidence(len(X)), 0)
     seen = []
     for _ in range(12):
-        said, *_ = model.describe(prepared, run.evidence)
+        said, *_ = model.describe(run.state)
         seen.append(int(said[0]))
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
     assert seen[:4] == [2, 2, 2, 2]
@@ -67,13 +66,12 @@ def test_where_two_dimensions_do_there_are_no_more():
     y = np.arange(40) % 2
     X = np.c_[6.0 * y, np.zeros(40), np.zeros(40)] + rng.normal(0, 0.3, (40, 3))
     model = learner(per_round=2)
-    prepared = model.prepare(X, 0)
-    run = Run(model, X, Evidence(40), 0, prepared=prepared)
-    assert len(model.describe(prepared, run.evidence)) == 1
+    run = Run(model, X, Evidence(40), 0)
+    assert len(model.describe(run.state)) == 1
     for _ in range(12):
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
-    assert model.describe(prepared, run.evidence)[0].startswith("2 of at most 3 dimensions are in use")
-    assert model.column_shares(prepared, run.evidence).argmax() == 0
+    assert model.describe(run.state)[0].startswith("2 of at most 3 dimensions are in use")
+    assert model.column_shares(run.state).argmax() == 0
 
 
 # ---------------------------------------------------------------- what is proposed
@@ -153,11 +151,10 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     X, _ = three_columns()
     monkeypatch.setattr(afw, "REMEMBERED", 4 * len(X) * 3)
     model = learner()
-    prepared = model.prepare(X, 0)
-    run = Run(model, X, Evidence(len(X)), 0, prepared=prepared)
+    run = Run(model, X, Evidence(len(X)), 0)
     for at in range(8):
         run.answer("yes" if at % 2 else "no")
-    assert len(prepared.memo) <= 3
+    assert len(run.state.task.prepared.memo) <= 3
 
 
 @pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])
@@ -174,10 +171,9 @@ def test_no_more_dimensions_are_in_use_than_there_are(d):
     X = rng.normal(size=(40, min(d, 2))) @ rng.normal(size=(min(d, 2), d))
     y = rng.integers(0, 2, 40)
     model = learner(per_round=1)
-    prepared = model.prepare(X, 0)
-    run = Run(model, X, Evidence(40), 0, prepared=prepared)
+    run = Run(model, X, Evidence(40), 0)
     for _ in range(6):
-        (said, *_) = model.describe(prepared, run.evidence)
+        (said, *_) = model.describe(run.state)
         most = min(d, 2)
         assert said == f"{most} of at most {most} {'dimension is' if d == 1 else 'dimensions are'} in use."
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
@@ -188,11 +184,10 @@ def test_of_many_dimensions_several_join_at_once():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 20))
     model = learner(per_round=1, max_evals=4)
-    prepared = model.prepare(X, 0)
-    run = Run(model, X, Evidence(60), 0, prepared=prepared)
+    run = Run(model, X, Evidence(60), 0)
     seen = []
     for _ in range(40):
-        seen.append(int(model.describe(prepared, run.evidence)[0].split()[0]))
+        seen.append(int(model.describe(run.state)[0].split()[0]))
         run.answer("yes" if rng.integers(2) else "no")
     assert sorted(set(seen)) == [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20]
 
@@ -209,7 +204,7 @@ def test_it_says_how_many_clusters_answers_added():
     shown = len(np.unique(run.labels))
     assert shown >= 4
     wanted = f"{shown} clusters are shown, {shown - 2} more than 2, so that no answer is contradicted."
-    assert wanted in model.describe(prepared, run.evidence)
+    assert wanted in model.describe(run.state)
 
 
 def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):

@@ -237,11 +237,10 @@ def test_how_sure_clusters_are_is_about_right():
     """Beside the share of rows that are right; and the same however the answers came."""
     X, y = real(load_wine)
     learner, evidence, oracle = lw.KIN(random_state=SEED), Evidence(len(X)), TruthOracle(y)
-    prepared = learner.prepare(X, SEED)
-    run = Run(learner, X, evidence, SEED, prepared=prepared)
+    run = Run(learner, X, evidence, SEED)
     for _ in range(40):
         run.answer(oracle(run.question.first, run.question.second))
-    sure = kin_outlook.certainty(prepared.memory.fields[id(evidence)])
+    sure = kin_outlook.certainty(run.state)
     table = np.zeros((len(y), 3))
     np.add.at(table, (run.labels, y), 1)
     right = table.max(axis=1).sum() / len(y)
@@ -276,11 +275,10 @@ def test_what_an_answer_changes():
     """Beside what it does, on average over many answers."""
     X, y = real(load_iris)
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
-    prepared = learner.prepare(X, SEED)
-    run, expected, found = Run(learner, X, evidence, SEED, prepared=prepared), [], []
+    run, expected, found = Run(learner, X, evidence, SEED), [], []
     for _ in range(40):
         before, q = run.labels, run.question
-        rows = kin_outlook.expected_changes(prepared.memory.fields[id(evidence)])
+        rows = kin_outlook.expected_changes(run.state)
         run.answer(oracle(q.first, q.second))
         if rows is not None and len(set(before)) == len(set(run.labels)):
             table = np.zeros((int(before.max()) + 1, int(run.labels.max()) + 1))
@@ -362,12 +360,11 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
 def test_where_it_stands_is_told():
     X, y = real(load_iris)
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
-    prepared = learner.prepare(X, SEED)
-    assert learner.describe(prepared, evidence) == []
-    run, left, likely = Run(learner, X, evidence, SEED, prepared=prepared), [], []
+    run, left, likely = Run(learner, X, evidence, SEED), [], []
+    assert learner.describe(run.state) == []
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
-        said, *outlook = learner.describe(prepared, evidence)
+        said, *outlook = learner.describe(run.state)
         left.append(0 if "hardly any of" in said else int(said.split()[6]))
         likely.append(outlook)
     assert said.startswith("3 clusters have been met")

@@ -30,7 +30,7 @@ def test_one_row_that_nobody_can_judge_costs_two_questions():
 def test_nothing_is_said_of_a_next_answer_where_there_is_none(answer):
     X = np.array([[1.0, 2.0], [3.0, 4.0], [9.0, 4.0]])
     learner, evidence = lw.KIN(random_state=0), Evidence(3)
-    run = Run(learner, X, evidence, 0, prepared=(prepared := learner.prepare(X, 0)))
+    run = Run(learner, X, evidence, 0)
     while run.question is not None:
         run.answer(answer)
-    assert not any("next answer" in line for line in learner.describe(prepared, evidence))
+    assert not any("next answer" in line for line in learner.describe(run.state))

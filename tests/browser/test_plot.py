@@ -240,7 +240,10 @@ class Crowd:
     def prepare(self, X, seed, *, progress=None):
         return None
 
-    def run(self, X, prepared, evidence, seed, *, askable=None, budget=None):
+    def start(self, task):
+        return task.X
+
+    def ask(self, X):
         labels = (np.arange(len(X)) % self.n_clusters).astype(np.int32)
         for row in range(1, len(X)):
             yield Question(0, row, labels, "because")

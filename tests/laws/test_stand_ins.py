@@ -26,11 +26,9 @@ def test_these_learners_do():
 def test_rows_share_the_cluster_of_the_row_that_stands_for_them(entry, problem, unsure):
     X, y = problem
     learner, oracle = entry.make(random_state=0), TruthOracle(y, unsure=unsure, random_state=0)
-    prepared = learner.prepare(X, 0)
-    assert learner.stand_ins(prepared) is None
-    run = Run(learner, X, Evidence(len(X)), 0, prepared=prepared)
+    run = Run(learner, X, Evidence(len(X)), 0)
     while True:
-        stand_ins = learner.stand_ins(prepared)
+        stand_ins = learner.stand_ins(run.state)
         labels = run.labels if run.question is None else run.question.labels
         if stand_ins is not None:
             np.testing.assert_array_equal(stand_ins[stand_ins], stand_ins)

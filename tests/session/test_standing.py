@@ -7,6 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.evidence import Evidence
+from linkwise.learner import Run
 from linkwise.session.session import Session
 from registry import each_learner
 from session.doings import LEARNERS, TRUTH, X, answer_by
@@ -149,11 +150,10 @@ def _same(labels, session):
 
 def test_unsure_decides_nothing():
     learner = cobs()
-    pool = learner.prepare(X, 0)
-    known = Evidence(len(X))
-    before = learner.describe(pool, known)
-    known.add(0, 1, "unsure")
-    assert learner.describe(pool, known) == before
+    run = Run(learner, X, Evidence(len(X)), 0)
+    before = learner.describe(run.state)
+    run.tell(0, 1, "unsure")
+    assert learner.describe(run.state) == before
     assert before[1].startswith("No answer decides yet; ")
 
 

@@ -23,7 +23,10 @@ class Side(lw.COBRAS):
     def prepare(self, X, seed, *, progress=None):
         return {}
 
-    def run(self, X, prepared, evidence, seed, **more):
+    def start(self, task):
+        return task.X
+
+    def ask(self, X):
         labels = np.arange(len(X), dtype=np.int32) % 7
         for row in range(len(X) - 1):
             yield Question(row, row + 1, labels, "")

@@ -14,13 +14,14 @@ from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence
 from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
-from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, checked_answer
+from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, Task, checked_answer
 
 
 class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     """A scikit-learn estimator around a generator of questions.
 
-    A learner writes ``prepare`` and ``run`` (see `linkwise.learner.Learner`); the rest is here.
+    A learner writes ``prepare``, ``ask`` and, where it keeps a state, ``start`` (see
+    `linkwise.learner.Learner`); the rest is here.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
@@ -31,19 +32,14 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
-        """All work that needs no answer."""
+        """Do all work that needs no answer."""
+
+    def start(self, task: Task) -> Any:
+        """Return the state of a new run: here the task itself, for learners that need no more."""
+        return task
 
     @abstractmethod
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Any,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def ask(self, state: Any, /) -> Asking:
         """Ask until nothing is left to ask; return the final labels."""
 
     def fit(
@@ -98,15 +94,15 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
                 history.append(run.labels)
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")
-            self._keep_more(rows, prepared, evidence, seed)
+            self._keep_more(rows, run.state)
         return self
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
         return unasked(X, evidence, seed)
 
-    def _keep_more(self, X: NDArray[Any], prepared: Any, evidence: Evidence, seed: int) -> None:
-        """Keep what else a learner has found; most have nothing."""
+    def _keep_more(self, X: NDArray[Any], state: Any) -> None:
+        """Keep what else a run has found; most learners have nothing."""
 
     def _keep(self, evidence: Evidence, labels: Labels, history: History, reason: str) -> None:
         self.labels_ = labels

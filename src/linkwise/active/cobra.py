@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import Memory, Partition, Splitter, merge
-from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Progress
+from linkwise.active.super_instances import Partition, Splits, Splitter, State, merge
+from linkwise.learner import Asking, Progress, Task
 
 
 class COBRA(ActiveLearner):
@@ -66,28 +65,22 @@ class COBRA(ActiveLearner):
         self.n_init = n_init
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Memory:
-        """What is remembered: nothing yet."""
-        return Memory()
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
+        """Return a memo for the split, empty so far."""
+        return {}
 
-    def stand_ins(self, prepared: Memory) -> NDArray[np.int64] | None:
-        """For each row the representative of its super-instance."""
-        return prepared.stand_ins
-
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Memory,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
-        """Over-cluster, then merge."""
-        splitter = Splitter(X, seed, self.n_init, askable, prepared.splits)
+    def start(self, task: Task) -> State:
+        """Over-cluster the rows into super-instances."""
+        splitter = Splitter(task.X, task.seed, self.n_init, task.askable, task.prepared)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
-        partition = Partition.of(parts, len(X))
-        prepared.stand_ins = partition.stand_ins()
-        grouping = yield from merge(X, partition, evidence, None)
-        return grouping.labels(partition)
+        partition = Partition.of(parts, len(task.X))
+        return State(splitter, partition, task.evidence, task.budget, partition.stand_ins())
+
+    def ask(self, state: State) -> Asking:
+        """Merge super-instances by questions."""
+        grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
+        return grouping.labels(state.partition)
+
+    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+        """For each row the representative of its super-instance."""
+        return state.stand_ins

@@ -39,14 +39,15 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import (
     MOST_UNSURE,
     WHOLE,
-    Memory,
     Partition,
+    Splits,
     Splitter,
+    State,
     SuperInstance,
     merge,
 )
 from linkwise.evidence import Answer, Evidence
-from linkwise.learner import Asking, Labels, Progress, Question, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, Task, rng_at
 
 
 class COBRAS(ActiveLearner):
@@ -130,46 +131,41 @@ class COBRAS(ActiveLearner):
             random_state=random_state,
         )
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Memory:
-        """What is remembered: nothing yet."""
-        return Memory()
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
+        """Return a memo for splits, empty so far."""
+        return {}
 
-    def stand_ins(self, prepared: Memory) -> NDArray[np.int64] | None:
+    def start(self, task: Task) -> State:
+        """Put all rows into one super-instance."""
+        splitter = Splitter(task.X, task.seed, self.n_init, task.askable, task.prepared)
+        whole = Partition.of([splitter.whole()], len(task.X))
+        return State(splitter, whole, task.evidence, task.budget)
+
+    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
-        return prepared.stand_ins
+        return state.stand_ins
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Memory,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def ask(self, state: State) -> Asking:
         """Algorithm 1 of the paper."""
-        splitter = Splitter(X, seed, self.n_init, askable, prepared.splits)
-        partition = Partition.of([splitter.whole()], len(X))
-        labels: Labels = np.zeros(len(X), dtype=np.int32)
-        prepared.stand_ins = None
+        splitter, partition, evidence = state.splitter, state.partition, state.evidence
+        labels: Labels = np.zeros(len(splitter.X), dtype=np.int32)
         published = False  # in the first iteration there is nothing better to show than what is merged so far
         solid: set[tuple[int, ...]] = set()  # places that cannot be split
         while (number := self._next(partition, solid, evidence)) is not None:
             chosen = partition.instances[number]
             k = yield from self._split_level(splitter, chosen, evidence, labels)
-            if published and budget is not None and self.split_within_budget:
-                k = min(k, max(2, budget - evidence.n_questions))
+            if published and state.budget is not None and self.split_within_budget:
+                k = min(k, max(2, state.budget - evidence.n_questions))
             parts = splitter.split(chosen, min(k, self.max_split or k))
             if len(parts) == 1:
                 solid.add(chosen.place)
                 continue
             partition.replace(number, parts)
             if not published:
-                prepared.stand_ins = partition.stand_ins()
-            grouping = yield from merge(X, partition, evidence, labels if published else None)
+                state.stand_ins = partition.stand_ins()
+            grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)
             published = True
-            labels, prepared.stand_ins = grouping.labels(partition), partition.stand_ins()
+            labels, state.stand_ins = grouping.labels(partition), partition.stand_ins()
         return labels
 
     def _split_level(

@@ -22,13 +22,7 @@ above 20 000 rows it is fitted to a sample and what constraints name, and the ot
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from linkwise.active.known_k import Ground, KnownClusters, Prepared
-from linkwise.evidence import Evidence
+from linkwise.active.known_k import Ground, KnownClusters
 from linkwise.learner import Asking
 
 
@@ -77,18 +71,8 @@ class ExploreConsolidate(KnownClusters):
     20
     """
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def ask(self, ground: Ground) -> Asking:
         """Explore, then Consolidate."""
-        ground = Ground(self, X, prepared, evidence, seed, askable)
         while len(ground.eligible()):
             if len(ground.standing().members) < ground.k:
                 yield from ground.place(

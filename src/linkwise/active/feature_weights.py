@@ -24,6 +24,7 @@ it is fitted to a sample and what answers name, and the others go to the nearest
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, islice
 from numbers import Integral
@@ -40,7 +41,7 @@ from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
 from linkwise.cluster.feature_weights import FeatureWeightClustering, dimensions, projected, shares
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence, Fact
-from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, Task, respecting, rng_at
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
@@ -150,41 +151,39 @@ class ActiveFeatureWeights(ActiveLearner):
         mean, components = dimensions(X, "scores")
         return Prepared(points, order, components, projected(X, mean, components), {})
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
-        """Show, ask, tune, until no pair is left to propose."""
-        rows = shown_rows(prepared.points, askable)
-        if askable is not None:
-            rows = rows[askable[rows]]
+    def start(self, task: Task) -> State:
+        """Return the rows that may be shown and what is known of them."""
+        points: Points = task.prepared.points
+        rows = shown_rows(points, task.askable)
+        if task.askable is not None:
+            rows = rows[task.askable[rows]]
         if len(rows) > MAX_ROWS:
-            rows = rows[np.sort(rng_at(seed, 1).permutation(len(rows))[:MAX_ROWS])]
-        known = Known(evidence, prepared.points)
+            rows = rows[np.sort(rng_at(task.seed, 1).permutation(len(rows))[:MAX_ROWS])]
+        return State(task, rows, Known(task.evidence, points))
+
+    def ask(self, state: State) -> Asking:
+        """Show, ask, tune, until no pair is left to propose."""
+        X, seed, known = state.task.X, state.task.seed, state.known
+        prepared: Prepared = state.task.prepared
+        points = prepared.points
         while True:
-            now = self._weighed(X, prepared, known.facts(), seed)
-            shown = respecting(now.labels[prepared.points.first], known.evidence)[prepared.points.of]
-            question = proposed(X, rows, now, shown, prepared.points.of, known.evidence)
+            now = state.weighed = self._weighed(prepared, known.facts(), seed)
+            shown = respecting(now.labels[points.first], known.evidence)[points.of]
+            question = proposed(X, state.rows, now, shown, points.of, known.evidence)
             if question is None:
                 return shown
             yield question
 
-    def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
+    def describe(self, state: State) -> list[str]:
         """How many dimensions are in use, which columns count most, and how many clusters answers added."""
-        now = self._last(prepared, evidence)
+        now = state.weighed
         if now is None:
             return []
-        most = len(prepared.components)
+        most = len(state.task.prepared.components)
         said = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
-        shown = len(np.unique(respecting(now.labels, evidence)))
+        shown = len(np.unique(respecting(now.labels, state.task.evidence)))
         if shown > self.n_clusters:
             said.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
@@ -192,24 +191,18 @@ class ActiveFeatureWeights(ActiveLearner):
             )
         return said
 
-    def column_shares(self, prepared: Prepared, evidence: Evidence) -> NDArray[np.float64] | None:
+    def column_shares(self, state: State) -> NDArray[np.float64] | None:
         """How much each column counts in the learned distance."""
-        now = self._last(prepared, evidence)
-        return None if now is None else now.shares
-
-    def _last(self, prepared: Prepared, evidence: Evidence) -> Weighed | None:
-        """The clustering by all that is known, if it was made."""
-        facts = Known(evidence, prepared.points).facts()
-        return prepared.memo.get(_digests(facts, [len(facts)])[0])
+        return None if state.weighed is None else state.weighed.shares
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
         prepared = self.prepare(X, seed)
         known = Known(evidence, prepared.points)
-        return respecting(self._weighed(X, prepared, known.facts(), seed).labels, evidence)
+        return respecting(self._weighed(prepared, known.facts(), seed).labels, evidence)
 
     # ------------------------------------------------------------ the clustering
-    def _weighed(self, X: NDArray[Any], prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
+    def _weighed(self, prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
         """The clustering by all facts, in as many dimensions as the rounds before have led to."""
         ends = [*rounds(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
@@ -252,6 +245,27 @@ class ActiveFeatureWeights(ActiveLearner):
             shares(model.weights_, prepared.components, prepared.Z),
             not any(broken.any() for broken in said.violated(labels)),
         )
+
+
+@dataclass(slots=True)
+class State:
+    """One run.
+
+    Attributes
+    ----------
+    task : Task
+    rows : ndarray
+        Rows that may be shown, no two of them identical.
+    known : Known
+        What is known of points.
+    weighed : Weighed or None
+        The clustering that the present question is about; None before the first.
+    """
+
+    task: Task
+    rows: NDArray[np.int64]
+    known: Known
+    weighed: Weighed | None = None
 
 
 class Known:

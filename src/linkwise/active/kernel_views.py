@@ -77,9 +77,9 @@ def items_of(X: NDArray[Any], seed: int) -> Items:
     return Items(of, _nearest(X, of, centers, None), np.bincount(of), centers)
 
 
-def shown_rows(X: NDArray[Any] | None, items: Items, askable: NDArray[np.bool_] | None) -> Rows:
+def shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
     """The row of each item that may be shown; the one that stands for it where none may."""
-    if X is None or askable is None:
+    if askable is None:
         return items.first
     if items.centers is None:
         rows = np.flatnonzero(askable)[::-1]

@@ -32,13 +32,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.kernel_views import base_clustering, in_units, items_of, mean_kernel, views_of
+from linkwise.active.kernel_views import Items, base_clustering, in_units, items_of, mean_kernel, views_of
 from linkwise.active.kin_cells import cells_of
 from linkwise.active.kin_field import Field, Memory, Pair, Prepared
 from linkwise.active.kin_outlook import about, certainty, certainty_unasked, outlook
 from linkwise.evidence import Answer, Evidence
 from linkwise.inputs import checked_rows
-from linkwise.learner import Asking, Labels, Progress, Question, Run
+from linkwise.learner import Asking, Labels, Progress, Question, Task
 
 LIKELY = 0.15  # probability from which a relation is worth a question
 TINY = 1e-9
@@ -93,18 +93,12 @@ class KIN(ActiveLearner):
         kernel = mean_kernel(views_of(rows), seed, step)
         return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def start(self, task: Task) -> Field:
+        """Return the items with what is known of them."""
+        return Field(task)
+
+    def ask(self, field: Field) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
-        field = Field(X, prepared, evidence, askable)
         field.learn()
         while True:
             yield from _compare(field, LIKELY)
@@ -117,40 +111,32 @@ class KIN(ActiveLearner):
         field.asked = None
         return field.labels()
 
-    def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
+    def describe(self, field: Field) -> list[str]:
         """How many clusters have been met, how sure all is, and what the next answer is worth."""
-        field = self._field(prepared, evidence)
-        met = field.known().n_homes
-        if met == 0 or len(evidence) == 0:
+        met, n_rows = field.known().n_homes, len(field.items.of)
+        if met == 0 or field.n_facts == 0:
             return []
         unsure = float((1 - certainty(field)).sum())
         clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
-        rows = f"about {about(unsure, 'row')} of {evidence.n_rows}"
+        rows = f"about {about(unsure, 'row')} of {n_rows}"
         if round(unsure) == 0:
-            rows = f"hardly any of {evidence.n_rows} rows"
+            rows = f"hardly any of {n_rows} rows"
         return [f"{clusters} been met; {rows} may be in a wrong one.", *outlook(field, unsure)]
-
-    def _field(self, prepared: Prepared, evidence: Evidence) -> Field:
-        """Where a run with this evidence stands; one begins here if there is none."""
-        if id(evidence) not in prepared.memory.fields:
-            rows = np.empty((evidence.n_rows, 0))  # they are not looked at again
-            Run(self, rows, evidence, prepared.seed, prepared=prepared)
-        return prepared.memory.fields[id(evidence)]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         prepared, labels = self.prepare(X, seed), super()._unasked(X, evidence, seed)
         self.proba_ = certainty_unasked(prepared, evidence, labels)
-        self._keep_rows(X, prepared)
+        self._keep_rows(X, prepared.items)
         return labels
 
-    def _keep_more(self, X: NDArray[Any], prepared: Prepared, evidence: Evidence, seed: int) -> None:
+    def _keep_more(self, X: NDArray[Any], field: Field) -> None:
         """Keep how sure the clusters are, and the rows that new ones are compared with."""
-        self.proba_ = certainty(self._field(prepared, evidence))
-        self._keep_rows(X, prepared)
+        self.proba_ = certainty(field)
+        self._keep_rows(X, field.items)
 
-    def _keep_rows(self, X: NDArray[Any], prepared: Prepared) -> None:
-        self._stands_for = prepared.items.first
-        self._rows = np.ascontiguousarray(X[prepared.items.first], dtype=np.float64)
+    def _keep_rows(self, X: NDArray[Any], items: Items) -> None:
+        self._stands_for = items.first
+        self._rows = np.ascontiguousarray(X[items.first], dtype=np.float64)
 
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster of new rows: that of the nearest row that was there.

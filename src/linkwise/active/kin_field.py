@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,7 @@ from linkwise.active.kin_model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin_shown import Shown, agreement, shown
 from linkwise.active.kin_standing import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
-from linkwise.evidence import Evidence
-from linkwise.learner import Labels, respecting, rng_at
+from linkwise.learner import Labels, Task, respecting, rng_at
 
 JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
@@ -44,9 +42,7 @@ class Memory:
         self._bytes = 0
         self.forests: dict[bytes, ForestKernel] = {}
         self.kernel: tuple[bytes, Matrix, Covariance] | None = None
-        self.fields: WeakValueDictionary[int, Field] = WeakValueDictionary()  # by the id of their evidence
         self.weights: dict[int, tuple[Rows, Rows, Table]] = {}  # of small clusters at borders
-        self.latest: Field | None = None  # lives on when its run is over
 
     def get(self, key: object, compute: Callable[[], Any]) -> Any:
         """What is held under a key; computed where nothing is."""
@@ -108,13 +104,9 @@ class Place(NamedTuple):
 class Field:
     """The items of one run, and what is known of them by now."""
 
-    def __init__(
-        self,
-        X: NDArray[Any] | None,
-        prepared: Prepared,
-        evidence: Evidence,
-        askable: NDArray[np.bool_] | None,
-    ) -> None:
+    def __init__(self, task: Task) -> None:
+        X, evidence, askable = task.X, task.evidence, task.askable
+        prepared: Prepared = task.prepared
         self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
@@ -122,7 +114,7 @@ class Field:
         mixed = self.items.centers is not None
         self._facts = KnownOfShown(evidence, self.row) if mixed else KnownOfPoints(evidence, points)
         self._evidence = evidence
-        self._X = X if X is not None and X.shape[1] else None
+        self._X = X
         self._roll = Roll(len(self.row))
         self._doubtful: set[int] = set()
         self._blamed: set[int] = set()  # of these, those with which nothing could be compared
@@ -134,10 +126,14 @@ class Field:
         self._model: tuple[bytes, Model] | None = None
         self.placing = -1
         self.asked: Pair | None = None  # about which items, last
-        self._memory.fields[id(evidence)] = self._memory.latest = self
         self._standing: tuple[tuple[int, int, int], Standing] | None = None
 
     # ------------------------------------------------------------ what is known
+    @property
+    def n_facts(self) -> int:
+        """Number of facts that this run has heard."""
+        return len(self._evidence)
+
     def standing(self) -> Standing:
         """What is known of items; where the one that is asked about belongs is not, unless it joined."""
         now = len(self._evidence), len(self._roll), self.placing
@@ -338,7 +334,7 @@ class Field:
         made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
         made = respecting(made, self._facts.now())
         shown = made.take(self.items.of)
-        if not as_before and self._cells is not None and self._X is not None:
+        if not as_before and self._cells is not None:
             rows, home = self._follows("rows", self._name(), compute=self._by_row)
             shown[rows] = made[self.known().items[self.known().founders()]][home]
         return shown if self.items.centers is None else respecting(shown, self._evidence)
@@ -346,7 +342,6 @@ class Field:
     def _by_row(self) -> tuple[Rows, Rows]:
         """Rows at the borders of neighbourhoods, and which one is likeliest for each."""
         home, labels = self.shown().at.home, self.item_labels()
-        assert self._X is not None
         assert self._cells is not None
         found = []
         for item in borders(self._cells, labels, home).tolist():

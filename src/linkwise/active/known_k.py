@@ -32,7 +32,7 @@ from linkwise.active.neighbourhoods import (
 from linkwise.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.evidence import Answer, Evidence
-from linkwise.learner import Labels, Progress, Question, respecting, rng_at
+from linkwise.learner import Labels, Progress, Question, Task, respecting, rng_at
 
 MAX_ROWS = 20_000  # rows that a clusterer is fitted to at a question
 MOST_KNOWN = 1000  # rows whose distances are taken at once, of the many that an import may name
@@ -77,46 +77,46 @@ class KnownClusters(ActiveLearner):
         points = distinct_points(X)
         return Prepared(points, rng_at(seed).permutation(len(points.first)), {})
 
-    def describe(self, prepared: Prepared, evidence: Evidence) -> list[str]:
+    def start(self, task: Task) -> Ground:
+        """Return the points with what is known of them."""
+        return Ground(self, task)
+
+    def describe(self, ground: Ground) -> list[str]:
         """How many clusters have been met, and how many rows are placed."""
-        ground = Ground(self, None, prepared, evidence, 0, None)
         now = ground.standing()
-        met = len(now.members) if len(evidence.groups().row) else 0
-        placed = int((now.place >= 0)[prepared.points.of].sum()) if met else 0
+        met = len(now.members) if ground.is_anything_known else 0
+        placed = int((now.place >= 0)[ground.points.of].sum()) if met else 0
         clusters = f"{met} of {max(met, self.n_clusters)} clusters"
         return [f"{clusters} have been met; {placed} {'row is' if placed == 1 else 'rows are'} placed."]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the clusterer makes of the constraints alone."""
-        labels = Ground(self, X, self.prepare(X, seed), evidence, seed, None).labels()
+        labels = Ground(self, Task(X, self.prepare(X, seed), evidence, seed)).labels()
         return respecting(labels, evidence)
 
 
 class Ground:
     """The points, what is known of them, and the clustering that follows; keeps up with the evidence."""
 
-    def __init__(
-        self,
-        learner: KnownClusters,
-        X: NDArray[Any] | None,
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        askable: NDArray[np.bool_] | None,
-    ) -> None:
+    def __init__(self, learner: KnownClusters, task: Task) -> None:
+        X, prepared, evidence, seed, askable, _ = task
         self.points, self.order, self._memo = prepared
         self.k = min(learner.n_clusters, len(self.order))
         self.rows = shown_rows(self.points, askable)
         self.askable = np.ones(len(self.rows), dtype=bool) if askable is None else askable[self.rows]
-        self._learner, self._rows_of_X, self._seed = learner, X, seed
+        self._learner, self._rows_of_X, self.seed = learner, X, seed
         self._known = KnownOfPoints(evidence, self.points)
         self._evidence = evidence
         self._standing: tuple[tuple[int, int | None], Standing] | None = None
         self._labels: tuple[int, Labels] | None = None
         self._gap: NDArray[np.float64] | None = None
         self._counted = np.zeros(len(self.rows), dtype=bool)
-        if X is not None:
-            self.X = X if len(self.rows) == len(X) else np.ascontiguousarray(X[self.rows])
+        self.X = X if len(self.rows) == len(X) else np.ascontiguousarray(X[self.rows])
+
+    @property
+    def is_anything_known(self) -> bool:
+        """Whether any yes or no has been given."""
+        return len(self._evidence.groups().row) > 0
 
     def standing(self, last: int | None = None) -> Standing:
         """Where everything stands now; `last` as in `standing`."""
@@ -188,10 +188,9 @@ class Ground:
     def _fitted(self, known: Evidence, constraints: Constraints) -> Labels:
         """Labels of all rows, identical ones alike."""
         X = self._rows_of_X
-        assert X is not None
         of_rows = Constraints(len(X), self.rows[constraints.must_link], self.rows[constraints.cannot_link])
         k = max(self.k, len(self.standing().members))  # answers may show more clusters than were expected
-        clusterer = made(self._learner.estimator, k, X.shape[1], self._seed)
+        clusterer = made(self._learner.estimator, k, X.shape[1], self.seed)
         try:
             found = labels_of(clusterer, X, of_rows, self.rows[self.order], MAX_ROWS)
         except InfeasibleConstraintsError:

@@ -12,13 +12,7 @@ are silent, and for the cost, see `linkwise.active.explore_consolidate`.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from linkwise.active.known_k import Ground, KnownClusters, Prepared
-from linkwise.evidence import Evidence
+from linkwise.active.known_k import Ground, KnownClusters
 from linkwise.learner import Asking
 
 
@@ -53,18 +47,8 @@ class MinMax(KnownClusters):
     20
     """
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def ask(self, ground: Ground) -> Asking:
         """Explore and Consolidate, by one rule."""
-        ground = Ground(self, X, prepared, evidence, seed, askable)
         while len(ground.eligible()):
             yield from ground.place(
                 ground.farthest(), "The first row is least like all rows whose cluster is known."

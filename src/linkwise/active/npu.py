@@ -33,9 +33,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import Interval
 
-from linkwise.active.known_k import Ground, KnownClusters, Prepared, spread
+from linkwise.active.known_k import Ground, KnownClusters, spread
 from linkwise.active.neighbourhoods import Standing
-from linkwise.evidence import Evidence
 from linkwise.learner import Asking
 
 MAX_LEARNED = 5000  # rows that a forest learns from
@@ -98,21 +97,11 @@ class NPU(KnownClusters):
         super().__init__(n_clusters, estimator=estimator, random_state=random_state)
         self.n_trees = n_trees
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Prepared,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def ask(self, ground: Ground) -> Asking:
         """Algorithm 1 of the paper."""
-        ground = Ground(self, X, prepared, evidence, seed, askable)
         rows = in_unit_range(ground.X)
         while len(ground.eligible()):
-            leaves = grown(rows, *self._learned(ground), self.n_trees, seed)
+            leaves = grown(rows, *self._learned(ground), self.n_trees, ground.seed)
             yield from ground.place(
                 most_uncertain(ground, leaves),
                 "Where the first row belongs is most uncertain; this may be its cluster.",

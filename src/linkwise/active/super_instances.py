@@ -48,20 +48,8 @@ class SuperInstance:
     n_askable: int
 
 
-@dataclass(slots=True)
-class Memory:
-    """What a learner remembers of one data set while it is asked about.
-
-    Attributes
-    ----------
-    splits : dict
-        Labels of every split so far, by place and number of parts.
-    stand_ins : ndarray of shape (n_rows,), or None
-        The representative of each row's super-instance, as of the clustering that is shown.
-    """
-
-    splits: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
-    stand_ins: NDArray[np.int64] | None = None
+Splits = dict[tuple[tuple[int, ...], int], NDArray[np.uint16]]
+"""Labels of every split so far, by place and number of parts."""
 
 
 @dataclass(slots=True)
@@ -75,7 +63,7 @@ class Splitter:
     seed: int
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
-    memo: dict[tuple[tuple[int, ...], int], NDArray[np.uint16]] = field(default_factory=dict)
+    memo: Splits = field(default_factory=dict)
     _recent: dict[tuple[tuple[int, ...], int], list[SuperInstance]] = field(default_factory=dict)
     _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
 
@@ -218,6 +206,27 @@ class Partition:
 def _between(instances: list[SuperInstance]) -> NDArray[np.float64]:
     means = np.array([s.mean for s in instances])
     return np.asarray(cdist(means, means))
+
+
+@dataclass(slots=True)
+class State:
+    """One run of COBRA or COBRAS.
+
+    Attributes
+    ----------
+    splitter : Splitter
+    partition : Partition
+    evidence : Evidence
+    budget : int or None
+    stand_ins : ndarray of shape (n_rows,), or None
+        The representative of each row's super-instance in the clustering that is shown; None before one is.
+    """
+
+    splitter: Splitter
+    partition: Partition
+    evidence: Evidence
+    budget: int | None = None
+    stand_ins: NDArray[np.int64] | None = None
 
 
 # ---------------------------------------------------------------- grouping by evidence

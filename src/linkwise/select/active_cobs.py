@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from math import log
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Progress, Question, respecting, rng_at
+from linkwise.learner import Asking, Labels, Progress, Question, Task, respecting, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.parallel import Backend
 from linkwise.select.choice import ranked
@@ -149,28 +149,24 @@ class ActiveCOBS(ActiveLearner):
             cache=self.cache,
         )
 
-    def describe(self, prepared: Pool, evidence: Evidence) -> list[str]:
-        """Which clustering leads, and how many fit every answer."""
-        return standing(prepared, evidence)
+    def start(self, task: Task) -> State:
+        """Return the clusterings, all with the same weight, and the rows that may be shown."""
+        pool: Pool = task.prepared
+        twin, shown = _shown(pool, task.X, task.askable)
+        clustering = of_all_rows_once(pool, task.X, parallel.n_threads())
+        return State(Tally(pool, task.evidence, twin, clustering), shown, task.seed)
 
-    def run(
-        self,
-        X: NDArray[Any],
-        prepared: Pool,
-        evidence: Evidence,
-        seed: int,
-        *,
-        askable: NDArray[np.bool_] | None = None,
-        budget: int | None = None,
-    ) -> Asking:
+    def describe(self, state: State) -> list[str]:
+        """Which clustering leads, and how many fit every answer."""
+        return standing(state.tally.pool, state.tally.evidence)
+
+    def ask(self, state: State) -> Asking:
         """Algorithm 2 of the paper."""
-        twin, shown = _shown(prepared, X, askable)
-        tally = Tally(prepared, evidence, twin, of_all_rows_once(prepared, X, parallel.n_threads()))
-        fruitless = 0
-        for sample in _samples(shown, self.n_candidates, seed):
-            open_pairs = OpenPairs(prepared, sample)
+        tally, fruitless = state.tally, 0
+        for sample in _samples(state.shown, self.n_candidates, state.seed):
+            open_pairs = OpenPairs(tally.pool, sample)
             fruitless += 1
-            while open_pairs.forget_known(evidence):
+            while open_pairs.forget_known(tally.evidence):
                 fruitless = 0
                 weights = tally.weights(self.update_factor)
                 at, share = open_pairs.most_divided(weights)
@@ -184,6 +180,15 @@ class ActiveCOBS(ActiveLearner):
             if fruitless == FRUITLESS:
                 break
         return tally.best()
+
+
+class State(NamedTuple):
+    """One run."""
+
+    tally: Tally
+    shown: NDArray[np.int64]
+    """Rows that may be shown, no two of them identical."""
+    seed: int
 
 
 class Tally:

@@ -20,7 +20,7 @@ ROUNDING = 1e-12  # of the sum of a column: far above the rounding of a sum, far
 # ---------------------------------------------------------------- learners
 def described(learner: Learner) -> dict[str, Any]:
     """Name and parameters of a learner, in JSON."""
-    if isinstance(learner, type) or not (hasattr(learner, "prepare") and hasattr(learner, "run")):
+    if isinstance(learner, type) or not (hasattr(learner, "prepare") and hasattr(learner, "ask")):
         raise TypeError(f"{learner!r} is no learner; give one, for example COBRAS(random_state=0)")
     kind = type(learner)
     ours = kind.__module__.startswith("linkwise.")

@@ -58,6 +58,7 @@ class Replay:
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
         self._run: Run | None = None
+        self._state: Any = None  # of the run, as of `at`
         self._told: list[Event] = []
         self.at = -1
         self.question: Question | None = None
@@ -77,7 +78,7 @@ class Replay:
         for event in wanted[len(self._told) :]:
             _tell(run, event)
         self._run, self._told = run, wanted
-        self.question, self.labels = run.question, run.labels
+        self.question, self.labels, self._state = run.question, run.labels, run.state
         self.reason, self.evidence = run.reason, run.evidence
         self.at = events[-1].number if events else 0
 
@@ -126,18 +127,18 @@ class Replay:
 
     def stand_ins(self) -> NDArray[np.int64] | None:
         """For each row the row that stands for it, where the learner treats many rows as one."""
-        return self._learner.stand_ins(self._prepared) if isinstance(self._learner, StandingIn) else None
+        return self._learner.stand_ins(self._state) if isinstance(self._learner, StandingIn) else None
 
     def column_shares(self) -> NDArray[np.float64] | None:
         """How much each column counts, where the learner learns that."""
         if not isinstance(self._learner, Weighing):
             return None
-        return self._learner.column_shares(self._prepared, self.evidence)
+        return self._learner.column_shares(self._state)
 
     def description(self) -> tuple[str, ...]:
         """What the learner says of where it stands; nothing, where it has nothing to say."""
         if isinstance(self._learner, Describing) and self._described[0] != self.at:
-            self._described = self.at, tuple(self._learner.describe(self._prepared, self.evidence))
+            self._described = self.at, tuple(self._learner.describe(self._state))
         return self._described[1]
 
 
