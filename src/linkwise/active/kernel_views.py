@@ -109,16 +109,22 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The rows of `in_units` as they are, with columns of unit variance, and whitened."""
+    """The rows of `in_units` as they are, with columns of unit variance, and whitened.
+
+    Whitened rows that span as many dimensions as n rows can, n - 1, are all equally far from each other, up to
+    rounding. Such a view tells nothing, and its rounding, which differs between processors, would decide ties.
+    """
     spread = rows.std(axis=0)
     with one_blas_thread():
         left, singular, _ = np.linalg.svd(rows, full_matrices=False)
     strong = singular > WHITENED * singular[0]
     if not strong.any():
         return [rows]
+    scaled = np.ascontiguousarray(rows / np.where(spread > 0, spread, 1))
+    if np.count_nonzero(strong) >= len(rows) - 1:
+        return [rows, scaled]
     white = left[:, strong] * np.sqrt(len(rows))
-    scaled = rows / np.where(spread > 0, spread, 1)
-    return [rows, np.ascontiguousarray(scaled), np.ascontiguousarray(white)]
+    return [rows, scaled, np.ascontiguousarray(white)]
 
 
 # ---------------------------------------------------------------- kernels

@@ -43,7 +43,8 @@ MOST_COMPONENTS, MOST_MEASURED = 50, 4096
 _COLOUR_WEIGHT = 5.0  # differences of colour are small beside those of brightness
 _SOFT = 0.01  # keeps cells without edges from being made of noise
 _AT_ONCE = 64
-_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+_LUMA = np.array([0.299, 0.587, 0.114])
+_DIGITS = 9  # of a value: below them processors differ
 
 
 # ---------------------------------------------------------------- files
@@ -187,6 +188,7 @@ def encode_files(
     rows = [row for some, _ in points for row in some]
     order = np.argsort(rows)
     X = np.ascontiguousarray(np.concatenate([values for _, values in points])[order], dtype=np.float64)
+    X = X.round(_DIGITS)
     features = tuple(Feature(f"component {k}", "image", None, "image") for k in range(1, X.shape[1] + 1))
     return Encoded(X, features, tuple(_notes(X, share, broken))), [rows[k] for k in order]
 
@@ -228,9 +230,14 @@ def canvas(picture: Image) -> NDArray[np.float32]:
     return filled
 
 
-def measured(canvases: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What is compared of pictures of shape (n, 64, 64, 3): ndarray of shape (n, 624)."""
+def measured(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """What is compared of pictures of shape (n, 64, 64, 3): ndarray of shape (n, 624).
+
+    Sums are taken in float64 and rounded to float32 at the end: float32 sums differ between processors, and
+    where pictures are as symmetric as signs are, their last bits decide what is asked.
+    """
     n = len(canvases)
+    canvases = canvases.astype(np.float64)
     grey = canvases @ _LUMA
     fields = canvases.reshape(n, FIELDS, SIDE // FIELDS, FIELDS, SIDE // FIELDS, 3).mean(axis=(2, 4))
     light = fields @ _LUMA
@@ -239,7 +246,7 @@ def measured(canvases: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate([part.reshape(n, -1) for part in parts], axis=1).astype(np.float32)
 
 
-def _edges(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+def _edges(grey: NDArray[np.float64]) -> NDArray[np.float64]:
     """Histograms of the directions of edges, of shape (n, 8, 8, 9)."""
     across, down = np.zeros_like(grey), np.zeros_like(grey)
     across[:, :, 1:-1] = grey[:, :, 2:] - grey[:, :, :-2]
@@ -250,7 +257,7 @@ def _edges(grey: NDArray[np.float32]) -> NDArray[np.float32]:
     upper_part = angle - lower
     lower %= DIRECTIONS  # the last direction is next to the first
     cells = SIDE // CELL
-    edges = np.empty((len(grey), cells, cells, DIRECTIONS), dtype=np.float32)
+    edges = np.empty((len(grey), cells, cells, DIRECTIONS))
     for direction in range(DIRECTIONS):
         before = (direction - 1) % DIRECTIONS
         shares = np.where(lower == direction, 1 - upper_part, np.where(lower == before, upper_part, 0))
