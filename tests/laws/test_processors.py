@@ -1,4 +1,4 @@
-"""The same questions on every processor: the linear algebra library rounds differently from one to the next."""
+"""The same questions on every processor, although linear algebra is rounded differently on each."""
 
 import os
 import platform
