@@ -20,12 +20,12 @@ class Script:
     def prepare(self, X, seed, *, progress=None):
         return "prepared"
 
-    def start(self, task):
-        assert task.prepared == "prepared"
-        return task
+    def start(self, problem):
+        assert problem.prepared == "prepared"
+        return problem
 
-    def ask(self, task):
-        X, evidence = task.X, task.evidence
+    def ask(self, problem):
+        X, evidence = problem.X, problem.evidence
         try:
             for at, (i, j) in enumerate(self.pairs):
                 heard = yield Question(i, j, np.full(len(X), 0, np.int32), f"pair {at}")

@@ -60,7 +60,7 @@ class Grouped(Protocol):
         ...
 
 
-class Task(NamedTuple):
+class Problem(NamedTuple):
     """What one run of a learner is about.
 
     Attributes
@@ -101,7 +101,7 @@ class Learner(Protocol):
         reports its progress; what `progress` raises ends it.
         """
 
-    def start(self, task: Task) -> Any:
+    def start(self, problem: Problem) -> Any:
         """Return the state of a new run: an object that belongs to this run alone."""
 
     def ask(self, state: Any, /) -> Asking:
@@ -201,7 +201,7 @@ class Run:
         self.evidence = evidence
         self.budget = budget
         prepared = learner.prepare(X, seed) if prepared is None else prepared
-        self.state = learner.start(Task(X, prepared, evidence, seed, askable, budget))
+        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget))
         self._asking = learner.ask(self.state)
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import linkwise as lw
 from linkwise.cluster.common.kmeans import k_means
-from linkwise.learner import Task, TruthOracle, rng_at
+from linkwise.learner import Problem, TruthOracle, rng_at
 from reference import cobras as paper
 
 SEED = 7
@@ -65,7 +65,7 @@ def plain(asking):
 def assert_same_story(learner, X, oracle, budget=None, askable=None, constraints=None):
     constraints = constraints or lw.Constraints(len(X))
     evidence = lw.Evidence(len(X), constraints)
-    asking = learner.ask(learner.start(Task(X, learner.prepare(X, SEED), evidence, SEED, askable, budget)))
+    asking = learner.ask(learner.start(Problem(X, learner.prepare(X, SEED), evidence, SEED, askable, budget)))
     ours = story(plain(asking), oracle, budget, lambda i, j, a: evidence.add(i, j, a, asked=True))
     facts = paper.Facts(len(X), constraints.must_link.tolist(), constraints.cannot_link.tolist())
     theirs = story(transcribed(learner, X, facts, askable, budget), oracle, budget, lambda *_: None)

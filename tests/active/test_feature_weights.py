@@ -154,7 +154,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     run = Run(model, X, Evidence(len(X)), 0)
     for at in range(8):
         run.answer("yes" if at % 2 else "no")
-    assert len(run.state.task.prepared.memo) <= 3
+    assert len(run.state.problem.prepared.memo) <= 3
 
 
 @pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])

@@ -17,7 +17,7 @@ from linkwise.active.npu import (
     shares,
 )
 from linkwise.evidence import Evidence
-from linkwise.learner import Task
+from linkwise.learner import Problem
 from reference.known_k import uncertainty
 
 
@@ -57,7 +57,7 @@ def test_as_printed(seed):
 
 def ground_of(X, k, known):
     learner = lw.NPU(k, estimator="pckmeans")
-    return Ground(learner, Task(X, learner.prepare(X, 0), Evidence(len(X), known), 0))
+    return Ground(learner, Problem(X, learner.prepare(X, 0), Evidence(len(X), known), 0))
 
 
 def test_the_most_uncertain_row_lies_between_two_neighbourhoods():

@@ -240,8 +240,8 @@ class Crowd:
     def prepare(self, X, seed, *, progress=None):
         return None
 
-    def start(self, task):
-        return task.X
+    def start(self, problem):
+        return problem.X
 
     def ask(self, X):
         labels = (np.arange(len(X)) % self.n_clusters).astype(np.int32)

@@ -23,10 +23,18 @@ def blobs(n_rows=N_ROWS, n_classes=3, seed=0, n_columns=2):
 
 X, Y = blobs()
 TRUTH = TruthOracle(Y)
+WHY = [(0, 5), (0, 1), (3, 6), (12, 13), (7, 2)]  # pairs that every image explains
 LEARNERS = {
     "COBRAS": lambda: lw.COBRAS(n_init=1, random_state=0),
     "COBRA": lambda: lw.COBRA(6, n_init=1, random_state=0),
     "KIN": lambda: lw.KIN(random_state=0),
+}
+ALL_LEARNERS = LEARNERS | {
+    "MinMax": lambda: lw.MinMax(3, estimator="pckmeans", random_state=0),
+    "ExploreConsolidate": lambda: lw.ExploreConsolidate(3, estimator="pckmeans", random_state=0),
+    "NPU": lambda: lw.NPU(3, estimator="pckmeans", n_trees=3, random_state=0),
+    "ActiveFeatureWeights": lambda: lw.ActiveFeatureWeights(3, max_evals=8, random_state=0),
+    "ActiveCOBS": lambda: lw.ActiveCOBS(preset="quick", n_candidates=20, random_state=0),
 }
 
 
@@ -39,13 +47,26 @@ def told(event):
 def present(session):
     """What is asked, and the clustering: all that the learner has made of what was said."""
     q = session.question
-    return None if q is None else (q.first, q.second, q.why), session.labels.tolist()
+    return None if q is None else (q.first, q.second, q.why, q.expected), session.labels.tolist()
 
 
 def image(session):
-    """All that a session shows of what holds."""
+    """All that a session tells: what holds, the clustering, and what the learner says about both."""
     history = [(*told(e)[1:4], e.answer, e.facts, e.source) for e in session.history]
-    return present(session), session.status, session.constraints, history, list(session.names.items())
+    names = list(session.names.items())
+    return present(session), session.status, session.constraints, history, names, learned(session)
+
+
+def learned(session):
+    """What a session tells about the clustering: representatives, column shares, reasons, names, the end."""
+    representatives, shares = session.stand_ins, session.column_shares
+    return (
+        None if representatives is None else representatives.tolist(),
+        None if shares is None else shares.tolist(),
+        [session.why(first, second) for first, second in WHY],
+        session.cluster_names,
+        session.labels_are_current,
+    )
 
 
 def answer_by(session, oracle, n=None):

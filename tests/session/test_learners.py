@@ -19,12 +19,12 @@ class InOrder:
     def prepare(self, X, seed, *, progress=None):
         return None
 
-    def start(self, task):
-        return task
+    def start(self, problem):
+        return problem
 
-    def ask(self, task):
-        evidence = task.evidence
-        rows = np.arange(len(task.X))  # NumPy's integers, as a learner may well have them
+    def ask(self, problem):
+        evidence = problem.evidence
+        rows = np.arange(len(problem.X))  # NumPy's integers, as a learner may well have them
         for first, second in zip(rows[: -self.step], rows[self.step :], strict=True):
             yield Question(first, second, self.labels(evidence), "They stand side by side.")
         return self.labels(evidence)
@@ -104,10 +104,10 @@ def test_parameters_of_another_version(path):
 class Failing(InOrder):
     """Fails at the third row, as long as it is told that rows 1 and 2 belong together."""
 
-    def ask(self, task):
-        for question in super().ask(task):
+    def ask(self, problem):
+        for question in super().ask(problem):
             yield question
-            if task.evidence.verdict(1, 2) == "yes":
+            if problem.evidence.verdict(1, 2) == "yes":
                 raise ArithmeticError("no number")
 
 
@@ -143,7 +143,7 @@ def test_a_learner_that_fails_loses_no_answer(path):
 @pytest.mark.parametrize("pair", [(0, N_ROWS), (-1, 2), (0, 1.0)])
 def test_a_question_about_no_pair_of_rows_is_never_asked(path, pair):
     class Wrong(InOrder):
-        def ask(self, task):
+        def ask(self, problem):
             yield Question(*pair, np.zeros(N_ROWS, np.int32), "")
             return np.zeros(N_ROWS, np.int32)
 

@@ -23,8 +23,8 @@ class Side(lw.COBRAS):
     def prepare(self, X, seed, *, progress=None):
         return {}
 
-    def start(self, task):
-        return task.X
+    def start(self, problem):
+        return problem.X
 
     def ask(self, X):
         labels = np.arange(len(X), dtype=np.int32) % 7

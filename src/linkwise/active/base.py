@@ -14,7 +14,7 @@ from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence
 from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
-from linkwise.learner import Asking, History, Labels, Oracle, Progress, Run, Task, checked_answer
+from linkwise.learner import Asking, History, Labels, Oracle, Problem, Progress, Run, checked_answer
 
 
 class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
@@ -34,9 +34,9 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """Do all work that needs no answer."""
 
-    def start(self, task: Task) -> Any:
-        """Return the state of a new run: here the task itself, for learners that need no more."""
-        return task
+    def start(self, problem: Problem) -> Any:
+        """Return the state of a new run: here the problem itself, for learners that need no more."""
+        return problem
 
     @abstractmethod
     def ask(self, state: Any, /) -> Asking:

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.super_instances import Partition, Splits, Splitter, State, merge
-from linkwise.learner import Asking, Progress, Task
+from linkwise.learner import Asking, Problem, Progress
 
 
 class COBRA(ActiveLearner):
@@ -69,12 +69,12 @@ class COBRA(ActiveLearner):
         """Return a memo for the split, empty so far."""
         return {}
 
-    def start(self, task: Task) -> State:
+    def start(self, problem: Problem) -> State:
         """Over-cluster the rows into super-instances."""
-        splitter = Splitter(task.X, task.seed, self.n_init, task.askable, task.prepared)
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
-        partition = Partition.of(parts, len(task.X))
-        return State(splitter, partition, task.evidence, task.budget, partition.stand_ins())
+        partition = Partition.of(parts, len(problem.X))
+        return State(splitter, partition, problem.evidence, problem.budget, partition.stand_ins())
 
     def ask(self, state: State) -> Asking:
         """Merge super-instances by questions."""

@@ -47,7 +47,7 @@ from linkwise.active.super_instances import (
     merge,
 )
 from linkwise.evidence import Answer, Evidence
-from linkwise.learner import Asking, Labels, Progress, Question, Task, rng_at
+from linkwise.learner import Asking, Labels, Problem, Progress, Question, rng_at
 
 
 class COBRAS(ActiveLearner):
@@ -135,11 +135,11 @@ class COBRAS(ActiveLearner):
         """Return a memo for splits, empty so far."""
         return {}
 
-    def start(self, task: Task) -> State:
+    def start(self, problem: Problem) -> State:
         """Put all rows into one super-instance."""
-        splitter = Splitter(task.X, task.seed, self.n_init, task.askable, task.prepared)
-        whole = Partition.of([splitter.whole()], len(task.X))
-        return State(splitter, whole, task.evidence, task.budget)
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        whole = Partition.of([splitter.whole()], len(problem.X))
+        return State(splitter, whole, problem.evidence, problem.budget)
 
     def stand_ins(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""

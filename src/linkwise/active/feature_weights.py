@@ -41,7 +41,7 @@ from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
 from linkwise.cluster.feature_weights import FeatureWeightClustering, dimensions, projected, shares
 from linkwise.constraints import Constraints
 from linkwise.evidence import Evidence, Fact
-from linkwise.learner import Asking, Labels, Progress, Question, Task, respecting, rng_at
+from linkwise.learner import Asking, Labels, Problem, Progress, Question, respecting, rng_at
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
@@ -151,20 +151,20 @@ class ActiveFeatureWeights(ActiveLearner):
         mean, components = dimensions(X, "scores")
         return Prepared(points, order, components, projected(X, mean, components), {})
 
-    def start(self, task: Task) -> State:
+    def start(self, problem: Problem) -> State:
         """Return the rows that may be shown and what is known of them."""
-        points: Points = task.prepared.points
-        rows = shown_rows(points, task.askable)
-        if task.askable is not None:
-            rows = rows[task.askable[rows]]
+        points: Points = problem.prepared.points
+        rows = shown_rows(points, problem.askable)
+        if problem.askable is not None:
+            rows = rows[problem.askable[rows]]
         if len(rows) > MAX_ROWS:
-            rows = rows[np.sort(rng_at(task.seed, 1).permutation(len(rows))[:MAX_ROWS])]
-        return State(task, rows, Known(task.evidence, points))
+            rows = rows[np.sort(rng_at(problem.seed, 1).permutation(len(rows))[:MAX_ROWS])]
+        return State(problem, rows, Known(problem.evidence, points))
 
     def ask(self, state: State) -> Asking:
         """Show, ask, tune, until no pair is left to propose."""
-        X, seed, known = state.task.X, state.task.seed, state.known
-        prepared: Prepared = state.task.prepared
+        X, seed, known = state.problem.X, state.problem.seed, state.known
+        prepared: Prepared = state.problem.prepared
         points = prepared.points
         while True:
             now = state.weighed = self._weighed(prepared, known.facts(), seed)
@@ -179,11 +179,11 @@ class ActiveFeatureWeights(ActiveLearner):
         now = state.weighed
         if now is None:
             return []
-        most = len(state.task.prepared.components)
+        most = len(state.problem.prepared.components)
         said = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
-        shown = len(np.unique(respecting(now.labels, state.task.evidence)))
+        shown = len(np.unique(respecting(now.labels, state.problem.evidence)))
         if shown > self.n_clusters:
             said.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
@@ -253,7 +253,7 @@ class State:
 
     Attributes
     ----------
-    task : Task
+    problem : Problem
     rows : ndarray
         Rows that may be shown, no two of them identical.
     known : Known
@@ -262,7 +262,7 @@ class State:
         The clustering that the present question is about; None before the first.
     """
 
-    task: Task
+    problem: Problem
     rows: NDArray[np.int64]
     known: Known
     weighed: Weighed | None = None

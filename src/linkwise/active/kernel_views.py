@@ -111,8 +111,9 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
 def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The rows of `in_units` as they are, with columns of unit variance, and whitened.
 
-    Whitened rows that span n - 1 dimensions, as many as n rows can, are all equally far from each other, up to
-    rounding. Such a view tells nothing, and its rounding, which differs between processors, would break ties.
+    Whitened rows that span n - 1 dimensions, as many as n rows can, are all equally far from each other, up
+    to rounding. Such a view tells nothing, and its rounding, which differs between processors, would break
+    ties.
     """
     spread = rows.std(axis=0)
     with one_blas_thread():

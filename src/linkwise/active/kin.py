@@ -38,7 +38,7 @@ from linkwise.active.kin_field import Field, Memory, Pair, Prepared
 from linkwise.active.kin_outlook import about, certainty, certainty_unasked, outlook
 from linkwise.evidence import Answer, Evidence
 from linkwise.inputs import checked_rows
-from linkwise.learner import Asking, Labels, Progress, Question, Task
+from linkwise.learner import Asking, Labels, Problem, Progress, Question
 
 LIKELY = 0.15  # probability from which a relation is worth a question
 TINY = 1e-9
@@ -93,9 +93,9 @@ class KIN(ActiveLearner):
         kernel = mean_kernel(views_of(rows), seed, step)
         return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
 
-    def start(self, task: Task) -> Field:
+    def start(self, problem: Problem) -> Field:
         """Return the items with what is known of them."""
-        return Field(task)
+        return Field(problem)
 
     def ask(self, field: Field) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""

@@ -22,7 +22,7 @@ from linkwise.active.kin_model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin_shown import Shown, agreement, shown
 from linkwise.active.kin_standing import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
-from linkwise.learner import Labels, Task, respecting, rng_at
+from linkwise.learner import Labels, Problem, respecting, rng_at
 
 JITTER = 0.05
 STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
@@ -104,9 +104,9 @@ class Place(NamedTuple):
 class Field:
     """The items of one run, and what is known of them by now."""
 
-    def __init__(self, task: Task) -> None:
-        X, evidence, askable = task.X, task.evidence, task.askable
-        prepared: Prepared = task.prepared
+    def __init__(self, problem: Problem) -> None:
+        X, evidence, askable = problem.X, problem.evidence, problem.askable
+        prepared: Prepared = problem.prepared
         self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]

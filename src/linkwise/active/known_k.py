@@ -32,7 +32,7 @@ from linkwise.active.neighbourhoods import (
 from linkwise.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.evidence import Answer, Evidence
-from linkwise.learner import Labels, Progress, Question, Task, respecting, rng_at
+from linkwise.learner import Labels, Problem, Progress, Question, respecting, rng_at
 
 MAX_ROWS = 20_000  # rows that a clusterer is fitted to at a question
 MOST_KNOWN = 1000  # rows whose distances are taken at once, of the many that an import may name
@@ -77,9 +77,9 @@ class KnownClusters(ActiveLearner):
         points = distinct_points(X)
         return Prepared(points, rng_at(seed).permutation(len(points.first)), {})
 
-    def start(self, task: Task) -> Ground:
+    def start(self, problem: Problem) -> Ground:
         """Return the points with what is known of them."""
-        return Ground(self, task)
+        return Ground(self, problem)
 
     def describe(self, ground: Ground) -> list[str]:
         """How many clusters have been met, and how many rows are placed."""
@@ -91,15 +91,15 @@ class KnownClusters(ActiveLearner):
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the clusterer makes of the constraints alone."""
-        labels = Ground(self, Task(X, self.prepare(X, seed), evidence, seed)).labels()
+        labels = Ground(self, Problem(X, self.prepare(X, seed), evidence, seed)).labels()
         return respecting(labels, evidence)
 
 
 class Ground:
     """The points, what is known of them, and the clustering that follows; keeps up with the evidence."""
 
-    def __init__(self, learner: KnownClusters, task: Task) -> None:
-        X, prepared, evidence, seed, askable, _ = task
+    def __init__(self, learner: KnownClusters, problem: Problem) -> None:
+        X, prepared, evidence, seed, askable, _ = problem
         self.points, self.order, self._memo = prepared
         self.k = min(learner.n_clusters, len(self.order))
         self.rows = shown_rows(self.points, askable)

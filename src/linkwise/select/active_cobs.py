@@ -35,7 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import kernels, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Progress, Question, Task, respecting, rng_at
+from linkwise.learner import Asking, Labels, Problem, Progress, Question, respecting, rng_at
 from linkwise.pairs import random_pairs
 from linkwise.parallel import Backend
 from linkwise.select.choice import ranked
@@ -149,12 +149,12 @@ class ActiveCOBS(ActiveLearner):
             cache=self.cache,
         )
 
-    def start(self, task: Task) -> State:
+    def start(self, problem: Problem) -> State:
         """Return the clusterings, all with the same weight, and the rows that may be shown."""
-        pool: Pool = task.prepared
-        twin, shown = _shown(pool, task.X, task.askable)
-        clustering = of_all_rows_once(pool, task.X, parallel.n_threads())
-        return State(Tally(pool, task.evidence, twin, clustering), shown, task.seed)
+        pool: Pool = problem.prepared
+        twin, shown = _shown(pool, problem.X, problem.askable)
+        clustering = of_all_rows_once(pool, problem.X, parallel.n_threads())
+        return State(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
 
     def describe(self, state: State) -> list[str]:
         """Which clustering leads, and how many fit every answer."""
