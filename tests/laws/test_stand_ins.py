@@ -3,6 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import rows_and_truth
@@ -71,3 +73,22 @@ def test_what_is_said_of_two_rows_is_true_after_undo_and_in_another_client(entry
         for reason in known:
             assert without_data.why(reason.first, reason.second) == reason
         assert {without_data.why(r.first, r.second).by for r in here} <= {"answers", "nothing"}
+
+
+@each_that_stands_in
+def test_looking_ahead_changes_no_reason(entry):
+    """Both answers are worked out while a person reads; what the session tells stays as it is."""
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    session = lw.Session(X, entry.make(random_state=0))
+
+    def told():
+        return session.why(0, 5), None if session.stand_ins is None else session.stand_ins.tolist()
+
+    for _ in range(12):
+        before = told()
+        session.look_ahead("no")
+        session.look_ahead("yes")
+        assert told() == before
+        if (q := session.question) is not None:
+            session.answer(bool(y[q.first] == y[q.second]))
