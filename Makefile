@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types bench report report-quick docs check wheel changelog clean
+.PHONY: help demo test coverage lint format types bench report report-quick docs check wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -16,6 +16,10 @@ demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 
 test: .venv/dev  ## all tests, on all cores and one worker more, since some wait; ARGS goes to pytest
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') --dist loadfile $(ARGS)
+
+coverage: .venv/dev  ## all tests, and how much of the library they run; build/coverage.json lists the rest
+	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
+	@$(BIN)/python tests/coverage_floor.py build/coverage.json
 
 lint: .venv/dev  ## ruff, and the layers of imports
 	$(BIN)/ruff check src tests bench docs examples
