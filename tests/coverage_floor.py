@@ -14,7 +14,7 @@ def main(report: str) -> str:
     branches = 100 * totals["covered_branches"] / totals["num_branches"]
     found = f"Tests cover {lines:.1f} % of the lines and {branches:.1f} % of the branches of linkwise."
     if lines < LINES or branches < BRANCHES:
-        sys.exit(f"{found} Both have a floor, {LINES:.0f} % and {BRANCHES:.0f} %: {report} lists what is missing.")
+        sys.exit(f"{found} The floors are {LINES:.0f} % and {BRANCHES:.0f} %; {report} lists the rest.")
     return found
 
 
