@@ -116,8 +116,12 @@ class Evidence:
         return len(self._answers)
 
     def __iter__(self) -> Iterator[Fact]:
-        for at, code in enumerate(self._answers):
-            yield Fact(self._pairs[2 * at], self._pairs[2 * at + 1], ANSWERS[code])
+        return self.since(0)
+
+    def since(self, number: int) -> Iterator[Fact]:
+        """All facts from one number on, in the order in which they came."""
+        for at in range(number, len(self)):
+            yield Fact(self._pairs[2 * at], self._pairs[2 * at + 1], ANSWERS[self._answers[at]])
 
     # ------------------------------------------------------------ what arrives
     def add(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:

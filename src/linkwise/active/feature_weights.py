@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -281,7 +281,7 @@ class Known:
 
     def facts(self) -> list[Fact]:
         """All that was said by now; "unsure" says nothing."""
-        for first, second, answer in islice(self._rows, self._heard, None):
+        for first, second, answer in self._rows.since(self._heard):
             i, j = int(self._of[first]), int(self._of[second])
             if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
                 self.evidence.add(i, j, answer)

@@ -113,6 +113,7 @@ class KIN(ActiveLearner):
 
     def describe(self, field: Field) -> list[str]:
         """How many clusters have been met, how sure all is, and what the next answer is worth."""
+        field = field.copy()
         met, n_rows = field.known().n_homes, len(field.items.of)
         if met == 0 or field.n_facts == 0:
             return []
@@ -131,7 +132,7 @@ class KIN(ActiveLearner):
 
     def _keep_more(self, X: NDArray[Any], field: Field) -> None:
         """Keep how sure the clusters are, and the rows that new ones are compared with."""
-        self.proba_ = certainty(field)
+        self.proba_ = certainty(field.copy())
         self._keep_rows(X, field.items)
 
     def _keep_rows(self, X: NDArray[Any], items: Items) -> None:

@@ -8,6 +8,7 @@ repeated computes nothing again, whoever repeats it: undo, reopening, looking ah
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -127,6 +128,12 @@ class Field:
         self.placing = -1
         self.asked: Pair | None = None  # about which items, last
         self._standing: tuple[tuple[int, int, int], Standing] | None = None
+
+    def copy(self) -> Field:
+        """The same, to be read: reading gives places to items, which changes what the run asks."""
+        twin = copy(self)
+        twin._roll = self._roll.copy()
+        return twin
 
     # ------------------------------------------------------------ what is known
     @property

@@ -56,6 +56,12 @@ class Roll:
     def __len__(self) -> int:
         return len(self._order)
 
+    def copy(self) -> Roll:
+        """The same items, to go on from here."""
+        twin = Roll(len(self.listed))
+        twin.listed, twin.covered, twin._order = self.listed.copy(), self.covered.copy(), self._order.copy()
+        return twin
+
     def add(self, items: list[int]) -> None:
         """Items that have a place from now on."""
         self.listed[items] = True

@@ -61,12 +61,15 @@ class KnownOfPoints:
         self._heard = 0
 
     def now(self) -> Evidence:
-        """All that is known by now. An answer that tells identical rows apart is no answer about points."""
+        """All that is known by now. An answer that tells identical rows apart is no answer about points.
+
+        Facts are taken one by one in their order, so that it does not matter when somebody looks.
+        """
         if self._alike:
-            for answer in ("yes", "no", "unsure"):
-                for i, j in self._of[self._evidence.answered(answer, self._heard)].tolist():
-                    if i != j and self._points.verdict(i, j) in (None, "unsure"):
-                        self._points.add(i, j, answer)
+            for first, second, answer in self._evidence.since(self._heard):
+                i, j = int(self._of[first]), int(self._of[second])
+                if i != j and self._points.verdict(i, j) in (None, "unsure"):
+                    self._points.add(i, j, answer)
             self._heard = len(self._evidence)
         return self._points
 
