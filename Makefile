@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage lint format types bench report report-quick docs check wheel changelog clean
+.PHONY: help demo test quick coverage lint format types bench report report-quick docs check wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -16,6 +16,9 @@ demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 
 test: .venv/dev  ## all tests, on all cores and one worker more, since some wait; ARGS goes to pytest
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') --dist loadfile $(ARGS)
+
+quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
+	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
 
 coverage: .venv/dev  ## all tests, and how much of the library they run; build/coverage.json lists the rest
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"

@@ -1,10 +1,25 @@
-"""What tests share: Hypothesis without a clock, and a small cluster of dask, started when a test wants it."""
+"""What tests share: Hypothesis without a clock, a mark for slow tests, and a small cluster of dask."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
+
+SLOW = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlines()
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what `slow.txt` lists: folders, and single tests with all their cases."""
+    folders, tests = tuple(name for name in SLOW if name.endswith("/")), {*SLOW}
+    for item in items:
+        file, _, inside = item.nodeid.partition("::")
+        name = inside.split("[")[0].split("::")[-1]
+        uses_dask = "dask" in inside.partition("[")[2]
+        if file.startswith(folders) or f"{file}::{name}" in tests or uses_dask:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
