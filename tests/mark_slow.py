@@ -1,8 +1,8 @@
 """Write `slow.txt`, the tests that `make quick` leaves out: ``python tests/mark_slow.py build/tests.xml``.
 
 The report comes from ``make test ARGS=--junitxml=build/tests.xml`` on a machine that does nothing else.
-Folders that are slow by nature stand in `FOLDERS`; any other test is slow if one of its cases takes longer than
-`LIMIT_S`.
+Folders that are slow by nature stand in `FOLDERS`; any other test is slow if one of its cases takes longer
+than `LIMIT_S`.
 """
 
 import sys
