@@ -97,6 +97,23 @@ def test_what_never_stops_is_ended_by_the_kernel(doing, limit, second):
         assert program.wait(patience()) == -(second or signal.SIGALRM)
 
 
+def test_ctrl_c_while_modules_are_imported_ends_without_a_traceback(tmp_path):
+    slow = tmp_path / "typer.py"
+    slow.write_text("import time\nprint('imports', flush=True)\ntime.sleep(1e6)\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "linkwise", "serve", "none.csv"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        assert program.stdout.readline() == "imports\n"
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate(timeout=patience())
+    assert program.returncode == -signal.SIGINT
+    assert err == ""
+
+
 def test_signals_are_as_before_where_none_came():
     from linkwise.apps.shutdown import SIGNALS, call_on_signal
 
