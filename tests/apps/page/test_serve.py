@@ -22,7 +22,7 @@ from patience import patience, wait_until
 from ..test_terminal import on_terminal
 from .conftest import View
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}")
 
 
 class Served:
