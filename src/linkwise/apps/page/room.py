@@ -179,7 +179,7 @@ class Room:
         """Work off requests, one after the other; look for what others did in between. Never returns."""
         while True:
             try:
-                async with asyncio.timeout(POLL_S):  # not wait_for, in which Python 3.11 can lose a cancellation
+                async with asyncio.timeout(POLL_S):  # unlike wait_for of 3.11 it loses no cancellation
                     view, request = await self._requests.get()
             except TimeoutError:
                 await self._look()
