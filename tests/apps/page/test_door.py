@@ -25,6 +25,7 @@ from linkwise.apps.page.guard import (
     is_loopback,
     refused,
 )
+from linkwise.apps.page.plain import STYLE_HASH
 
 NAME = "127.0.0.1:8888"
 OWN = f"http://{NAME}"
@@ -504,3 +505,46 @@ def test_where_to_open_it_instead(door, locked):
 
 def test_limits():
     assert (MAX_BODY, MAX_HEADERS, guard.BODY_S, guard.LEAST_PASSWORD) == (65536, 16384, 10.0, 8)
+    assert LOGIN == "/login", "the form sends it there"
+
+
+def test_what_a_browser_is_told_of_every_page():
+    policy = [part.strip() for part in CSP.split(";")]
+    plain = [part.strip() for part in PLAIN_CSP.split(";")]
+    assert policy == [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+        "img-src 'self' data: blob:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+    ]  # fmt: skip
+    assert plain == [
+        "default-src 'none'", f"style-src '{STYLE_HASH}'", "base-uri 'none'", "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]  # fmt: skip
+    assert ALWAYS == {
+        "Content-Security-Policy": CSP,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "X-Frame-Options": "DENY",
+        "Cache-Control": "no-store",
+    }
+
+
+@pytest.mark.parametrize(
+    ("request_", "title", "text"),
+    [
+        ({"host": "evil.example"}, NOT_OURS, f"linkwise answers on this computer alone, as {NAME}."),
+        ({"origin": "null"}, FOREIGN, f"linkwise answers on this computer alone, as {NAME}."),
+        ({"sec_fetch_site": "cross-site"}, FOREIGN, f"linkwise answers on this computer alone, as {NAME}."),
+        ({"x": "y" * MAX_HEADERS}, "Too much was sent", "The head of the request is longer than 16 KiB."),
+        ({"content_length": "-"}, "Too much was sent", "A request may bring 64 KiB at most."),
+        ({"method": "PUT"}, "This cannot be done here", "This page can be read, and no more."),
+        ({}, "linkwise does not know this browser", "Open the address that linkwise printed in its terminal"),
+    ],
+)
+def test_why_nobody_is_let_in(door, request_, title, text):
+    answer = Answer(door, asked(**request_))
+    assert f"<h1>{title}</h1>" in answer.text
+    assert f"<p>{text}" in answer.text
+    assert 'http-equiv="refresh"' not in answer.text
+    assert "<form" not in answer.text
