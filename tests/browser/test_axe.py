@@ -20,9 +20,12 @@ from patience import patience
 AXE = importlib.util.find_spec("axe_playwright_python")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
 SCHEMES = {"light": TAGS, "dark": ["color-contrast"]}  # in the dark all but the colours is as in the light
-RUN = """(rules) => axe.run(document, { resultTypes: ["violations"], runOnly: rules }).then((found) =>
-  found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.html.slice(0, 160)} ` +
-    [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; "))))"""
+# behind a dialog nothing can be reached
+RUN = """(rules) => axe.run(
+  document.querySelector("dialog[open]") || document, { resultTypes: ["violations"], runOnly: rules },
+).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) =>
+  `${rule.id}: ${node.html.slice(0, 160)} ` +
+  [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; "))))"""
 
 pytestmark = pytest.mark.skipif(AXE is None, reason='install it: pip install "linkwise[dev]"')
 
@@ -91,7 +94,8 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     for place, button in enumerate(("Select as first", "Select as second")):
         page.locator(".lw-link").nth(place).click()
         page.wait_for_selector("dialog")
-        look(page, "an item")
+        if not place:
+            look(page, "an item")
         page.get_by_role("button", name=button).click()
     page.get_by_role("button", name="Why are they where they are?").click()
     page.wait_for_selector(".lw-map .lw-told:visible")
