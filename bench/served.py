@@ -12,7 +12,7 @@ from linkwise.apps.page.guard import Door, Password
 from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 
-PATIENCE = 20.0
+PATIENCE = 300.0  # only reached when something is wrong
 
 
 class Served:

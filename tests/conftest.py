@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from patience import patience
+
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
 
@@ -24,11 +26,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def dask_client():
+    import dask
     from distributed import Client, LocalCluster
 
+    limits = dict.fromkeys(("connect", "tcp"), f"{patience():.0f}s")
     with (
+        dask.config.set({f"distributed.comm.timeouts.{name}": limit for name, limit in limits.items()}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as client,
+        Client(cluster, set_as_default=False, timeout=patience()) as client,
     ):
         yield client
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.util import find_spec
 
@@ -22,8 +23,10 @@ def main() -> None:
         sys.exit(doctor(sys.argv[2:]))
     if missing:
         sys.exit(_without(missing))
+    by_python = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is open yet: Ctrl-C needs no words
     from linkwise.apps.cli import app
 
+    signal.signal(signal.SIGINT, by_python)
     app(prog_name="linkwise")
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from patience import patience
+
 GROUPS = 3
 ROWS = 30
 
@@ -84,7 +86,7 @@ def process() -> Callable[..., subprocess.CompletedProcess[str]]:
             input=said,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=patience(),
             check=False,
             env={**os.environ, "COLUMNS": "80", "TERM": "dumb"},
         )

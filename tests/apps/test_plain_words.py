@@ -7,6 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.session.session import Session
+from patience import patience
 
 from .test_exit_codes import told
 
@@ -119,7 +120,7 @@ def test_two_processes_that_begin_the_same_session(fruit):
     for program in both:
         program.stdin.write("s\nq\n")
         program.stdin.flush()
-    ended = [program.communicate(timeout=60) for program in both]
+    ended = [program.communicate(timeout=patience()) for program in both]
     assert [program.returncode for program in both] == [0, 0], ended
     with Session.open(fruit.session) as session:
         assert {e.answer for e in session.history} == {"unsure"}

@@ -188,3 +188,16 @@ def test_excerpts_fit_and_show_the_first_difference(first, second, cells):
     assert max(cell_len(one), cell_len(other)) <= max(cells, 1)
     prefix = first.startswith(second) or second.startswith(first)
     assert (one == other) <= (first == second or prefix)
+
+
+def test_what_is_missing_is_not_drawn_on_the_scale():
+    places = {"income": (0.5, 0.75), "age": (0.0, 1.0), "height": (0.5, 0.5)}
+    first = {"income": "—", "age": "7", "height": "—"}
+    rows = screen.rows_of(first, {"income": "30", "age": "9", "height": "—"}, places)
+    assert [row.places for row in rows] == [(None, 0.75), (0.0, 1.0), (None, None)]
+    assert rows[0].gap == 1.0
+    tracks = [
+        line[-screen.TRACK_WIDTH :]
+        for line in drawn(screen.pair_table(("a", "b"), rows, width=80, most=9)).splitlines()
+    ]
+    assert tracks[1:] == ["·" * 14 + "2" + "·" * 5, "1" + "·" * 18 + "2", "·" * 20]

@@ -16,8 +16,8 @@ import pytest
 
 from linkwise.apps.keys import Keys
 from linkwise.session.session import Session
+from patience import patience
 
-PATIENCE_S = 30  # only reached when something is wrong
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -30,9 +30,9 @@ class Terminal:
 
     def wait_for(self, words):
         """What was written up to `words`, from where the last wait ended."""
-        end = time.monotonic() + PATIENCE_S
+        begun = time.monotonic()
         while words not in CONTROL.sub("", self.text)[self.seen :]:
-            assert time.monotonic() < end, f"no {words!r} in {self.text!r}"
+            assert time.monotonic() - begun < patience(), f"no {words!r} in {self.text!r}"
             self._take()
         plain = CONTROL.sub("", self.text)
         start, self.seen = self.seen, plain.index(words, self.seen) + len(words)
@@ -51,7 +51,7 @@ class Terminal:
         return CONTROL.sub("", self.text)
 
     def _take(self):
-        assert select.select([self.fd], [], [], PATIENCE_S)[0], f"silent after {self.text!r}"
+        assert select.select([self.fd], [], [], patience())[0], f"silent after {self.text!r}"
         try:
             chunk = os.read(self.fd, 65536)
         except OSError:  # the other end is closed

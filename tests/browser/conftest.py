@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from bench.served import Served
 
+from patience import patience
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage")
 
@@ -21,7 +23,9 @@ def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("install chromium: apt-get install -y chromium")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = started.chromium.launch(
+            executable_path=CHROMIUM, args=list(FLAGS), timeout=1000 * patience()
+        )
         yield browser
         browser.close()
 
@@ -47,7 +51,7 @@ def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
 
     def open_page(server: Served, *, before: Callable[[Any], Any] | None = None, **options: Any) -> Any:
         context = chromium.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * patience())
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -13,6 +13,7 @@ from bench.served import Served
 
 from browser.desks import QUESTION, READ_MS, blobs, press
 from linkwise.session.session import Session
+from patience import patience
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=\S+")
 
@@ -109,6 +110,7 @@ def test_killed_and_started_again(chromium, animals):
     port = int(ADDRESS.match(address)[1])
     try:
         context = chromium.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(1000 * patience())
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector(".lw-cluster")
@@ -128,7 +130,7 @@ def test_killed_and_started_again(chromium, animals):
         process, address = serve(animals, port)
         page.wait_for_selector(".lw-banner", state="visible")
         context.new_page().goto(address)  # lets this browser in again
-        page.wait_for_selector(".lw-banner", state="hidden", timeout=30_000)
+        page.wait_for_selector(".lw-banner", state="hidden")
         page.wait_for_function("asked => document.querySelector('.lw-items').innerText === asked", arg=asked)
         assert page.evaluate(QUESTION) == "Question 4"
         page.wait_for_timeout(READ_MS)

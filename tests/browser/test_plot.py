@@ -168,7 +168,7 @@ def test_moving_and_back(server, browse):
     page.mouse.up()
     page.wait_for_timeout(150)
     assert not is_right(seen(page, server))
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Fit all rows").click()
     assert is_right(seen(page, server))
 
 

@@ -82,7 +82,7 @@ def test_a_finger_moves_the_plot_and_two_zoom_it(phone):
     assert moved != whole
     touch(phone, [(x - 20, y), (x + 20, y)], [(x - 50, y), (x + 50, y)], [(x - 90, y), (x + 90, y)])
     assert phone.evaluate(SHOWN) not in (whole, moved)
-    phone.get_by_role("button", name="Show all").tap()
+    phone.get_by_role("button", name="Fit all rows").tap()
     phone.wait_for_timeout(100)
     assert phone.evaluate(SHOWN) == whole
     assert phone.locator("dialog").count() == 0  # neither was a tap

@@ -65,6 +65,7 @@ def learned(session):
         None if shares is None else shares.tolist(),
         [session.why(first, second) for first, second in WHY],
         session.cluster_names,
+        session.cluster_colours,
         session.labels_are_current,
     )
 

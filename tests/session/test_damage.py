@@ -14,6 +14,7 @@ import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from linkwise.session.store import APPLICATION_ID, SCHEMA_VERSION
+from patience import patience
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
 
@@ -284,7 +285,7 @@ def without_rights(path):
         [sys.executable, "-c", WITHOUT_RIGHTS, str(path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience(),
         check=False,
     )
     assert done.stderr == ""

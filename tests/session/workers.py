@@ -19,6 +19,7 @@ from pathlib import Path
 import linkwise as lw
 from linkwise.errors import StaleAnswerError
 from linkwise.session.session import Session
+from patience import patience
 from session.doings import LEARNERS, TRUTH, X, answer_by, true_pairs
 
 
@@ -145,7 +146,7 @@ class Workers:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=patience())
         self.process.stdout.close()
 
     def _order(self, order):

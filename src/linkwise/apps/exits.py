@@ -6,7 +6,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from linkwise.errors import (
@@ -65,8 +65,9 @@ def plainly() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """One line for the person, beside the output."""
-    print(f"linkwise: {text}", file=sys.stderr, flush=True)
+    """One line for the person, beside the output; nothing where nobody takes it any more."""
+    with suppress(OSError):
+        print(f"linkwise: {text}", file=sys.stderr, flush=True)
 
 
 def _mended(error: BaseException) -> BaseException:

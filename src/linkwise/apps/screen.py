@@ -13,6 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from linkwise.data.words import MISSING
 from linkwise.session.session import Status
 
 DIFFERS = "≠"
@@ -23,6 +24,7 @@ NAME_WIDTH = 24
 TRACK_WIDTH = 20
 LEAST_WIDTH_FOR_TRACKS = 76
 LONG_TEXT = 60  # cells of one value from which on the text needs the room more than the scale does
+Places = tuple[float | None, float | None]
 JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
 
 
@@ -34,14 +36,15 @@ class Row:
     ----------
     name, first, second : str
         The column and both values.
-    places : (float, float) or None
-        Where a number stands between the lowest (0) and the highest (1) of all rows.
+    places : tuple of float or None, or None
+        Where both numbers stand between the lowest (0) and the highest (1) of all rows; None for one that is
+        missing.
     """
 
     name: str
     first: str
     second: str
-    places: tuple[float, float] | None = None
+    places: Places | None = None
 
     @property
     def differs(self) -> bool:
@@ -53,7 +56,8 @@ class Row:
         """How far the values are apart, 0 to 1; different words are as far as can be."""
         if not self.differs:
             return -1.0
-        return abs(self.places[0] - self.places[1]) if self.places else 1.0
+        first, second = self.places or (None, None)
+        return 1.0 if first is None or second is None else abs(first - second)
 
 
 # ---------------------------------------------------------------- text from data
@@ -93,8 +97,15 @@ def rows_of(
     places: Mapping[str, tuple[float, float]] | None = None,
 ) -> list[Row]:
     """Both items column by column, in the order of the table; `places` of numbers by column."""
-    known = places or {}
-    return [Row(printable(n), printable(first[n]), printable(second[n]), known.get(n)) for n in first]
+
+    def both(name: str) -> Places | None:
+        found = (places or {}).get(name)
+        if found is None:
+            return None
+        of_first, of_second = found
+        return None if first[name] == MISSING else of_first, None if second[name] == MISSING else of_second
+
+    return [Row(printable(n), printable(first[n]), printable(second[n]), both(n)) for n in first]
 
 
 def chosen(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
@@ -161,13 +172,13 @@ def _empty_table(names: tuple[str, str], name_width: int, value_width: int, trac
     return table
 
 
-def _track(places: tuple[float, float]) -> str:
+def _track(places: Places) -> str:
     """Both numbers on a line from the lowest to the highest value of the column."""
-    first, second = (round(min(max(place, 0.0), 1.0) * (TRACK_WIDTH - 1)) for place in places)
     cells = ["·"] * TRACK_WIDTH
-    cells[first], cells[second] = "1", "2"
-    if first == second:
-        cells[first] = "="
+    for place, sign in zip(places, "12", strict=True):
+        if place is not None:
+            at = round(min(max(place, 0.0), 1.0) * (TRACK_WIDTH - 1))
+            cells[at] = sign if cells[at] == "·" else "="
     return "".join(cells)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
 import sys
 import threading
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwise.apps.exits import INTERRUPTED, Interrupted, WrongUse, say
+from linkwise.apps.shutdown import call_on_signal
 
 if TYPE_CHECKING:
     from linkwise.apps.asking import Asking
@@ -180,20 +180,19 @@ async def _held(subject: Subject, where: Where, sock: socket.socket, password: s
     door = Door(_called(where.host), port, Password(password) if password is not None else None)
     room, stop = Room(f"reading {subject.title}"), asyncio.Event()
     address = door.new_address()
-    print(address, flush=True)
-    say(_how_to_end(door))
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _stop, stop, subject, room)
-    _new_addresses(loop, door)
-    opening = asyncio.create_task(_open_soon(address, room)) if where.browser else None
-    try:
-        await host(room, door, sock, subject.begin, stop)
-    finally:
-        if opening is not None:
-            opening.cancel()
-        await _closed(room, subject)
-    raise Interrupted(subject.ended(room.n_answers))
+    with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
+        print(address, flush=True)
+        say(_how_to_end(door))
+        _new_addresses(loop, door)
+        opening = asyncio.create_task(_open_soon(address, room)) if where.browser else None
+        try:
+            await host(room, door, sock, subject.begin, stop)
+        finally:
+            if opening is not None:
+                opening.cancel()
+            await _closed(room, subject)
+    raise _interrupted(subject, room)
 
 
 def _called(host: str) -> str:
@@ -208,14 +207,6 @@ def _how_to_end(door: Door) -> str:
     return f"this address works once{more}; Ctrl-C ends, everything said is saved"
 
 
-def _stop(stop: asyncio.Event, subject: Subject, room: Room) -> None:
-    """End; the second time at once."""
-    if stop.is_set():
-        _leave(subject, room)
-    print(file=sys.stderr)
-    stop.set()
-
-
 async def _closed(room: Room, subject: Subject) -> None:
     """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
     try:
@@ -225,9 +216,15 @@ async def _closed(room: Room, subject: Subject) -> None:
 
 
 def _leave(subject: Subject, room: Room) -> None:
-    say(subject.ended(room.n_answers))
-    sys.stdout.flush()
+    say(str(_interrupted(subject, room)))
     os._exit(INTERRUPTED)
+
+
+def _interrupted(subject: Subject, room: Room) -> Interrupted:
+    """The end in words, on a line below the ^C of a terminal."""
+    with suppress(OSError):
+        print(file=sys.stderr)
+    return Interrupted(subject.ended(room.n_answers))
 
 
 async def _open_soon(address: str, room: Room) -> None:
@@ -247,9 +244,13 @@ def _new_addresses(loop: asyncio.AbstractEventLoop, door: Door) -> None:
     terminal = sys.stdin.fileno()
 
     def pressed() -> None:
-        if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background a read would stop us
-            return
-        if os.read(terminal, 1024):
+        try:
+            if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background a read would stop us
+                return
+            line = os.read(terminal, 1024)
+        except OSError:  # the terminal is gone
+            line = b""
+        if line:
             print(door.new_address(), flush=True)
         else:
             loop.remove_reader(terminal)

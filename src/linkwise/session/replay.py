@@ -20,6 +20,7 @@ from linkwise.learner import (
     StandingIn,
     Weighing,
 )
+from linkwise.session.colours import Colours
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.store import Snapshot
 
@@ -47,6 +48,8 @@ class Replay:
         attributes are as of this event, also when a later call was interrupted.
     question : Question or None
     labels : ndarray of shape (n_rows,)
+    colours : list of int
+        Of the clusters in `labels`.
     reason : {"exhausted"} or None
     evidence : Evidence
     """
@@ -63,8 +66,10 @@ class Replay:
         self.at = -1
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
+        self.colours: list[int] = [0]
         self.reason: Reason | None = None
         self.evidence = Evidence(len(X))
+        self._colours = Colours()
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
 
     def follow(self, events: Sequence[Event]) -> None:
@@ -75,11 +80,14 @@ class Replay:
         if run is None or len(self._told) < n_before or wanted[: len(self._told)] != self._told:
             self._told = wanted[:n_before]
             run = self._begun(self._told)
+            self._colours.begin(self._told, run.labels)
         for event in wanted[len(self._told) :]:
+            before = run.labels
             _tell(run, event)
+            self._colours.follow(event, before, run.labels)
         self._run, self._told = run, wanted
         self.question, self.labels, self._state = run.question, run.labels, run.state
-        self.reason, self.evidence = run.reason, run.evidence
+        self.reason, self.evidence, self.colours = run.reason, run.evidence, self._colours.now
         self.at = events[-1].number if events else 0
 
     def _begun(self, known: Sequence[Event]) -> Run:

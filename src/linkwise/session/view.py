@@ -178,6 +178,20 @@ class SessionView:
 
     @property
     @alone
+    def cluster_colours(self) -> list[int]:
+        """The colour of each cluster in `labels`, as a number: no two clusters have the same.
+
+        A cluster keeps its colour while it keeps most of its rows. Colours follow from the events that hold:
+        they are the same when the session is opened again, and after an undo as before what it took back.
+        Without the data a colour is the number of its cluster.
+        """
+        now, _ = self._clustering()
+        if self._replay is None:
+            return list(range(int(now.labels.max(initial=-1)) + 1))
+        return list(self._replay.colours)
+
+    @property
+    @alone
     def events(self) -> list[Event]:
         """Everything that ever happened, undone or not."""
         self._catch_up()

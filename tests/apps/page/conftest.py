@@ -24,8 +24,7 @@ from linkwise.apps.page.items import of_numbers
 from linkwise.apps.page.room import Room
 from linkwise.apps.page.server import host, listening
 from linkwise.session.session import Session
-
-PATIENCE = 60.0  # only reached when something is wrong
+from patience import patience
 
 
 def small_desk(n_rows: int = 12) -> Desk:
@@ -50,9 +49,9 @@ class View:
     replies: dict[str | None, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
-    def hear(self, timeout: float = PATIENCE) -> None:
+    def hear(self) -> None:
         """Take one frame."""
-        frame = self.socket.recv(timeout)
+        frame = self.socket.recv(patience())
         if isinstance(frame, str):
             said = json.loads(frame)
             self.log.append("state" if "state" in said else "reply")
@@ -113,7 +112,7 @@ class Page:
         self._clients = ExitStack()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self._thread.start()
-        assert self._started.wait(PATIENCE)
+        assert self._started.wait(patience())
 
     async def _run(self) -> None:
         self._loop, self._stop, self.room = (
@@ -148,14 +147,14 @@ class Page:
                     max_size=None,
                     compression=None,
                     proxy=None,
-                    open_timeout=PATIENCE,
+                    open_timeout=patience(),
                 )
             )
         )
 
     def send(self, request: str | bytes) -> bytes:
         """What comes back for some bytes sent as they are."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as raw:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=patience()) as raw:
             raw.sendall(request.encode() if isinstance(request, str) else request)
             got = b""
             while (part := raw.recv(65536)) and not _whole(got + part):
@@ -181,7 +180,7 @@ class Page:
         self._clients.close()
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(PATIENCE)
+        self._thread.join(patience())
         assert not self._thread.is_alive()
 
 

@@ -324,7 +324,7 @@ def test_what_another_program_writes_is_noticed(tmp_path):
     reply = other.handle({"id": "x", "do": "answer", "question": stale, "said": "yes"})
     assert reply.body["error"]["kind"] == "stale"
     assert reply.changed
-    seen = ("changes", "seconds", "labels", "colours")  # depend on what a desk saw
+    seen = ("changes", "seconds", "labels")  # depend on what a desk saw
     same = {name: value for name, value in other.state().items() if name not in seen}
     assert same == {k: v for k, v in desk.state().items() if k in same}
     assert rows_of(other).tolist() == rows_of(desk).tolist()
@@ -448,6 +448,51 @@ def test_colours_stay_with_rows():
         largest = np.bincount(was).argmax()
         heirs = np.bincount(now[was == largest])
         assert after[heirs.argmax()] == before[largest]
+
+
+DEEDS = st.sampled_from(["yes", "no", "unsure", "true", "true", "true", "undo", "change", "ahead"])
+
+
+@settings(max_examples=12, deadline=None)
+@given(deeds=st.lists(DEEDS, max_size=14))
+def test_colours_are_the_same_after_a_restart(tmp_path_factory, deeds):
+    """Whatever was said, taken back, changed or looked ahead; and before each restart, too."""
+    path = tmp_path_factory.mktemp("restart") / "s.linkwise"
+    desk = desk_of(path)
+    for number, deed in enumerate(deeds):
+        state = desk.state()
+        question, history = state["question"], ask(desk, "history").body["events"]
+        if deed == "ahead":
+            desk.look_ahead(lambda: False)
+        elif deed == "undo":
+            ask(desk, "undo")
+        elif deed == "change" and history:
+            event = history[number % len(history)]["number"]
+            desk.handle({"id": "c", "do": "change", "event": event, "said": "no"})
+        elif question is not None and deed != "change":
+            said = TRUTH(question["first"]["row"], question["second"]["row"]) if deed == "true" else deed
+            desk.handle({"id": "a", "do": "answer", "question": question["id"], "said": said})
+        if number % 4 == 3:
+            other = desk_of(path)
+            assert other.state()["colours"] == desk.state()["colours"]
+            other.close()
+    seen = desk.state()["colours"]
+    desk.close()
+    again = desk_of(path)
+    assert again.state()["colours"] == seen
+    again.close()
+
+
+def test_an_undo_gives_back_the_colours():
+    desk = desk_of()
+    seen = [desk.state()["colours"]]
+    for _ in range(12):
+        answer(desk, 1)
+        seen.append(desk.state()["colours"])
+    assert seen[-1] != list(range(len(seen[-1]))), "colours are not numbers of clusters"
+    while seen:
+        assert desk.state()["colours"] == seen.pop()
+        ask(desk, "undo")
 
 
 def test_advice_rests_on_answers_alone():

@@ -30,6 +30,16 @@ def test_records_show_all_columns_and_where_numbers_stand():
     assert differing(items.shown(1), items.shown(1)) == []
 
 
+def test_what_is_missing_stands_nowhere_on_the_scale():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": ["a", "b", "c"], "income": [10.0, None, 30.0], "age": [1, 2, 3]})
+    table = from_frame(frame)
+    encoded = encode(table, impute="median")
+    items = View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded)))
+    where = [{f["name"]: f["place"] for f in items.shown(row)["fields"]} for row in range(3)]
+    assert where == [{"income": 0.0, "age": 0.0}, {"income": None, "age": 0.5}, {"income": 1.0, "age": 1.0}]
+
+
 def test_a_constant_column_stands_at_the_left():
     X = np.array([[1.0, 5.0], [3.0, 5.0]])
     items = of_numbers(X, ("a", "b"))

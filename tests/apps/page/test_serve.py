@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -18,11 +17,12 @@ from websockets.sync.client import connect
 
 from linkwise.apps import serve
 from linkwise.session.session import Session
+from patience import patience, wait_until
 
 from ..test_terminal import on_terminal
-from .conftest import PATIENCE, View
+from .conftest import View
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}")
 
 
 class Served:
@@ -36,7 +36,7 @@ class Served:
     def cookie(self, address=None):
         """What the browser gets that opens the address."""
         parts = urlsplit(address or self.address)
-        connection = HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
+        connection = HTTPConnection(parts.hostname, parts.port, timeout=patience())
         connection.request("GET", f"/?{parts.query}")
         response = connection.getresponse()
         connection.close()
@@ -46,20 +46,24 @@ class Served:
         """The page, after the address was opened."""
         status, cookie = self.cookie()
         assert status == 303
+        return self.view_with(cookie).ready()
+
+    def view_with(self, cookie):
+        """The page of a browser that was let in before."""
         port = urlsplit(self.address).port
         socket = connect(
             f"ws://127.0.0.1:{port}/ws",
             additional_headers={"Origin": f"http://127.0.0.1:{port}", "Cookie": cookie},
             proxy=None,
-            open_timeout=PATIENCE,
+            open_timeout=patience(),
         )
-        return View(self._open.enter_context(socket)).ready()
+        return View(self._open.enter_context(socket))
 
     def ended(self, number=None):
         """Exit code and what was said, after a signal."""
         if number is not None:
             self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=PATIENCE)
+        out, err = self.process.communicate(timeout=patience())
         return self.process.returncode, out, err
 
     def close(self):
@@ -206,7 +210,7 @@ def test_with_a_password_others_log_in(fruit):
     with served(fruit.path, "--host", "0.0.0.0", LINKWISE_PASSWORD="correct horse") as page:
         parts = urlsplit(page.address)
         assert (parts.path, parts.query) == ("/", "")
-        connection = HTTPConnection("127.0.0.1", parts.port, timeout=PATIENCE)
+        connection = HTTPConnection("127.0.0.1", parts.port, timeout=patience())
         origin = {"Origin": f"http://127.0.0.1:{parts.port}"}
         statuses = []
         for given in ("wrong", "correct+horse"):
@@ -232,10 +236,7 @@ def browser(tmp_path):
 
 
 def seen(opened):
-    ends = time.monotonic() + PATIENCE
-    while not opened.exists() or not opened.read_text().endswith("\n"):
-        assert time.monotonic() < ends, "no browser was opened"
-        time.sleep(0.01)
+    wait_until(lambda: opened.exists() and opened.read_text().endswith("\n"), "a browser that is opened")
     return opened.read_text()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -18,15 +17,9 @@ from linkwise.apps.page.requests import Reply
 from linkwise.apps.page.room import Room, View, reply_frame
 from linkwise.apps.page.server import _depth, read_request
 from linkwise.errors import DataError, SessionLockedError
+from patience import patience, wait_until
 
-from .conftest import PATIENCE, small_desk
-
-
-def waited(there):
-    ends = time.monotonic() + PATIENCE
-    while not there():
-        assert time.monotonic() < ends, "nothing came"
-        time.sleep(0.005)
+from .conftest import small_desk
 
 
 class Slow:
@@ -40,7 +33,7 @@ class Slow:
 
     def handle(self, request):
         if request["do"] == "why":
-            assert self.go_on.wait(PATIENCE)
+            assert self.go_on.wait(patience())
         return self.desk.handle(request)
 
 
@@ -194,7 +187,7 @@ def test_pings_are_answered_and_views_are_told_while_the_desk_works(pages):
     one, other = page.view().ready(), page.view().ready()
     name = one.say("why", first=0, second=1)
     other.until(lambda view: view.state["busy"])
-    assert other.socket.ping().wait(PATIENCE), "a pong"
+    assert other.socket.ping().wait(patience()), "a pong"
     assert page.view().ready().state["busy"], "a new view comes in"
     assert name not in one.replies
     desk.go_on.set()
@@ -218,9 +211,9 @@ def test_what_follows_is_worked_out_while_nobody_asks(pages):
     seen = []
     desk.look_ahead = lambda stop: seen.append(stop())
     view = pages(lambda: desk).view().ready()
-    waited(lambda: len(seen) == 1)
+    wait_until(lambda: len(seen) == 1)
     view.answer("no")
-    waited(lambda: len(seen) == 2)
+    wait_until(lambda: len(seen) == 2)
     view.ask("item", rows=[0])
     assert seen == [False, False], "a request that changes nothing is no reason to begin again"
 
@@ -232,15 +225,15 @@ def test_working_ahead_stops_as_soon_as_somebody_asks(pages):
     def ahead(stop):
         begun.append(1)
         if len(begun) == 1:
-            waited(stop)
+            wait_until(stop)
             stopped.append(1)
 
     desk.look_ahead = ahead
     view = pages(lambda: desk).view().ready()
-    waited(lambda: begun)
+    wait_until(lambda: begun)
     assert view.ask("item", rows=[0])["ok"]
     assert stopped
-    waited(lambda: len(begun) == 2)
+    wait_until(lambda: len(begun) == 2)
 
 
 # ---------------------------------------------------------------- loading, and what goes wrong
@@ -248,7 +241,7 @@ def test_until_the_data_are_read_the_page_says_so(pages):
     go_on = threading.Event()
 
     def begin():
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(patience())
         return small_desk()
 
     view = pages(begin).view()
@@ -264,7 +257,7 @@ def test_what_cannot_be_read_is_said_on_the_page_and_ends_the_server(pages):
     go_on = threading.Event()
 
     def begin():
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(patience())
         raise DataError("leaves.csv: there is no row")
 
     page = pages(begin)
@@ -273,7 +266,7 @@ def test_what_cannot_be_read_is_said_on_the_page_and_ends_the_server(pages):
     go_on.set()
     view.until(lambda v: "failed" in v.state)
     assert view.state == {"protocol": 1, "failed": "leaves.csv: there is no row"}
-    waited(lambda: page.error is not None)
+    wait_until(lambda: page.error is not None)
     assert isinstance(page.error, DataError)
 
 
@@ -282,7 +275,7 @@ def test_a_fault_of_ours_is_not_told_to_the_browser(pages):
         raise ZeroDivisionError("secret detail")
 
     page = pages(begin)
-    waited(lambda: page.error is not None)
+    wait_until(lambda: page.error is not None)
     assert isinstance(page.error, ZeroDivisionError)
     assert "secret" not in str(page.room._state)
 
@@ -301,7 +294,7 @@ def test_closing_lets_go_of_the_session_even_while_it_is_being_opened():
 
     def begin():
         begun.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(patience())
         return small_desk()
 
     async def cut_short():

@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -16,8 +15,7 @@ import pytest
 import linkwise as lw
 from linkwise.apps.page import widget as module
 from linkwise.data import from_frame, text_items
-
-from .conftest import PATIENCE
+from patience import wait_until
 
 
 def session_of(n_rows=12, ids=None, **kwargs):
@@ -50,17 +48,10 @@ def made():
         page.close()
 
 
-def waited(there):
-    ends = time.monotonic() + PATIENCE
-    while not there():
-        assert time.monotonic() < ends, "nothing came"
-        time.sleep(0.005)
-
-
 def asked(page, do, request_id="v1", **more):
     """The reply to a request, sent as a browser sends it."""
     page._handle_custom_msg({"id": request_id, "do": do, **more}, [])
-    waited(lambda: request_id in page.sent)
+    wait_until(lambda: request_id in page.sent)
     return page.sent[request_id]
 
 
@@ -118,7 +109,7 @@ def test_a_file_goes_out_as_bytes(made):
 def test_what_is_no_request_is_told_so(made, request_):
     page = made(session_of())
     page._handle_custom_msg(request_, [])
-    waited(lambda: page.sent)
+    wait_until(lambda: page.sent)
     (body, _), *_ = page.sent.values()
     assert (body["ok"], body["error"]["kind"]) == (False, "bad")
 
@@ -127,7 +118,7 @@ def test_what_another_cell_answers_is_seen(made):
     session = session_of()
     page = made(session)
     session.answer("no")
-    waited(lambda: page.state["counts"]["answers"] == 1)
+    wait_until(lambda: page.state["counts"]["answers"] == 1)
     stale, _ = asked(page, "answer", question="0:0-1", said="yes")
     assert stale["error"]["kind"] == "stale"
 
@@ -139,7 +130,7 @@ def test_long_work_is_told(made, monkeypatch):
     handle = page._desk.handle
 
     def slowly(request):
-        waited(lambda: seen)
+        wait_until(lambda: seen)
         return handle(request)
 
     monkeypatch.setattr(page._desk, "handle", slowly)
@@ -165,7 +156,7 @@ def test_two_widgets_on_one_session(made):
     session = session_of()
     one, other = made(session), made(session)
     asked(one, "answer", question=one.state["question"]["id"], said="no")
-    waited(lambda: other.state["counts"]["answers"] == 1)
+    wait_until(lambda: other.state["counts"]["answers"] == 1)
     assert other.state["question"] == one.state["question"]
 
 
@@ -174,7 +165,7 @@ def test_closing_ends_the_thread_and_leaves_the_session_open(made):
     session = session_of()
     page = made(session)
     page.close()
-    waited(lambda: threading.active_count() <= before)
+    wait_until(lambda: threading.active_count() <= before)
     session.answer("no")
     assert session.status.n_answers == 1
 

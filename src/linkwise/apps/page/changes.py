@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.learner import Labels
+from linkwise.session.colours import shared
 
 WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
@@ -29,20 +30,6 @@ def moved(before: Labels, after: Labels) -> float:
         return 0.0
     source, target, rows = shared(before, after)
     return 1.0 - min(_kept(source, rows), _kept(target, rows)) / len(before)
-
-
-def shared(before: Labels, after: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Clusters before and after that have rows in common, and how many; by their numbers."""
-    low, least = min(int(before.min(initial=0)), 0), min(int(after.min(initial=0)), 0)
-    width = int(after.max(initial=0)) - least + 1
-    pairs = (before.astype(np.int64) - low) * width + (after - least)
-    if (int(before.max(initial=0)) - low + 1) * width <= 4 * len(pairs):
-        counts = np.bincount(pairs)
-        keys = np.flatnonzero(counts)
-        counts = counts[keys]
-    else:
-        keys, counts = np.unique(pairs, return_counts=True)
-    return keys // width + low, keys % width + least, counts
 
 
 def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:

@@ -21,7 +21,6 @@ from linkwise.apps.asking import learner_in_words
 from linkwise.apps.page import requests
 from linkwise.apps.page.changes import advice, moved
 from linkwise.apps.page.clusters import MOST_CLUSTERS, Cluster, clusters_of, exemplars
-from linkwise.apps.page.colours import colours_after
 from linkwise.apps.page.describing import Described, by_columns, by_words
 from linkwise.apps.page.exports import constraints_file, labels_file, session_file
 from linkwise.apps.page.history import held, links, told
@@ -103,7 +102,7 @@ class Desk:
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
-        self._colours = list(range(int(self._labels.max(initial=-1)) + 1))
+        self._colours = session.cluster_colours
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[Cluster, ...] = ()
         self._rules: tuple[int, Described] | None = None
@@ -333,14 +332,13 @@ class Desk:
         last = self._last()
         if last == self._event:
             return
-        labels = self._session.labels
+        labels, colours = self._session.labels, self._session.cluster_colours
         if self._event >= 0:
             said = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
             share = moved(self._labels, labels)
             self._shares |= {number: share if number == said[-1] else 0.0 for number in said}
-        if self._event < 0 or not np.array_equal(labels, self._labels):
-            self._colours = colours_after(self._labels, self._colours, labels)
-            self._labels, self._counter = labels, self._counter + 1
+        if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
+            self._labels, self._colours, self._counter = labels, colours, self._counter + 1
             self._typical = exemplars(labels, self._X)
         self._clusters = clusters_of(self._labels, self._typical, self._session)
         self._event = last

@@ -147,7 +147,7 @@ class Door:
         """The address to open; with a new token unless there is a password. An older token works no more."""
         if self.password is not None:
             return f"http://{self.names[0]}/"
-        self.token = secrets.token_urlsafe(24)
+        self.token = secrets.token_urlsafe(32)
         return f"http://{self.names[0]}/?token={self.token}"
 
     def redeemed(self, token: str) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwise.data import Encoded, Items
 from linkwise.data.items import value_items
+from linkwise.data.words import MISSING
 
 Place = Mapping[str, float]
 
@@ -35,8 +36,10 @@ class View:
 
     def shown(self, row: int) -> dict[str, Any]:
         """All that is shown of a row."""
-        where = self.places(row)
-        fields = [{"name": n, "value": v, "place": where.get(n)} for n, v in self.items.fields(row).items()]
+        values = self.items.fields(row)
+        # what stands in for a missing number while clustering is nothing that a person should see
+        where = {name: place for name, place in self.places(row).items() if values.get(name) != MISSING}
+        fields = [{"name": name, "value": value, "place": where.get(name)} for name, value in values.items()]
         return {"row": row, "name": self.name(row), "fields": fields, **self._content(row)}
 
     def _content(self, row: int) -> dict[str, Any]:

@@ -30,5 +30,5 @@ def plain_page(title: str, text: str, *, again: bool = False, form: bool = False
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{AGAIN if again else ""}'
         f"<title>{title}</title><style>{STYLE}</style>\n"
-        f"<h1>{title}</h1>\n<p>{text}</p>\n{FORM if form else ''}</html>\n"
+        f"<main>\n<h1>{title}</h1>\n<p>{text}</p>\n{FORM if form else ''}</main></html>\n"
     )

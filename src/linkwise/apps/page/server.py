@@ -233,8 +233,7 @@ async def host(
         work = asyncio.create_task(_opened_and_worked(room, begin))
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            work.cancel()
+        work.cancel()
         stopped.cancel()
         with suppress(asyncio.CancelledError):
             await work

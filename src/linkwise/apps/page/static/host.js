@@ -52,6 +52,7 @@ function receive({ data }) {
     const message = JSON.parse(data);
     if ("re" in message) return reply(message);
     document.title = message.state.title ? `${message.state.title} · linkwise` : "linkwise";
+    document.querySelector("h1").textContent = document.title;
     return set("state", message.state);
   }
   const kind = new Uint8Array(data, 0, 1)[0];

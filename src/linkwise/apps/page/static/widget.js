@@ -680,7 +680,7 @@ function fieldsOf(items, differ = []) {
     h("table", {},
       items.length === 2 && h("thead", {}, h("tr", {}, h("td", {}),
         h("th", { scope: "col" }, badge(A), items[0].name), h("th", { scope: "col" }, badge(B), items[1].name),
-        places && h("td", { class: "lw-where lw-ends" }, h("span", {}, "low"), h("span", {}, "high")))),
+        places && h("th", { scope: "col", class: "lw-where lw-ends" }, h("span", {}, "low"), " ", h("span", {}, "high")))),
       h("tbody", {}, names.map(line))));
 }
 
@@ -844,11 +844,11 @@ function questionPanel(view) {
   const pair = h("div", { class: "lw-items" });
   const answer = (said, words, letter) => {
     const node = button([icon(said), h("span", {}, words), key(letter)], () => view.answer(said),
-      { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter, "aria-label": words });
+      { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter });
     return node;
   };
   const answers = [answer("yes", "Same", "Y"), answer("no", "Different", "N"), answer("unsure", "Not sure", "S")];
-  const undo = button([icon("undo"), h("span", {}, "Undo"), key("U")], () => view.undo(), { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U", "aria-label": "Undo" });
+  const undo = button([icon("undo"), h("span", {}, "Undo"), key("U")], () => view.undo(), { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" });
   const why = disclosure(view, "Why this question?", "W", "lw-why");
   const guess = disclosure(view, "Guess", "G", "lw-guess");
   const bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, answers);
@@ -969,7 +969,7 @@ function plotPanel(view) {
   const tools = h("div", { class: "lw-zoom", role: "group", "aria-label": "Zoom" },
     button("+", () => plot.zoom(1.5), { "aria-label": "Zoom in", title: "Zoom in (+)" }),
     button("−", () => plot.zoom(1 / 1.5), { "aria-label": "Zoom out", title: "Zoom out (−)" }),
-    button("Fit", () => plot.reset(), { "aria-label": "Show all", title: "Show all (0)" }));
+    button("Fit", () => plot.reset(), { "aria-label": "Fit all rows", title: "Fit all rows (0)" }));
   const plotBox = h("div", { class: "lw-plot" }, plot.node, tip);
   const chosen = h("div", { class: "lw-chosen", hidden: true });
   const told = h("p", { class: "lw-told", hidden: true });

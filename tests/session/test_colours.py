@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.apps.page.changes import shared
-from linkwise.apps.page.colours import colours_after
+from linkwise.session.colours import colours_after, shared
 
 
 def after(before, colours, labels):

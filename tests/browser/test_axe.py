@@ -1,0 +1,213 @@
+"""Every state of the page is looked at by axe-core, in light and in dark: it may find nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.served import Served
+
+from browser.desks import READ_MS, Bundled, press, shown_as
+from linkwise.active.cobras import COBRAS
+from linkwise.data.items import image_items, series_items, text_items
+from linkwise.errors import DataError
+from linkwise.session.session import Session
+from patience import patience
+
+AXE = importlib.util.find_spec("axe_playwright_python")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
+SCHEMES = {"light": TAGS, "dark": ["color-contrast"]}  # in the dark all but the colours is as in the light
+# behind a dialog nothing can be reached
+RUN = """(rules) => axe.run(
+  document.querySelector("dialog[open]") || document, { resultTypes: ["violations"], runOnly: rules },
+).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) =>
+  `${rule.id}: ${node.html.slice(0, 160)} ` +
+  [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; "))))"""
+
+pytestmark = pytest.mark.skipif(AXE is None, reason='install it: pip install "linkwise[dev]"')
+
+
+class Look:
+    """What axe-core finds, state by state."""
+
+    def __init__(self):
+        self.script = Path(AXE.submodule_search_locations[0], "axe.min.js").read_text(encoding="utf-8")
+        self.wrong = []
+
+    def __call__(self, page, state):
+        if not page.evaluate("() => 'axe' in window"):
+            page.evaluate(self.script)
+        for scheme, rules in SCHEMES.items():
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            self.wrong += [f"{state}, {scheme}: {wrong}" for wrong in page.evaluate(RUN, rules)]
+
+
+@pytest.fixture
+def look():
+    found = Look()
+    yield found
+    assert not found.wrong, "\n".join(found.wrong)
+
+
+def shut(page):
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+
+
+def test_a_session_from_its_first_question_to_its_end(served, browse, look):
+    page = browse(served(Bundled("wine", answers=12, budget=14)))
+    look(page, "question")
+    page.keyboard.press("w")
+    page.keyboard.press("g")
+    look(page, "why and guess")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog")
+    look(page, "help")
+    page.evaluate("() => document.activeElement.blur()")
+    look(page, "help without the focus")
+    shut(page)
+    page.keyboard.press("h")
+    page.wait_for_selector(".lw-history li")
+    look(page, "history")
+    shut(page)
+    page.get_by_role("button", name="Export").click()
+    look(page, "exports")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Show rules").click()
+    page.wait_for_selector(".lw-rules li")
+    page.locator(".lw-swatch").first.click()
+    page.locator(".lw-name").first.fill("Barolo")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".lw-swatch[aria-pressed=true]")
+    look(page, "rules, a name, one cluster alone in the plot")
+    page.get_by_role("button", name="Done:").first.click()
+    page.wait_for_selector("dialog")
+    look(page, "done?")
+    shut(page)
+    page.get_by_role("button", name="Merge").first.click()
+    page.wait_for_selector("dialog .lw-choices")
+    look(page, "merge with")
+    shut(page)
+    for place, button in enumerate(("Select as first", "Select as second")):
+        page.locator(".lw-link").nth(place).click()
+        page.wait_for_selector("dialog")
+        if not place:
+            look(page, "an item")
+        page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name="Why are they where they are?").click()
+    page.wait_for_selector(".lw-map .lw-told:visible")
+    look(page, "two rows chosen, and why")
+    page.get_by_role("button", name="Clear").click()
+    press(page, "s")
+    page.keyboard.press("y")
+    page.wait_for_selector(".lw-notice[data-tone=warn]")
+    look(page, "a key that came too soon")
+    page.wait_for_timeout(READ_MS)
+    page.keyboard.press("s")
+    page.wait_for_selector(".lw-finish:visible")
+    look(page, "end")
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "end on a phone")
+
+
+def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
+    X = np.array([[0, 0], [0, 1], [9, 9], [9, 8], [9, 7]], dtype=float)
+    curves = np.where(X[:, :1] > 5, np.nan, X[:, :1]) + np.arange(12)
+    kinds = {
+        "pictures": image_items(np.arange(5 * 64).reshape(5, 8, 8)),
+        "texts": text_items([f"text number {n}, " * 40 for n in range(5)]),
+        "curves": series_items(curves, lambda row: {"place": "here"}),
+    }
+    for name, items in kinds.items():
+        session = Session(X, COBRAS(random_state=0))
+        session.add(0, 2, "cannot-link")
+        page = browse(served(lambda session=session, items=items: shown_as(session, X, items)))
+        look(page, name)
+    for row, button in ((0, "Select as first"), (2, "Select as second")):
+        page.get_by_role("button", name=f"row {row}", exact=True).first.click()
+        page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name="They belong together").click()
+    page.wait_for_selector(".lw-chain")
+    look(page, "contradiction")
+    shut(page)
+    page.locator(".lw-title").click()
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "curves on a phone")
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Taken back')")
+    page.keyboard.press("h")
+    page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=Nothing has been said")
+    look(page, "empty history")
+
+
+class Waits:
+    """A desk that begins when it is let; or cannot."""
+
+    def __init__(self):
+        self.may, self.broken = threading.Event(), False
+        self.begin = Bundled("iris", answers=1)
+
+    def __call__(self):
+        assert self.may.wait(patience())
+        if self.broken:
+            raise DataError("There is no column “income”; columns are “age” and “height”.")
+        return self.begin()
+
+
+@pytest.fixture
+def visit(chromium):
+    """A page of a browser, not yet on its way."""
+    context = chromium.new_context()
+    context.set_default_timeout(1000 * patience())
+    yield context.new_page()
+    context.close()
+
+
+def test_what_stands_where_the_page_does_not(visit, look):
+    """At the door, before the data are read, and without a connection."""
+    begin = Waits()
+    server = Served(begin, password="correct horse")
+    try:
+        visit.goto(f"{server.address()}host.js")
+        look(visit, "at the door")
+        visit.goto(server.address())
+        visit.fill("#password", "wrong")
+        visit.click("button")
+        visit.wait_for_selector("text=not the password")
+        look(visit, "wrong password")
+        visit.fill("#password", "correct horse")
+        visit.click("button")
+        visit.wait_for_selector(".lw-bone")
+        look(visit, "loading")
+        begin.may.set()
+        visit.wait_for_selector(".lw-cluster")
+    finally:
+        begin.may.set()
+        server.close()
+    visit.wait_for_selector(".lw-banner:visible")
+    look(visit, "connection lost")
+
+
+def test_data_that_cannot_be_read(visit, look):
+    begin = Waits()
+    begin.broken = True
+    server = Served(begin)
+    try:
+        visit.goto(server.address())
+        visit.wait_for_selector(".lw-bone")
+        begin.may.set()
+        visit.wait_for_selector(".lw-failed")
+        look(visit, "data that cannot be read")
+    finally:
+        begin.may.set()
+        server.close()
+
+
+def test_a_fault_is_found(visit, look):
+    visit.set_content("<html lang='en'><title>t</title><main><h1>t</h1><input></main></html>")
+    look(visit, "a field without a name")
+    assert [wrong.partition(": <")[0] for wrong in look.wrong] == ["a field without a name, light: label"]
+    look.wrong.clear()
