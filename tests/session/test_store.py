@@ -10,8 +10,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.learner import Question
+from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import SNAPSHOT_ROWS, Session
-from linkwise.session.store import APPLICATION_ID, SCHEMA_VERSION
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
 MANY = 100_000

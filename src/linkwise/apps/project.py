@@ -204,7 +204,7 @@ def _resumed(
     except BaseException:
         session.close()
         raise
-    if learner is not None:
+    if session.learner != described:
         notes.insert(0, f"{learner_in_words(session.learner)} asks from now on; all answers stay")
     return Project(session, path, data, table, encoded, items, True, tuple(notes))
 

@@ -21,7 +21,7 @@ from linkwise.learner import (
     Weighing,
 )
 from linkwise.session.events import Event, evidence_of, facts_of, settled
-from linkwise.session.store import Snapshot
+from linkwise.session.tables import Snapshot
 
 
 class Replay:
