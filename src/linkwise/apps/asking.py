@@ -128,7 +128,7 @@ def learner_in_words(described: dict[str, Any]) -> str:
     if "n_super_instances" in parameters:
         words.append(count(parameters["n_super_instances"], "super-instance"))
     if described["name"] == "ActiveCOBS":
-        words += [f"preset {parameters['preset']}", f"noise {parameters['noise']}"]
+        words += [f"{name} {parameters[name]}" for name in ("preset", "noise") if name in parameters]
     if "n_clusters" in parameters:
         words.append(count(parameters["n_clusters"], "cluster"))
     if "estimator" in parameters:

@@ -53,10 +53,6 @@ MOST_NAME = 300  # characters shown of a class of another library
 MOST_TEXT = 100  # characters of a text parameter, all of which are names
 
 
-class ForeignLearnerError(SessionError):
-    """The file names a learner that is not in the registry."""
-
-
 def is_described(value: object) -> bool:
     """Whether a value from a file has the form of a class with parameters."""
     return (
@@ -89,8 +85,9 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
     """
     name = described["name"]
     if name not in LEARNERS:
-        raise ForeignLearnerError(
-            f"the session was made with {name[:MOST_NAME]}, which is no learner of linkwise; "
+        shown = "".join(c if c.isprintable() else "·" for c in name[:MOST_NAME])
+        raise SessionError(
+            f"the session was made with {shown}, which is no learner of linkwise; "
             "pass it: Session.open(path, X, learner)"
         )
     try:
