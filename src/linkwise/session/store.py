@@ -102,6 +102,7 @@ class Store:
                 schema.check_pages(self._db)
                 self._n_rows = tables.read_meta(self._db)["data"]["shape"][0]
                 tables.check_size(self._db, self._n_rows)
+                tables.read_snapshot(self._db, self._n_rows, last=0)
             self._db.execute("PRAGMA foreign_keys=ON")
 
     # ------------------------------------------------------------ reading
@@ -258,6 +259,10 @@ class Store:
         except schema.Damage as damage:
             raise SessionDamagedError(
                 f"{self.name} is damaged: {damage}. Restore a copy of the file."
+            ) from None
+        except UnicodeDecodeError:  # of SQLite's own message, which names what the file does
+            raise SessionDamagedError(
+                f"{self.name} is damaged: a name in it is not UTF-8. Restore a copy of the file."
             ) from None
         except sqlite3.DatabaseError as error:
             raise _in_words(self.name, error) from error

@@ -168,8 +168,8 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
     pairs = _read_facts(db, n_rows, after)
     rows = db.execute(
         "SELECT number, kind, happened, first, second, answer, target, source "
-        "FROM event WHERE number > ? ORDER BY number",
-        (after,),
+        "FROM event WHERE number >= ? ORDER BY number",
+        (_next(after),),
     )
     for expected, row in enumerate(rows, after + 1):
         number, kind, when, first, second, answer, target, source = row
@@ -189,12 +189,17 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
         raise Damage(f"pairs are said to come with event {min(pairs)}, which brings none")
 
 
+def _next(after: int) -> int:
+    """The number of the next event; at the start the least number there is, so that no event is hidden."""
+    return after + 1 if after > 0 else -(2**63)
+
+
 def _read_facts(db: sqlite3.Connection, n_rows: int, after: int) -> dict[int, list[Fact]]:
     """The pairs of each import; the index is not asked, since it could leave some out."""
     pairs: dict[int, list[Fact]] = {}
     found = db.execute(
-        "SELECT event, first, second, answer FROM imported NOT INDEXED WHERE event > ? ORDER BY rowid",
-        (after,),
+        "SELECT event, first, second, answer FROM imported NOT INDEXED WHERE event >= ? ORDER BY rowid",
+        (_next(after),),
     )
     for event, first, second, answer in found:
         if type(event) is not int:
