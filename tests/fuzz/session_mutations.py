@@ -1,8 +1,8 @@
 """Session files that no session wrote: edits by hand, flipped bytes and cuts, and what may become of them.
 
 ``python tests/fuzz/session_mutations.py --seconds 60 --seed 1`` tries random ones for a minute and keeps
-those that break a rule: a file is refused by a `SessionError`, or opens and is consistent, within limits of CPU
-time and memory; nothing is imported, made or started on behalf of a file.
+those that break a rule: a file is refused by a `SessionError`, or opens and is consistent, within limits of
+CPU time and memory; nothing is imported, made or started on behalf of a file.
 """
 
 from __future__ import annotations
@@ -337,6 +337,7 @@ REFUSED_WITH_DATA = {  # without the data it opens: answers can be read and take
     "a clusterer of similarities": refitting("CKM", kernel="precomputed"),
     "a clusterer of other columns": refitting("ClusILC", nominal=[99]),
     "a clusterer by a name that is not there": learner("MinMax", n_clusters=2, estimator="evil"),
+    "a clusterer that is passed as an object alone": learner("MinMax", n_clusters=2, estimator="clusilc"),
     "a clusterer by the name of a module": learner("MinMax", n_clusters=2, estimator="linkwise"),
 }
 

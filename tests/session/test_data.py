@@ -264,6 +264,48 @@ def test_a_source_that_is_no_json_is_refused(tmp_path):
     assert not path.exists()
 
 
+HALF = "caf\udce9"  # as a file name comes that is no UTF-8
+
+
+def test_an_id_with_half_a_character_is_refused(tmp_path):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(ConstraintError, match=r"The id of row 1 is not valid Unicode: 'caf\\udce9'"):
+        Session.open(path, X, LEARNERS["COBRAS"](), ids=["a", HALF, *map(str, range(2, N_ROWS))])
+    assert not path.exists()
+
+
+def test_a_name_with_half_a_character_is_refused(path):
+    with Session.open(path, X) as session:
+        with pytest.raises(SessionError, match=r"The name 'caf\\udce9' is not valid Unicode"):
+            session.set_name(0, HALF)
+        session.set_name(0, "café \U0001f34e")
+    with Session.open(path) as session:
+        assert session.names == {0: "café \U0001f34e"}
+
+
+def test_files_whose_names_are_no_unicode(tmp_path):
+    """Where data and pairs came from is kept as well as it can be."""
+    path, pairs = tmp_path / HALF, tmp_path / f"{HALF}.csv"
+    lw.Constraints(N_ROWS, [(0, 3)]).to_csv(pairs)
+    with Session.open(path, X, LEARNERS["COBRAS"](), source={"file": HALF}) as session:
+        assert session.import_csv(pairs) == 1
+    with Session.open(path, X) as session:
+        assert session.source == {"file": HALF}
+        assert session.events[0].source == r"caf\udce9.csv"
+
+
+@pytest.mark.parametrize("source", [["a"], "a.csv", 5])
+def test_a_source_that_is_no_object_is_refused(source):
+    with pytest.raises(TypeError, match="give a dict"):
+        lw.Session(X, LEARNERS["COBRAS"](), source=source)
+
+
+@pytest.mark.parametrize("source", [{"scale": np.nan}, {"rows": [[]] * 600_000}, {"text": "x" * 9_000_000}])
+def test_a_source_that_no_file_would_give_back_is_refused(source):
+    with pytest.raises(SessionError, match="source cannot be kept"):
+        lw.Session(X, LEARNERS["COBRAS"](), source=source)
+
+
 # ---------------------------------------------------------------- from one data set to another
 def test_answers_are_carried_over_by_id(path, tmp_path):
     """Rows were added, left out and put in another order."""

@@ -73,7 +73,8 @@ def in_json(value: Any, what: str) -> Any:
         raise SessionError(f"{what} cannot be kept as JSON ({error}); give numbers, text and lists") from None
     if len(kept) > MOST_JSON or kept.count("[") + kept.count("{") > MOST_PARTS:
         raise SessionError(
-            f"{what} takes {len(kept)} characters of JSON, more than a session keeps; keep less"
+            f"{what} cannot be kept: as JSON it takes {len(kept)} characters. A session keeps up to "
+            f"{MOST_JSON} characters and {MOST_PARTS} lists and objects; give less."
         )
     return json.loads(kept)
 

@@ -284,9 +284,8 @@ def _put_in_place(part: Path, target: Path) -> None:
         os.link(part, target)  # unlike a renaming, never overwrites
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError from None
+    except OSError:  # a file system without hard links: the name is taken first, then filled
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         part.rename(target)
     _flush_folder(target.parent)
 
