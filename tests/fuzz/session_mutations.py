@@ -323,6 +323,7 @@ REFUSED_WITH_DATA = {  # without the data it opens: answers can be read and take
     "work without end": learner("COBRAS", n_init=10**9),
     "trees without end": learner("NPU", n_clusters=2, n_trees=10**9),
     "pairs without end": learner("ActiveCOBS", n_candidates=10**12),
+    "more rows than a pool holds": learner("ActiveCOBS", preset="quick", max_rows=2**31 - 1),
     "a preset that is not there": learner("ActiveCOBS", preset="x"),
     "a random_state out of range": learner("COBRAS", random_state=-5),
     "a function for a clusterer": refitting("import_module", name="evil"),

@@ -45,10 +45,15 @@ OF_THE_MACHINE = frozenset({"backend", "cache"})  # where work is done: never st
 NESTED = frozenset({"estimator"})  # parameters that may hold a clusterer
 COLUMNS = frozenset({"nominal"})  # parameters that hold positions of columns
 ARRAYS = frozenset({"init"})  # parameters that may hold rows: stored, but not taken from a file
-MOST_WORK = 10_000  # largest integer from a file, for parameters that multiply the work
-MOST = dict.fromkeys(  # larger ones for parameters that the number of rows bounds in any case
-    ("n_clusters", "n_super_instances", "max_split", "max_rows", "max_leaves"), 2**31 - 1
-) | {"n_candidates": 1_000_000, "random_state": 2**32 - 1}
+MOST_WORK = 1000  # largest integer from a file, for parameters that multiply the work
+MOST = {  # others, for parameters that the rows bound in any case, or that end by themselves as a rule
+    **dict.fromkeys(("n_clusters", "n_super_instances", "max_split", "max_leaves"), 2**31 - 1),
+    **dict.fromkeys(("max_iter", "max_passes", "max_inner_iter", "max_evals"), 10_000),
+    "max_rows": 32_767,
+    "n_candidates": 1_000_000,
+    "n_runs": 100,
+    "random_state": 2**32 - 1,
+}
 MOST_NAME = 300  # characters shown of a class of another library
 MOST_TEXT = 100  # characters of a text parameter, all of which are names
 
