@@ -6,8 +6,10 @@ The cases, and the rules that each is held to, stand in `fuzz.session_mutations`
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -103,6 +105,20 @@ def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "s.linkwise")
     with pytest.raises(SessionDamagedError, match="no regular file"):
         Session.open(tmp_path / "s.linkwise")
+
+
+def test_an_index_hides_no_pair(good, tmp_path):
+    """Pairs that are stored, but left out of the index, count all the same."""
+    path = tmp_path / "s.linkwise"
+    shutil.copy(good, path)
+    entry = "('index', 'imported_event', 'imported', {}, 'CREATE INDEX imported_event ON imported (event)')"
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'imported_event'").fetchone()
+    fuzz.execute(path, "PRAGMA writable_schema=ON", "DELETE FROM sqlite_master WHERE name = 'imported_event'")
+    fuzz.execute(path, "INSERT INTO imported VALUES (7, 2, 8, 'yes')")
+    fuzz.execute(path, "PRAGMA writable_schema=ON", f"INSERT INTO sqlite_master VALUES {entry.format(page)}")
+    with Session.open(path) as session:
+        assert session.events[6].facts[-1] == (2, 8, "yes")
 
 
 def test_a_schema_that_changes_while_it_is_open(good, tmp_path):
