@@ -16,7 +16,7 @@ import linkwise
 import linkwise.data
 from linkwise.apps import exits
 from linkwise.apps.cli import app
-from linkwise.session import store
+from linkwise.session import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
@@ -118,14 +118,14 @@ def test_every_exit_code_is_described():
 def test_every_table_and_column_of_a_session_file_is_described():
     described = section("sessions.rst", "What a file holds")
     for table, columns in re.findall(
-        r"CREATE TABLE (\w+) \((.+?)\)(?: WITHOUT ROWID)?;", store.SCHEMA, re.DOTALL
+        r"CREATE TABLE (\w+) \((.+?)\)(?: WITHOUT ROWID)?;", schema.SCHEMA, re.DOTALL
     ):
         row = described.partition(f"* - ``{table}``")[2].partition("* - ")[0]
         wanted = re.findall(r"(?:^|,)\s*(\w+) (?:TEXT|INTEGER|BLOB)", columns)
         assert wanted
         assert [name for name in wanted if name != "one" and f"``{name}``" not in row] == []
-    assert f"0x{store.APPLICATION_ID:X}" in described
-    assert f"``user_version`` {store.SCHEMA_VERSION} " in described
+    assert f"0x{schema.APPLICATION_ID:X}" in described
+    assert f"``user_version`` {schema.SCHEMA_VERSION} " in described
 
 
 # ---------------------------------------------------------------- what is shown is what is printed

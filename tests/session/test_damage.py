@@ -12,8 +12,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionDamagedError, SessionError
+from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
-from linkwise.session.store import APPLICATION_ID, SCHEMA_VERSION
 from patience import patience
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
@@ -141,8 +141,8 @@ def test_content_that_no_session_writes(path, harm, words):
 
 def test_errors_of_a_damaged_file_name_it(path):
     execute(path, "DROP TABLE snapshot")
-    with Session.open(path) as session, pytest.raises(SessionDamagedError, match=r"s\.linkwise.*restore"):
-        session.labels  # noqa: B018
+    with pytest.raises(SessionDamagedError, match=r"s\.linkwise.*no such table.*snapshot.*Restore"):
+        Session.open(path)
 
 
 def test_a_file_that_forgets_while_it_is_open(path):
@@ -249,7 +249,45 @@ def test_a_file_system_without_hard_links(path, tmp_path, monkeypatch):
             assert image(copy) == image(session)
 
 
+@pytest.mark.parametrize("links", [True, False], ids=["hard links", "no hard links"])
+def test_a_file_that_comes_at_the_last_moment_is_not_overwritten(path, tmp_path, monkeypatch, links):
+    """Whatever is looked at before, the name is taken and the rival noticed in one step."""
+    target = tmp_path / "copy.linkwise"
+    link = os.link
+
+    def rival_first(part, place):
+        target.write_bytes(b"the rival's answers")
+        if not links:
+            raise PermissionError(1, "Operation not permitted")
+        link(part, place)
+
+    with Session.open(path, X) as session:
+        monkeypatch.setattr(os, "link", rival_first)
+        monkeypatch.setattr(Path, "exists", lambda self, **_: False)
+        with pytest.raises(SessionError, match="exists already"):
+            session.save_copy(target)
+        monkeypatch.undo()
+    assert target.read_bytes() == b"the rival's answers"
+
+
 # ---------------------------------------------------------------- where nothing may be written
+def test_a_full_disk_loses_nothing_and_the_error_says_what_to_do(path):
+    with Session.open(path, X) as session:
+        was = image(session)
+        pages = session._store._db.execute("PRAGMA page_count").fetchone()[0]
+        session._store._db.execute(f"PRAGMA max_page_count={pages}")
+        facts = [(0, row, "unsure") for row in range(1, N_ROWS)] * 200
+        with pytest.raises(SessionError, match=r"s\.linkwise is full .*Delete or move other files") as error:
+            session._store.append("import", after=len(session.events), facts=facts)
+        assert type(error.value) is SessionError
+        assert "all earlier answers are safe" in str(error.value)
+        assert image(session) == was
+        session._store._db.execute("PRAGMA max_page_count=100000")
+        session.answer("unsure")
+    with Session.open(path) as session:
+        assert session.status.n_answers == was[1].n_answers + 1
+
+
 WITHOUT_RIGHTS = """
 import os, sys
 from linkwise.errors import SessionError

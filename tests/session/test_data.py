@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError
-from linkwise.session.described import difference, fingerprint
+from linkwise.session.described import difference, difference_from, fingerprint
 from linkwise.session.session import Session
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
@@ -125,8 +125,49 @@ def test_float32_and_float64_of_the_same_values_are_the_same_data(tmp_path):
     with Session.open(path, single.astype(np.float64)) as session:
         assert session.history == was
         assert session.question is not None
-    with pytest.raises(DataMismatchError):  # rounding to float32 changes the values
-        Session.open(path, X)
+
+
+@pytest.mark.parametrize("begun", [np.float64, np.float32])
+@pytest.mark.parametrize("rounded", [1e-30, 1.0, 1e30])
+def test_the_width_of_floats_does_not_matter(tmp_path, begun, rounded):
+    """A session begun with floats of one width goes on with the other; other rows are still noticed."""
+    path, data = tmp_path / "s.linkwise", X * rounded
+    with Session.open(path, data.astype(begun), LEARNERS["COBRAS"]()) as session:
+        answer_by(session, TRUTH, 4)
+        was = session.history
+    for width in (np.float32, np.float64):
+        with Session.open(path, data.astype(width)) as session:
+            assert session.history == was
+            assert session.question is not None
+        for other in (data[::-1], one_value(data, 1e-3 * rounded)):
+            with pytest.raises(DataMismatchError, match="other values or another order"):
+                Session.open(path, other.astype(width))
+
+
+def test_a_format_without_the_width_is_compared_by_both():
+    """Earlier sessions did not store it."""
+    stored = {name: value for name, value in fingerprint(X).items() if name != "width"}
+    for width in (np.float32, np.float64):
+        assert difference_from(stored, X.astype(width)) is None
+        assert difference_from(stored, X[::-1].astype(width)) is not None
+
+
+def test_values_beyond_float32_are_other_data(tmp_path):
+    path = tmp_path / "s.linkwise"
+    Session.open(path, X.astype(np.float32), LEARNERS["COBRAS"]()).close()
+    with pytest.raises(DataMismatchError):
+        Session.open(path, X * 1e60)
+
+
+def test_the_sums_of_a_fingerprint_are_those_of_the_file_format():
+    """Another weighting would refuse every session there is."""
+    data = np.array([[1.0, -2.0], [0.5, 3.0], [4.0, 0.25]])
+    stored = fingerprint(data)
+    row = np.arange(1, 4)
+    assert stored["shape"] == [3, 2]
+    assert stored["scale"] == [5.5, 5.25]
+    wanted = [(np.cos(row)[:, None] * data).sum(axis=0), (np.sin(1.7 * row)[:, None] * data).sum(axis=0)]
+    np.testing.assert_allclose(stored["sketch"], wanted, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -221,6 +262,48 @@ def test_a_source_that_is_no_json_is_refused(tmp_path):
     with pytest.raises(SessionError, match=r"source cannot be kept as JSON .*a set"):
         Session.open(path, X, LEARNERS["COBRAS"](), source={"columns": {"a", "b"}})
     assert not path.exists()
+
+
+HALF = "caf\udce9"  # as a file name comes that is no UTF-8
+
+
+def test_an_id_with_half_a_character_is_refused(tmp_path):
+    path = tmp_path / "s.linkwise"
+    with pytest.raises(ConstraintError, match=r"The id of row 1 is not valid Unicode: 'caf\\udce9'"):
+        Session.open(path, X, LEARNERS["COBRAS"](), ids=["a", HALF, *map(str, range(2, N_ROWS))])
+    assert not path.exists()
+
+
+def test_a_name_with_half_a_character_is_refused(path):
+    with Session.open(path, X) as session:
+        with pytest.raises(SessionError, match=r"The name 'caf\\udce9' is not valid Unicode"):
+            session.set_name(0, HALF)
+        session.set_name(0, "café \U0001f34e")
+    with Session.open(path) as session:
+        assert session.names == {0: "café \U0001f34e"}
+
+
+def test_files_whose_names_are_no_unicode(tmp_path):
+    """Where data and pairs came from is kept as well as it can be."""
+    path, pairs = tmp_path / HALF, tmp_path / f"{HALF}.csv"
+    lw.Constraints(N_ROWS, [(0, 3)]).to_csv(pairs)
+    with Session.open(path, X, LEARNERS["COBRAS"](), source={"file": HALF}) as session:
+        assert session.import_csv(pairs) == 1
+    with Session.open(path, X) as session:
+        assert session.source == {"file": HALF}
+        assert session.events[0].source == r"caf\udce9.csv"
+
+
+@pytest.mark.parametrize("source", [["a"], "a.csv", 5])
+def test_a_source_that_is_no_object_is_refused(source):
+    with pytest.raises(TypeError, match="give a dict"):
+        lw.Session(X, LEARNERS["COBRAS"](), source=source)
+
+
+@pytest.mark.parametrize("source", [{"scale": np.nan}, {"rows": [[]] * 600_000}, {"text": "x" * 9_000_000}])
+def test_a_source_that_no_file_would_give_back_is_refused(source):
+    with pytest.raises(SessionError, match="source cannot be kept"):
+        lw.Session(X, LEARNERS["COBRAS"](), source=source)
 
 
 # ---------------------------------------------------------------- from one data set to another

@@ -1,12 +1,18 @@
 """Learners of one's own, learners that fail or are interrupted, and sessions without data."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.active import estimators
+from linkwise.active.base import ActiveLearner
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintError, SessionError
 from linkwise.learner import Question
+from linkwise.session import registry
+from linkwise.session.described import described
 from linkwise.session.session import Session
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, true_pairs
 
@@ -98,6 +104,64 @@ def test_parameters_of_another_version(path):
         Session.open(path, X)
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
         assert image(session) == was
+
+
+# ---------------------------------------------------------------- what a file may name
+def test_the_registry_holds_every_learner_and_every_clusterer_that_is_refitted():
+    public = [getattr(lw, name) for name in lw.__all__]
+    learners = {
+        kind.__name__ for kind in public if isinstance(kind, type) and issubclass(kind, ActiveLearner)
+    }
+    assert set(registry.LEARNERS) == learners
+    by_name = {name.lower() for name in registry.CLUSTERERS}
+    assert by_name - {"clusilc"} == set(estimators.names())  # ClusILC is passed as an object alone
+    for name, home in (registry.LEARNERS | registry.CLUSTERERS).items():
+        assert getattr(lw, name).__module__ == home
+
+
+@pytest.mark.parametrize("name", registry.LEARNERS)
+def test_every_learner_comes_back_from_its_description(name):
+    kind = getattr(lw, name)
+    for learner in (kind(), kind(random_state=7)):
+        built = registry.build_learner(described(learner), 2)
+        assert type(built) is kind
+        assert built.get_params() == learner.get_params()
+
+
+@pytest.mark.parametrize("name", registry.CLUSTERERS)
+def test_every_clusterer_comes_back_from_its_description(name):
+    learner = lw.MinMax(3, estimator=getattr(lw, name)(n_clusters=3), random_state=0)
+    built = registry.build_learner(described(learner), 2)
+    wanted, found = learner.get_params(), built.get_params()
+    assert type(wanted.pop("estimator")) is type(found.pop("estimator"))
+    assert {n: v or None for n, v in found.items()} == {n: v or None for n, v in wanted.items()}
+
+
+def test_parameters_that_name_folders_and_machines_are_declared():
+    """A new parameter that takes any text has to be looked at: it may be a path."""
+    for name in (*registry.LEARNERS, *registry.CLUSTERERS):
+        for parameter, allowed in getattr(lw, name)._parameter_constraints.items():
+            if str in allowed:
+                assert parameter in registry.OF_THE_MACHINE | registry.NESTED | {"preset"}
+            if "array-like" in allowed:
+                assert parameter in registry.ARRAYS | registry.COLUMNS
+
+
+def test_a_cache_is_used_where_it_is_passed_and_not_named_in_the_file(path, tmp_path):
+    settings = {"preset": "quick", "n_candidates": 50, "random_state": 0}
+    folder = tmp_path / "pools"
+    with Session.open(path, X, lw.ActiveCOBS(cache=str(folder), **settings)) as session:
+        answer_by(session, TRUTH, 2)
+        was = image(session)
+        assert session.learner["parameters"].keys().isdisjoint(("cache", "backend"))
+    assert list(folder.iterdir())
+    shutil.rmtree(folder)
+    with Session.open(path, X) as session:
+        assert image(session) == was
+    assert not folder.exists()
+    with Session.open(path, X, lw.ActiveCOBS(cache=str(folder), **settings)) as session:
+        assert image(session) == was
+    assert list(folder.iterdir())
 
 
 # ---------------------------------------------------------------- a learner that fails

@@ -10,8 +10,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.learner import Question
+from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import SNAPSHOT_ROWS, Session
-from linkwise.session.store import APPLICATION_ID, SCHEMA_VERSION
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
 MANY = 100_000
@@ -146,6 +146,24 @@ def test_an_event_is_whole_or_not_there(path):
         assert image(session) == was
         session.answer("no")
     assert query(path, "SELECT max(number) FROM event") == [(9,)]
+
+
+def test_events_are_read_as_of_one_moment(path):
+    """An import that is stored while another client reads is there with its pairs, or not at all."""
+    with Session.open(path, X) as session, Session.open(path) as reader:
+        read = []
+
+        def import_between(statement):
+            if "FROM event" in statement and "ORDER BY" in statement and not read:
+                read.append(statement)
+                session.import_constraints(true_pairs([(2, 5), (1, 4)]))
+
+        reader._store._db.set_trace_callback(import_between)
+        known = reader._store.events()
+        reader._store._db.set_trace_callback(None)
+        assert read
+        assert all(e.facts for e in known if e.kind == "import")
+        assert reader.events == session.events
 
 
 # ---------------------------------------------------------------- size

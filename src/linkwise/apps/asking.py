@@ -85,7 +85,7 @@ def other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
     learner = _learner(method, parameters, asking)
     from linkwise.session.described import described as as_stored
 
-    return None if as_stored(learner) == described else learner
+    return None if as_stored(learner) == described and asking.cache is None else learner
 
 
 def _handed_over(method: str, stored: str | None, kept: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _handed_over(method: str, stored: str | None, kept: dict[str, Any]) -> dict[
 
 
 def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner:
-    from linkwise.session.described import rebuilt
+    from linkwise.session.registry import build_learner
 
     for option, owners in (OWNERS[name] for name in asking.parameters()):
         if method not in owners:
@@ -108,7 +108,10 @@ def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner
         )
     if asking.estimator is not None:
         _check_estimator(asking.estimator)
-    return rebuilt({"name": METHODS[method], "parameters": chosen})
+    learner: Learner = build_learner({"name": METHODS[method], "parameters": chosen})
+    if asking.cache is not None:  # no session keeps the folder
+        learner.set_params(cache=chosen["cache"])  # type: ignore[attr-defined]
+    return learner
 
 
 def _check_estimator(name: str) -> None:
@@ -125,7 +128,7 @@ def learner_in_words(described: dict[str, Any]) -> str:
     if "n_super_instances" in parameters:
         words.append(count(parameters["n_super_instances"], "super-instance"))
     if described["name"] == "ActiveCOBS":
-        words += [f"preset {parameters['preset']}", f"noise {parameters['noise']}"]
+        words += [f"{name} {parameters[name]}" for name in ("preset", "noise") if name in parameters]
     if "n_clusters" in parameters:
         words.append(count(parameters["n_clusters"], "cluster"))
     if "estimator" in parameters:

@@ -226,7 +226,9 @@ def session_file() -> str:
 
     with tempfile.TemporaryDirectory(prefix=".linkwise-doctor-", dir=Path.cwd()) as folder:
         path = Path(folder, "trial.linkwise")
-        wanted = {"data": {}, "learner": {}, "seed": 0, "source": {}}
+        data = {"shape": [1, 1], "sketch": [[0.0], [0.0]], "scale": [0.0]}
+        learner: dict[str, object] = {"name": "KIN", "parameters": {}}
+        wanted = {"data": data, "learner": learner, "seed": 0, "source": {}}
         begun = Store.new({**wanted, "seed": 1}, None)
         begun.copy_to(path)
         begun.close()

@@ -15,6 +15,7 @@ from linkwise import datasets
 from linkwise.apps import screen
 from linkwise.apps.demo import unit_scaled
 from linkwise.apps.exits import WrongUse, say
+from linkwise.apps.origin import origin_of
 from linkwise.apps.output import check_apart, check_free
 from linkwise.apps.project import data_path, existing_session, is_session
 from linkwise.apps.reading import Reading, ids_of, named, option, pairs_of, read
@@ -149,7 +150,7 @@ def of_session(
         raise WrongUse("a session has its own answers; --constraints goes with --labels")
     found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
-        source = kept.source
+        source = origin_of(kept, found)
     data, columns, encoded, items, ids = _data_of(found, source, progress)
     session = Session.open(found, encoded.X, ids=ids)
     with session:

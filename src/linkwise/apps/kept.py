@@ -11,6 +11,7 @@ from rich.console import Console
 from linkwise.apps import screen
 from linkwise.apps.asking import learner_in_words
 from linkwise.apps.exits import WrongUse, say
+from linkwise.apps.origin import origin_of
 from linkwise.apps.output import STDOUT, check_apart, check_free, same, write_labels, written
 from linkwise.apps.project import data_path, existing_session, with_current_labels
 from linkwise.apps.stream import emit, event_as_json, state
@@ -38,14 +39,14 @@ def status(path: Path, *, as_json: bool = False) -> None:
             return
         console = Console()
         for what, words in _facts(session, found):
-            console.print(f"{what:<10}{words}", markup=False, highlight=False)
+            console.print(f"{what:<10}{screen.printable(words)}", markup=False, highlight=False)
         console.print(screen.cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False)
         if not session.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 
 
 def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
-    now, source, history = session.status, session.source, session.history
+    now, source, history = session.status, origin_of(session, path), session.history
     facts = [("session", str(path))]
     if "file" in source:
         data = data_path(path, source)
@@ -69,7 +70,7 @@ def _as_json(session: Session, path: Path) -> dict[str, Any]:
     current = session.labels_are_current
     return {
         "session": str(path),
-        "data": session.source.get("file"),
+        "data": origin_of(session, path).get("file"),
         "learner": session.learner,
         **state(now),
         "labels_are_current": current,
@@ -106,7 +107,7 @@ def export(
     """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
     found = existing_session(path)
     with Session.open(found) as kept:
-        needed = [(found, "the session itself"), (data_path(found, kept.source), "its data")]
+        needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
     check_apart((labels, constraints), needed)
     check_free((labels, constraints), force=force)
     if labels is not None and constraints is not None and same(labels, constraints):

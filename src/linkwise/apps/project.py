@@ -9,6 +9,7 @@ from typing import Any
 
 from linkwise.apps.asking import Asking, first_learner, learner_in_words, other_learner
 from linkwise.apps.exits import WrongUse
+from linkwise.apps.origin import origin_of
 from linkwise.apps.reading import Reading, existing, ids_of, is_data, named, option, pairs_of, read
 from linkwise.apps.screen import count, quoted
 from linkwise.cluster.common.base import refuse_more_than_rows
@@ -107,7 +108,7 @@ def data_path(path: Path, source: dict[str, Any]) -> Path | None:
 def data_of_session(path: Path) -> Path:
     """The data file of a session file that was given in its place."""
     with Session.open(existing_session(path)) as kept:
-        source = kept.source
+        source = origin_of(kept, path)
     data = data_path(path, source)
     if data is not None:
         return data
@@ -185,7 +186,7 @@ def _resumed(
     progress: Progress | None,
 ) -> Project:
     with Session.open(path) as kept:
-        source, described, ids = kept.source, kept.learner, kept.ids
+        source, described, ids = origin_of(kept, path), kept.learner, kept.ids
     if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _source(data, path, reading)
     _same_reading(path, reading, source)
@@ -204,7 +205,7 @@ def _resumed(
     except BaseException:
         session.close()
         raise
-    if learner is not None:
+    if session.learner != described:
         notes.insert(0, f"{learner_in_words(session.learner)} asks from now on; all answers stay")
     return Project(session, path, data, table, encoded, items, True, tuple(notes))
 
@@ -300,7 +301,7 @@ def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[S
     session = Session.open(path)
     if session.labels_are_current:
         return session, None
-    source = session.source
+    source = origin_of(session, path)
     data = data_path(path, source)
     if data is None:
         return session, _stale_in_words(path, f"{source.get('file', 'the data')} is not there")

@@ -90,10 +90,14 @@ def read(
 ) -> Rows:
     """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
     if existing(data).is_dir():
+        if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
+            raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
         try:
             return read_folder(data, **source["choices"], progress=progress)
         except ImportError as error:
             raise WrongUse(str(error)) from error
+    if "kind" in source["choices"]:
+        raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
     table = read_table(data, **source["choices"])
     try:
         encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)

@@ -22,7 +22,7 @@ from linkwise.learner import (
 )
 from linkwise.session.colours import Colours
 from linkwise.session.events import Event, evidence_of, facts_of, settled
-from linkwise.session.store import Snapshot
+from linkwise.session.tables import Snapshot
 
 
 class Replay:

@@ -31,13 +31,14 @@ from linkwise.pairs import KINDS, Kind
 from linkwise.session.described import (
     checked_ids,
     described,
-    difference,
+    difference_from,
     fingerprint,
     in_json,
-    rebuilt,
+    is_unicode,
     seed_of_learner,
 )
 from linkwise.session.events import Event, EventKind, evidence_of, holding, in_ids, names_of, settled
+from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Changed, Store
 from linkwise.session.view import SessionView, alone
@@ -87,7 +88,9 @@ class Session(SessionView):
         progress: Progress | None = None,
     ) -> None:
         rows = checked_rows(X)
-        learner = rebuilt(USUAL) if learner is None else learner
+        if source is not None and not isinstance(source, dict):
+            raise TypeError(f"source is a {type(source).__name__}; give a dict")
+        learner = build_learner(USUAL) if learner is None else learner
         meta = {
             "data": fingerprint(rows),
             "learner": described(learner),
@@ -176,13 +179,14 @@ class Session(SessionView):
                 raise SessionError("a learner needs the data; open it with Session.open(path, X, learner)")
             return
         rows = checked_rows(X)
-        unlike = difference(self._meta["data"], fingerprint(rows))
+        unlike = difference_from(self._meta["data"], rows)
         if unlike is not None:
             raise DataMismatchError(
                 f"{path} was made for other data ({unlike}); open it with those it was made for, or begin a "
                 "new session and carry the answers over by id"
             )
-        self._ask_by(rebuilt(stored) if learner is None else learner, rows, progress)
+        asking = build_learner(stored, rows.shape[1]) if learner is None else learner
+        self._ask_by(asking, rows, progress)
         if learner is not None and described(learner) != stored:  # after it was seen to work
             self._meta["learner"] = described(learner)
             self._store.put_meta({"learner": self._meta["learner"]})
@@ -332,7 +336,9 @@ class Session(SessionView):
             known.check_constraints(constraints)
             said = {(*sorted(fact[:2]), fact.answer) for fact in known}
             new = any((*sorted(fact[:2]), fact.answer) not in said for fact in facts)
-            return {"facts": facts, "source": source} if new else None
+            # the name of a file may be no Unicode
+            text = source.encode("utf-8", "backslashreplace").decode("utf-8")
+            return {"facts": facts, "source": text} if new else None
 
         self._write_checked("import", pairs)
         return len(facts)
@@ -374,6 +380,10 @@ class Session(SessionView):
         """Name the cluster of a row; the name stays with that row. An empty name takes it away."""
         if not isinstance(name, str):
             raise TypeError(f"the name is a {type(name).__name__}; give text")
+        if not is_unicode(name):
+            raise SessionError(
+                f"The name {name!a} is not valid Unicode: it holds half a character. Type it again."
+            )
         text = " ".join(name.split())
 
         def named() -> dict[str, Any] | None:

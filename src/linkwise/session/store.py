@@ -17,60 +17,28 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.evidence import Answer, Fact
-from linkwise.learner import Labels
+from linkwise.session import schema, tables
+from linkwise.session.described import is_unicode
 from linkwise.session.events import Event, EventKind
+from linkwise.session.tables import Snapshot
 
-APPLICATION_ID = 0x6C6E6B77  # "lnkw"
-SCHEMA_VERSION = 1
 PATIENCE_S = 5.0  # how long to wait for another process's write
-KEYS = {"data", "learner", "seed", "source"}  # of the table meta
-
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE row_id (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
-CREATE TABLE event (
-    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, happened TEXT NOT NULL, first INTEGER, second INTEGER,
-    answer TEXT CHECK (answer IN ('yes', 'no', 'unsure')), target INTEGER REFERENCES event,
-    source TEXT NOT NULL
-);
-CREATE TABLE imported (
-    event INTEGER NOT NULL REFERENCES event, first INTEGER NOT NULL, second INTEGER NOT NULL,
-    answer TEXT NOT NULL
-);
-CREATE INDEX imported_event ON imported (event);
-CREATE TABLE snapshot (
-    one INTEGER PRIMARY KEY CHECK (one = 1), event INTEGER NOT NULL, reason TEXT, labels BLOB NOT NULL
-);
-"""
 
 KEEP_LABELS = """
 INSERT INTO snapshot VALUES (1, ?, ?, ?) ON CONFLICT DO
 UPDATE SET event = excluded.event, reason = excluded.reason, labels = excluded.labels
-WHERE excluded.event >= snapshot.event
-"""
-
-READ_LABELS = """
-SELECT event, reason, labels, coalesce((SELECT value FROM meta WHERE key = 'description'), '[]') FROM snapshot
+WHERE excluded.event >= snapshot.event OR snapshot.event > (SELECT coalesce(max(number), 0) FROM event)
 """
 
 
 class Changed(Exception):  # no error: another client was first
     """Another client wrote since this one last read."""
-
-
-class Snapshot(NamedTuple):
-    """Labels as they were after some event, why asking had ended by then, what the learner said."""
-
-    event: int
-    reason: str | None
-    labels: Labels
-    description: tuple[str, ...] = ()
 
 
 class Store:
@@ -84,7 +52,8 @@ class Store:
 
     def __init__(self, database: str, path: Path | None) -> None:
         self.path = path
-        self._name = "the session in memory" if path is None else str(path)
+        self.name = "the session in memory" if path is None else str(path)
+        self._n_rows = 0
         self._closed = False
         with self._explained():
             self._db = sqlite3.connect(
@@ -95,64 +64,57 @@ class Store:
     def new(cls, meta: dict[str, Any], ids: Sequence[str] | None) -> Store:
         """A new session, in memory; `copy_to` takes it to a file."""
         store = cls(":memory:", None)
-        store._db.executescript(SCHEMA)
-        store._db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        store._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        schema.create_tables(store._db)
         with store._transaction():
             store._db.executemany("INSERT INTO row_id VALUES (?, ?)", enumerate(ids or ()))
         store.put_meta(meta)
+        store._n_rows = meta["data"]["shape"][0]
         return store
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """An existing session file."""
+        """An existing session file, its form checked before anything in it is read."""
         found = Path(path)
         if not found.exists():
             raise FileNotFoundError(f"there is no session file {found}")
         if found.is_dir():
             raise IsADirectoryError(f"{found} is a folder; name a session file")
-        if found.stat().st_size == 0:
-            raise SessionDamagedError(f"{found} is empty; restore a copy of it, or delete it and begin anew")
+        if not found.is_file():
+            raise SessionDamagedError(f"{found} is no regular file; name a session file")
+        schema.check_header(found)
         store = cls(f"{found.absolute().as_uri()}?mode=rw", found)
         try:
-            with store._explained():
-                store._check_format()
-                store._db.execute("PRAGMA foreign_keys=ON")
+            store._check_form()
         except BaseException:
             store._db.close()
             raise
         return store
 
-    def _check_format(self) -> None:
-        if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise SessionDamagedError(f"{self._name} is a database, but no linkwise session")
-        page = self._db.execute("PRAGMA page_size").fetchone()[0]
-        if not _size(f"{self.path}-wal") and _size(f"{self.path}") % page:
-            raise SessionDamagedError(f"{self._name} is cut off; restore a copy of it")
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise SessionError(
-                f"{self._name} has format {version}, this linkwise reads up to {SCHEMA_VERSION}; "
-                "update linkwise"
-            )
+    def _check_form(self) -> None:
+        with self._explained():
+            schema.distrust(self._db)
+            page = self._db.execute("PRAGMA page_size").fetchone()[0]
+            if not _size(f"{self.path}-wal") and _size(f"{self.path}") % page:
+                raise schema.Damage("it is cut off")
+            with self._reading():
+                schema.check_version(self._db, self.name)
+                schema.check_schema(self._db)
+                schema.check_pages(self._db)
+                self._n_rows = tables.read_meta(self._db)["data"]["shape"][0]
+                tables.check_size(self._db, self._n_rows)
+                tables.read_snapshot(self._db, self._n_rows, last=0)
+            self._db.execute("PRAGMA foreign_keys=ON")
 
     # ------------------------------------------------------------ reading
     def meta(self) -> dict[str, Any]:
         """All settings of the session."""
         with self._explained():
-            rows = self._db.execute("SELECT key, value FROM meta").fetchall()
-        try:
-            meta = {key: json.loads(value) for key, value in rows}
-        except json.JSONDecodeError:
-            meta = {}
-        if not meta.keys() >= KEYS:
-            raise SessionDamagedError(f"{self._name} is damaged (table meta); restore a copy of it")
-        return meta
+            return tables.read_meta(self._db)
 
     def ids(self) -> list[str] | None:
         """The id of every row, or None when rows are named by position."""
         with self._explained():
-            return [i for (i,) in self._db.execute("SELECT id FROM row_id ORDER BY row")] or None
+            return tables.read_ids(self._db, self._n_rows)
 
     def version(self) -> int:
         """A number that is another one after another client wrote."""
@@ -165,35 +127,15 @@ class Store:
             return int(self._db.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0])
 
     def events(self, *, after: int = 0) -> list[Event]:
-        """Everything that happened after an event, in order."""
-        imported: dict[int, list[Fact]] = {}
-        with self._explained():
-            facts = "SELECT event, first, second, answer FROM imported WHERE event > ? ORDER BY rowid"
-            for number, *fact in self._db.execute(facts, (after,)):
-                imported.setdefault(number, []).append(Fact(*fact))
-            events = (
-                "SELECT number, kind, happened, first, second, answer, target, source "
-                "FROM event WHERE number > ? ORDER BY number"
-            )
-            return [
-                Event(
-                    number, kind, when, first, second, answer, target, tuple(imported.get(number, ())), source
-                )
-                for number, kind, when, first, second, answer, target, source in self._db.execute(
-                    events, (after,)
-                )
-            ]
+        """Everything that happened after an event, in order; as of one moment, whatever others write."""
+        with self._explained(), self._reading():
+            schema.check_schema(self._db)
+            return list(tables.read_events(self._db, self._n_rows, after))
 
     def snapshot(self) -> Snapshot | None:
         """The labels that were last kept."""
-        with self._explained():
-            row = self._db.execute(READ_LABELS).fetchone()
-        if row is None:
-            return None
-        event, reason, labels, description = row
-        return Snapshot(
-            event, reason, np.frombuffer(labels, "<i4").astype(np.int32), tuple(json.loads(description))
-        )
+        with self._explained(), self._reading():
+            return tables.read_snapshot(self._db, self._n_rows, self.last())
 
     # ------------------------------------------------------------ writing
     def append(
@@ -231,16 +173,21 @@ class Store:
 
     def put_meta(self, meta: dict[str, Any]) -> None:
         """Set some settings."""
-        values = ((key, json.dumps(value, ensure_ascii=False)) for key, value in meta.items())
+        values = [(key, _as_json(value)) for key, value in meta.items()]
         with self._explained(), self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
 
     def put_snapshot(self, kept: Snapshot) -> None:
-        """Keep the labels as they are after an event, unless later ones are there already."""
+        """Keep the labels as they are after an event, unless later ones are there already.
+
+        Labels of a learner of one's own that are no numbers of clusters are not kept: no file may hold them.
+        """
+        if not tables.are_labels(kept.labels):
+            return
         blob = np.ascontiguousarray(kept.labels, dtype="<i4").tobytes()
         with self._explained(), self._transaction(durable=False):  # labels can be computed again
             if self._db.execute(KEEP_LABELS, (kept.event, kept.reason, blob)).rowcount:
-                said = json.dumps(kept.description, ensure_ascii=False)
+                said = _as_json([str(sentence) for sentence in kept.description])
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('description', ?)", (said,))
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
@@ -293,30 +240,64 @@ class Store:
             raise
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say in words what SQLite complains of."""
-        if self._closed:
-            raise SessionError(f"{self._name} is closed; open it again")
+    def _reading(self) -> Iterator[None]:
+        """All that is read is as of one moment."""
+        self._db.execute("BEGIN")
         try:
             yield
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in words what SQLite complains of, and what the file should not hold."""
+        if self._closed:
+            raise SessionError(f"{self.name} is closed; open it again")
+        try:
+            yield
+        except schema.Damage as damage:
+            raise SessionDamagedError(
+                f"{self.name} is damaged: {damage}. Restore a copy of the file."
+            ) from None
+        except UnicodeDecodeError:  # of SQLite's own message, which names what the file does
+            raise SessionDamagedError(
+                f"{self.name} is damaged: a name in it is not UTF-8. Restore a copy of the file."
+            ) from None
         except sqlite3.DatabaseError as error:
-            raise _in_words(self._name, error) from error
+            raise _in_words(self.name, error) from error
 
 
 def _size(path: str) -> int:
     return os.path.getsize(path) if os.path.exists(path) else 0
 
 
+def _as_json(value: Any) -> str:
+    """JSON as people read it; escaped where a name from the file system is no Unicode."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if is_unicode(text) else json.dumps(value)
+
+
 def _put_in_place(part: Path, target: Path) -> None:
-    """Give a finished file its name, unless the name is taken."""
+    """Give a finished file its name, unless the name is taken; when this returns, the disk knows it."""
     try:
         os.link(part, target)  # unlike a renaming, never overwrites
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError from None
+    except OSError:  # a file system without hard links: the name is taken first, then filled
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         part.rename(target)
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Let the disk know the names in a folder, on systems that can be told so."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _in_words(name: str, error: sqlite3.DatabaseError) -> SessionError:
@@ -325,8 +306,16 @@ def _in_words(name: str, error: sqlite3.DatabaseError) -> SessionError:
         return SessionLockedError(f"{name} is held by another process; close that one, or try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return SessionError(f"{name} cannot be written ({error}); copy it into a folder where you may write")
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOMEM):
-        return SessionError(f"{name} cannot be read or written ({error}); nothing was stored just now")
+    if code == sqlite3.SQLITE_FULL:
+        return SessionError(
+            f"The disk that holds {name} is full ({error}). Nothing was stored just now, and all earlier "
+            "answers are safe. Delete or move other files from that disk, then repeat the last step."
+        )
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOMEM):
+        return SessionError(
+            f"{name} cannot be read or written ({error}). Nothing was stored just now. Check that its disk "
+            "is connected and has free space, then repeat the last step."
+        )
     return SessionDamagedError(
         f"{name} is not a linkwise session, or is damaged ({error}); restore a copy of it"
     )

@@ -16,11 +16,13 @@ from linkwise.evidence import Evidence
 from linkwise.learner import Labels, Learner, Progress
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.described import rebuilt, seed_of_learner
+from linkwise.session.described import seed_of_learner
 from linkwise.session.events import Event, evidence_of, names_of, settled
+from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.status import Status, counted
-from linkwise.session.store import Snapshot, Store
+from linkwise.session.store import Store
+from linkwise.session.tables import Snapshot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -241,7 +243,7 @@ class SessionView:
         new, learner = self._store.events(after=self._last), self._store.meta()["learner"]
         if learner != self._meta["learner"]:
             if self._replay is not None:
-                self._ask_by(rebuilt(learner), self._replay.X)
+                self._ask_by(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
             self._meta["learner"], self._moved = learner, True
         self._events += new
         self._moved = self._moved or any(e.kind != "name" for e in new)
@@ -262,7 +264,12 @@ class SessionView:
         if self._replay is not None and self._replay.at == self._last:
             return self._replay.evidence
         if self._evidence is None or self._evidence[0] != self._last:
-            self._evidence = self._last, evidence_of(self.n_rows, settled(self._events))
+            try:
+                self._evidence = self._last, evidence_of(self.n_rows, settled(self._events))
+            except SessionDamagedError as error:
+                raise SessionDamagedError(
+                    f"{self._store.name} is damaged: {error}. Restore a copy of the file."
+                ) from error
         return self._evidence[1]
 
     @alone

@@ -1,0 +1,89 @@
+"""Where the data of a session came from: what the session file says, checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from linkwise.errors import SessionDamagedError
+from linkwise.session.session import Session
+
+LONGEST_PATH = 4096
+SCALES = (None, "unit", "standard", "none")
+IMPUTES = (None, "median")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_name, value))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_PATH and "\0" not in value
+
+
+OF_FILES: dict[str, Callable[[Any], bool]] = {  # what `read_table` can be told
+    "id_column": lambda value: value is None or _is_name(value),
+    "columns": lambda value: value is None or _are_names(value),
+    "drop": _are_names,
+    "delimiter": lambda value: value is None or (_is_name(value) and len(value) == 1 and value.isascii()),
+    "text": _is_name,
+    "series": lambda value: isinstance(value, bool),
+}
+OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # what `read_folder` can be told
+    "kind": lambda value: value in ("image", "text"),
+    "skip_broken": lambda value: isinstance(value, bool),
+}
+
+
+def origin_of(session: Session, path: Path) -> dict[str, Any]:
+    """The source of a session that was read from a file.
+
+    Raises
+    ------
+    SessionDamagedError
+        A part of it is nothing that linkwise writes.
+    """
+    source = session.source
+    wrong = _wrong_part(source)
+    if wrong is not None:
+        raise SessionDamagedError(
+            f"{path} is damaged: {wrong!r} in the source of its data is nothing that linkwise writes. "
+            "Restore a copy of the file."
+        )
+    return source
+
+
+def _wrong_part(source: dict[str, Any]) -> str | None:
+    """The first part that is not as linkwise writes it; None where all are."""
+    for name, right in (("file", _is_path), ("demo", _is_name)):
+        if name in source and not right(source[name]):
+            return name
+    if "choices" not in source:
+        return None
+    choices = source["choices"]
+    if not isinstance(choices, dict):
+        return "choices"
+    known = OF_FOLDERS if choices.keys() & OF_FOLDERS.keys() else OF_FILES
+    for name, value in choices.items():
+        if name not in known or not known[name](value):
+            return str(name)[:60]
+    for name, allowed in (("scale", SCALES), ("impute", IMPUTES)):
+        if name not in source or not any(source[name] is value or source[name] == value for value in allowed):
+            return name
+    return _misfit(source, choices, folder=known is OF_FOLDERS)
+
+
+def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) -> str | None:
+    """A choice that does not go with the kind of rows."""
+    if source["impute"] is not None and (folder or choices.get("text") or choices.get("series")):
+        return "impute"
+    if source["scale"] is not None and (folder or choices.get("text") is not None):
+        return "scale"
+    if choices.get("text") is not None and (choices.get("series") or choices.get("columns") is not None):
+        return "text"
+    return None

@@ -1,0 +1,170 @@
+"""The classes that a session file may name, and the values that it may give to their parameters.
+
+A session file comes from anywhere, so it chooses from these tables alone: nothing else is imported or
+called because a file says so, and nothing in a file names a folder or starts processes.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import signature
+from math import isfinite
+from typing import Any
+
+from linkwise.errors import SessionError
+
+LEARNERS = {
+    "COBRA": "linkwise.active.cobra",
+    "COBRAS": "linkwise.active.cobras",
+    "KIN": "linkwise.active.kin",
+    "ExploreConsolidate": "linkwise.active.explore_consolidate",
+    "MinMax": "linkwise.active.min_max",
+    "NPU": "linkwise.active.npu",
+    "ActiveFeatureWeights": "linkwise.active.feature_weights",
+    "ActiveCOBS": "linkwise.select.active_cobs",
+}
+CLUSTERERS = {  # those that a learner can refit: they take a number of clusters and constraints
+    "BCKM": "linkwise.cluster.bckm",
+    "BoostCluster": "linkwise.cluster.boost_cluster",
+    "CKM": "linkwise.cluster.ckm",
+    "ClusILC": "linkwise.cluster.clusilc",
+    "ConstrainedAgglomerative": "linkwise.cluster.agglomerative",
+    "ConstrainedKMeans": "linkwise.cluster.constrained_kmeans",
+    "COPKMeans": "linkwise.cluster.cop_kmeans",
+    "COSC": "linkwise.cluster.cosc",
+    "FeatureWeightClustering": "linkwise.cluster.feature_weights",
+    "KernelBoost": "linkwise.cluster.kernel_boost",
+    "MPCKMeans": "linkwise.cluster.mpckmeans",
+    "PCKMeans": "linkwise.cluster.pckmeans",
+    "PCP": "linkwise.cluster.pcp",
+    "RCKM": "linkwise.cluster.rckm",
+    "SeededKMeans": "linkwise.cluster.seeded_kmeans",
+    "SPCL": "linkwise.cluster.spcl",
+}
+OF_THE_MACHINE = frozenset({"backend", "cache"})  # where work is done: never stored, ignored in a file
+NESTED = frozenset({"estimator"})  # parameters that may hold a clusterer
+COLUMNS = frozenset({"nominal"})  # parameters that hold positions of columns
+ARRAYS = frozenset({"init"})  # parameters that may hold rows: stored, but not taken from a file
+MOST_WORK = 1000  # largest integer from a file, for parameters that multiply the work
+MOST = {  # others, for parameters that the rows bound in any case, or that end by themselves as a rule
+    **dict.fromkeys(("n_clusters", "n_super_instances", "max_split", "max_leaves"), 2**31 - 1),
+    **dict.fromkeys(("max_iter", "max_passes", "max_inner_iter", "max_evals"), 10_000),
+    "max_rows": 32_767,
+    "n_candidates": 1_000_000,
+    "n_runs": 100,
+    "random_state": 2**32 - 1,
+}
+MOST_NAME = 300  # characters shown of a class of another library
+MOST_TEXT = 100  # characters of a text parameter, all of which are names
+
+
+def is_described(value: object) -> bool:
+    """Whether a value from a file has the form of a class with parameters."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"name", "parameters"}
+        and isinstance(value["name"], str)
+        and isinstance(value["parameters"], dict)
+    )
+
+
+def of_the_learner(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters without those that concern the machine alone."""
+    return {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
+
+
+def build_learner(described: dict[str, Any], n_columns: int | None = None) -> Any:
+    """The learner that a session file describes.
+
+    Parameters
+    ----------
+    described : dict
+        ``{"name": ..., "parameters": {...}}``.
+    n_columns : int, optional
+        Number of columns of the data, where it is known.
+
+    Raises
+    ------
+    SessionError
+        The file asks for something that the registry does not allow.
+    """
+    name = described["name"]
+    if name not in LEARNERS:
+        shown = "".join(c if c.isprintable() else "·" for c in name[:MOST_NAME])
+        raise SessionError(
+            f"the session was made with {shown}, which is no learner of linkwise; "
+            "pass it: Session.open(path, X, learner)"
+        )
+    try:
+        return _build(name, LEARNERS[name], described["parameters"], n_columns)
+    except (TypeError, ValueError) as error:
+        raise SessionError(
+            f"the stored parameters of {name} are not those of this linkwise ({error}); "
+            "pass the learner: Session.open(path, X, learner)"
+        ) from None
+
+
+def _build(name: str, home: str, parameters: dict[str, Any], n_columns: int | None) -> Any:
+    """One estimator of the registry, its parameters checked by name and value."""
+    kind = getattr(import_module(home), name)
+    given = of_the_learner(parameters)
+    unknown = sorted(given.keys() - signature(kind).parameters.keys())
+    if unknown:
+        raise ValueError(f"{name} has no parameter {unknown[0][:MOST_TEXT]!r}")
+    made = kind(**{key: _value(key, value, n_columns) for key, value in given.items()})
+    made._validate_params()
+    return made
+
+
+def _value(name: str, value: Any, n_columns: int | None) -> Any:
+    """The value of one parameter, checked; a clusterer is made of its description."""
+    if name in NESTED and is_described(value):
+        kind = value["name"]
+        if kind not in CLUSTERERS:
+            raise ValueError(f"{name} names {kind[:MOST_TEXT]!r}, which is no clusterer of linkwise")
+        return _build(kind, CLUSTERERS[kind], value["parameters"], n_columns)
+    check_kind(name, value)
+    if isinstance(value, str):
+        _check_choice(name, value)
+    elif isinstance(value, list) and n_columns is not None and any(column >= n_columns for column in value):
+        raise ValueError(f"{name} names column {max(value)}; the columns are 0 to {n_columns - 1}")
+    elif isinstance(value, int) and not 0 <= value <= MOST.get(name, MOST_WORK):
+        raise ValueError(f"{name}={value} in a file; it may be 0 to {MOST.get(name, MOST_WORK)} there")
+    return value
+
+
+def _check_choice(name: str, value: str) -> None:
+    """Refuse names that a class finds out to be wrong only when it works."""
+    if name in NESTED and value.lower() not in import_module("linkwise.active.estimators").names():
+        raise ValueError(f"{name}={value!r} is no clusterer of linkwise")
+    if name == "preset":
+        import_module("linkwise.select.pool").checked_preset(value)
+    if value == "precomputed":
+        raise ValueError(f"{name}='precomputed' is for similarities, and a session has rows")
+
+
+def check_kind(name: str, value: Any) -> None:
+    """Refuse a value that is no number, name, choice or, for some parameters, list of columns."""
+    if name in COLUMNS:
+        columns = value if isinstance(value, list) else [None]
+        right = all(type(column) is int and column >= 0 for column in columns)
+    elif name in MOST:
+        right = type(value) is int or value is None
+    elif isinstance(value, str):
+        right = len(value) <= MOST_TEXT
+    elif isinstance(value, float):
+        right = isfinite(value)
+    else:
+        right = value is None or isinstance(value, (bool, int))
+    if not right:
+        raise ValueError(f"{name}={repr(value)[:MOST_TEXT]} is not of the kind that {name} takes")
+
+
+def check_kinds(described: dict[str, Any]) -> None:
+    """Refuse parameters of a learner of linkwise that are of another kind than its file can hold."""
+    if described["name"] in (*LEARNERS, *CLUSTERERS):
+        for name, value in described["parameters"].items():
+            if name in NESTED and is_described(value):
+                check_kinds(value)
+            elif name not in OF_THE_MACHINE and name not in ARRAYS:
+                check_kind(name, value)

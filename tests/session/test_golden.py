@@ -1,0 +1,110 @@
+"""Sessions that earlier versions wrote: they open with every answer, name and import."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import minmax_scale
+
+import linkwise as lw
+from linkwise.apps.reading import Reading, read
+from linkwise.session.session import Session
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
+CUSTOMERS = Path(__file__).parents[2] / "examples" / "data" / "customers.csv"
+EXPECTED = json.loads((GOLDEN / "expected.json").read_text())
+each = pytest.mark.parametrize("name", sorted(EXPECTED))
+
+
+def rows_of(name):
+    if name.startswith("iris"):
+        return load_iris().data
+    return minmax_scale(load_wine().data)
+
+
+@pytest.fixture
+def path(tmp_path, request):
+    """A copy of a session file of an earlier version."""
+    name = request.node.callspec.params["name"]
+    copy = tmp_path / f"{name}.linkwise"
+    shutil.copy(GOLDEN / copy.name, copy)
+    return copy
+
+
+def told_by_sqlite(path):
+    """Every event with its pairs, read without linkwise."""
+    with closing(sqlite3.connect(path)) as db:
+        events = db.execute("SELECT * FROM event ORDER BY number").fetchall()
+        pairs = db.execute("SELECT * FROM imported ORDER BY rowid").fetchall()
+    return [
+        (*event[:7], tuple(fact for number, *fact in map(tuple, pairs) if number == event[0]), event[7])
+        for event in events
+    ]
+
+
+@each
+def test_nothing_that_was_said_is_lost(name, path):
+    wanted = EXPECTED[name]
+    said = told_by_sqlite(path)
+    with Session.open(path) as session:
+        found = [
+            (
+                e.number,
+                e.kind,
+                e.when,
+                e.first,
+                e.second,
+                e.answer,
+                e.target,
+                tuple(map(list, e.facts)),
+                e.source,
+            )
+            for e in session.events
+        ]
+        assert found == said
+        assert {e.kind for e in session.events} == {"answer", "add", "import", "name", "undo"}
+        assert len(session.history) == wanted["events"]
+        pairs = lw.Constraints(wanted["rows"], wanted["must_link"], wanted["cannot_link"])
+        assert session.constraints == pairs
+        assert session.names == {0: "first"}
+        assert session.learner["name"] == wanted["learner"]
+        assert session.labels_are_current
+        assert session.labels.tolist() == wanted["labels"]
+        assert len(session.status.cluster_sizes) == wanted["n_clusters"]
+
+
+@each
+def test_it_goes_on_with_its_data(name, path):
+    wanted = EXPECTED[name]
+    with Session.open(path, rows_of(name)) as session:
+        assert session.labels.tolist() == wanted["labels"]  # until its learner is changed on purpose
+        n_answers = session.status.n_answers
+        if session.question is not None:
+            session.answer("unsure")
+            assert session.status.n_answers == n_answers + 1
+        else:
+            assert session.status.reason == "exhausted"
+    with Session.open(path) as session:
+        assert session.names == {0: "first"}
+
+
+def test_a_session_of_the_command_line(tmp_path):
+    path = tmp_path / "customers.csv.linkwise"
+    shutil.copy(GOLDEN / path.name, path)
+    shutil.copy(CUSTOMERS, tmp_path / "customers.csv")
+    with Session.open(path) as kept:
+        source, ids, constraints = kept.source, kept.ids, kept.constraints
+        exported = lw.Constraints.read_csv(GOLDEN / "customers-constraints.csv", ids=ids)
+        assert constraints == exported
+        labels = [line.split(",") for line in (GOLDEN / "customers-labels.csv").read_text().split()[1:]]
+        assert [i for i, _ in labels] == ids
+        assert [int(cluster) for _, cluster in labels] == kept.labels.tolist()
+    table, encoded, _ = read(tmp_path / source["file"], source)
+    assert Reading().source(tmp_path / "customers.csv")["scale"] == source["scale"]
+    with Session.open(path, encoded.X, ids=table.ids) as session:
+        assert session.constraints == constraints
+        assert session.question is not None
