@@ -19,6 +19,8 @@
 
 namespace linkwise {
 
+namespace {
+
 using Level = uint8_t;
 using LaneLevels = Level __attribute__((vector_size(8)));
 
@@ -293,6 +295,8 @@ std::pair<double, double> distance_range(Matrix<T> X, int threads) {
     }
     return {most > 0 ? least : 0.0, most};
 }
+
+}  // namespace
 
 void register_dbscan(nb::module_& m) {
     m.def("all_dbscans", &all_dbscans<float>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),

@@ -14,6 +14,8 @@
 
 namespace linkwise {
 
+namespace {
+
 constexpr double kFar = std::numeric_limits<double>::infinity();
 constexpr int64_t kShared = 1 << 18;  // distance terms of a step that are worth waking other threads for
 
@@ -241,6 +243,8 @@ nb::tuple density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mut
     const size_t rows = static_cast<size_t>(n);
     return nb::make_tuple(order.release({rows}), before.release({rows}), reach.release({rows}));
 }
+
+}  // namespace
 
 void register_walk(nb::module_& m) {
     m.def("core_squares", &core_squares<float>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("n_threads"));
