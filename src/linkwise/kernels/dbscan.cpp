@@ -31,7 +31,8 @@ struct Columns {
     const Lanes* lanes() const { return store[0].lanes; }
 
     template <typename T>
-    Columns(const T* X, int64_t n, int64_t d) : n(n), d(d), store(((n + 7) / 8 * d + 3) / 4) {
+    Columns(const T* X, int64_t rows, int64_t features)
+        : n(rows), d(features), store(((rows + 7) / 8 * features + 3) / 4) {
         double* to = store[0].value;
         for (int64_t i = 0; i < n; ++i)
             for (int64_t a = 0; a < d; ++a) to[((i / 8) * d + a) * 8 + i % 8] = static_cast<double>(X[i * d + a]);

@@ -25,7 +25,8 @@ struct Lanewise {
     std::vector<TileRow> store;
 
     template <typename T>
-    Lanewise(const T* X, int64_t n, int64_t d) : n(n), d(d), store(((n + 7) / 8 * d + 3) / 4) {
+    Lanewise(const T* X, int64_t rows, int64_t features)
+        : n(rows), d(features), store(((rows + 7) / 8 * features + 3) / 4) {
         for (int64_t i = 0; i < n; ++i)
             for (int64_t a = 0; a < d; ++a) at(i, a) = static_cast<double>(X[i * d + a]);
     }
