@@ -1,13 +1,15 @@
-"""Runs tests with native code that `make sanitize` built: ``python tests/kernels/sanitized.py FOLDER TESTS...``.
+"""Builds the native code with sanitizers and runs tests with it: ``make sanitize``, ``make sanitize SANITIZER=thread``.
 
-Python is the one behind the virtual environment, with the environment's packages on its path: the editable install
-of linkwise would put the usual native code in front.
+The build has a folder of its own in build/, and .venv stays as it is. Python is the one behind the virtual
+environment, with the environment's packages on its path: the editable install of linkwise would put the usual native
+code in front.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -15,44 +17,62 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HEADERS = "\n".join(path.read_text() for path in sorted((ROOT / "src/linkwise/kernels").glob("*.hpp")))
+TESTS = ["tests/kernels", "tests/cluster"]
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:strict_init_order=1",
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1",  # Python itself keeps much until it ends
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "report_signal_unsafe=0:ignore_noninstrumented_modules=1",
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
 }
+WHERE = "import linkwise.kernels._kernels as k; print(k.__file__)"
 
 
-def main() -> int:
-    built, tests = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    if shared := [line for path in built.rglob("kernels/*.o") for line in shared_names(path)]:
-        print("These names can be seen by other files and no header declares them:", *shared, sep="\n  ")
+def main(sanitizer: str, *tests: str) -> int:
+    if missing := [tool for tool in ("cmake", "nm", "c++") if shutil.which(tool) is None]:
+        print(f"make sanitize needs {', '.join(missing)}. Debian, Ubuntu: apt install cmake binutils g++.")
         return 1
-    path = os.pathsep.join([str(built), sysconfig.get_path("purelib")])
-    env = os.environ | OPTIONS | {"PYTHONPATH": path, "LD_PRELOAD": runtime(built)}
+    folder = build(sanitizer)
+    if shared := [line for path in folder.rglob("kernels/*.o") for line in shared_names(path)]:
+        print("Other files can see these names, and no header declares them:", *sorted(shared), sep="\n  ")
+        return 1
+    path = os.pathsep.join([str(folder), sysconfig.get_path("purelib")])
+    env = os.environ | OPTIONS | {"PYTHONPATH": path, "LD_PRELOAD": runtime(sanitizer)}
     python = [sys._base_executable, "-X", "faulthandler"]
     found = subprocess.run([*python, "-c", WHERE], env=env, cwd=ROOT, capture_output=True, text=True)
-    if not found.stdout.startswith(str(built)):
-        print(f"The tests would not use the native code in {built}:\n{found.stdout}{found.stderr}")
+    if not found.stdout.startswith(str(folder)):
+        print(f"The tests would not use the native code in {folder}:\n{found.stdout}{found.stderr}")
         return 1
-    return subprocess.run([*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], env=env, cwd=ROOT).returncode
+    pytest = [*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(tests or TESTS)]
+    return subprocess.run(pytest, env=env, cwd=ROOT).returncode
 
 
-WHERE = "import linkwise.kernels._kernels as k; print(k.__file__)"
+def build(sanitizer: str) -> Path:
+    """The folder from which Python can import linkwise with its native code under the sanitizer."""
+    folder = ROOT / "build" / f"sanitize-{sanitizer.partition(',')[0]}"
+    nanobind = subprocess.check_output([sys.executable, "-m", "nanobind", "--cmake_dir"], text=True).strip()
+    settings = {"SKBUILD": "ON", "LINKWISE_SANITIZE": sanitizer, "CMAKE_BUILD_TYPE": "None"}
+    settings |= {"Python_EXECUTABLE": sys.executable, "nanobind_DIR": nanobind}
+    given = [f"-D{name}={value}" for name, value in settings.items()]
+    subprocess.run(["cmake", "-S", ROOT, "-B", folder, *given], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count())], check=True)
+    shutil.rmtree(folder / "linkwise", ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "linkwise", folder / "linkwise")
+    subprocess.run(["cmake", "--install", folder, "--prefix", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder
 
 
 def shared_names(path: Path) -> list[str]:
     """Global symbols of linkwise in an object file that no header declares: the linker may mix them up."""
     listed = subprocess.run(["nm", "-C", "--defined-only", path], capture_output=True, text=True, check=True).stdout
-    found = re.findall(r"^\w+ ([A-Zuvw]) (?:.*?[ &*])??linkwise::(\w+).*", listed, flags=re.M)
-    return sorted({f"{path.name}: {name}" for _, name in found if not re.search(rf"\b{name}\b", HEADERS)})
+    found = re.findall(r"^\w+ [A-Zuvw] (?:.*?[ &*])??linkwise::(\w+).*", listed, flags=re.M)
+    return sorted({f"{path.name}: {name}" for name in found if not re.search(rf"\b{name}\b", HEADERS)})
 
 
-def runtime(built: Path) -> str:
+def runtime(sanitizer: str) -> str:
     """Libraries of the sanitizer, which have to be there before Python starts."""
-    names = ("libasan.so", "libstdc++.so.6") if "address" in built.name else ("libtsan.so", "libstdc++.so.6")
+    names = ("libtsan.so" if sanitizer == "thread" else "libasan.so", "libstdc++.so.6")
     paths = [subprocess.check_output(["c++", f"-print-file-name={name}"], text=True).strip() for name in names]
     return " ".join(paths)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
