@@ -1,8 +1,8 @@
 """Builds the native code with sanitizers and runs tests with it: ``make sanitize``, ``make sanitize SANITIZER=thread``.
 
 The build has a folder of its own in build/, and .venv stays as it is. Python is the one behind the virtual
-environment, with the environment's packages on its path: the editable install of linkwise would put the usual native
-code in front.
+environment, without its own packages (-S) and with the environment's on its path: the editable install of linkwise
+would put the usual native code in front.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(sanitizer: str, *tests: str) -> int:
         return 1
     path = os.pathsep.join([str(folder), sysconfig.get_path("purelib")])
     env = os.environ | OPTIONS | {"PYTHONPATH": path, "LD_PRELOAD": runtime(sanitizer)}
-    python = [sys._base_executable, "-X", "faulthandler"]
+    python = [sys._base_executable, "-S", "-X", "faulthandler"]
     found = subprocess.run([*python, "-c", WHERE], env=env, cwd=ROOT, capture_output=True, text=True)
     if not found.stdout.startswith(str(folder)):
         print(f"The tests would not use the native code in {folder}:\n{found.stdout}{found.stderr}")

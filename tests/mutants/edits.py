@@ -33,6 +33,7 @@ OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
 }
 _PAIRS = ("min max", "any all", "argmin argmax", "minimum maximum", "floor ceil", "extend append", "setdefault get")
 NAMES = dict(pair.split() for pair in _PAIRS) | dict(pair.split()[::-1] for pair in _PAIRS)
+CLAIMS = ("dtype", "strict")  # arguments that say what holds anyway, as an assert does
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,8 @@ def _inside(scope, parent, slot, node, statement):
         for at, child in enumerate(value) if isinstance(value, list) else ((None, value),):
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr | ast.Assert):
                 continue
+            if isinstance(child, ast.keyword) and child.arg in CLAIMS:
+                continue
             if isinstance(node, ast.Expr | ast.Raise | ast.arg) and isinstance(child, ast.Constant):
                 continue
             if isinstance(node, ast.Call) and isinstance(statement, ast.Raise) and _is_text(child):
@@ -149,7 +152,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Constant(value=str(value)):
             yield ast.Constant("?" + value)
         case ast.Call(func=function, keywords=keywords):
-            for at in (at for at, keyword in enumerate(keywords) if keyword.arg != "dtype"):
+            for at in (at for at, keyword in enumerate(keywords) if keyword.arg not in CLAIMS):
                 yield _with(node, keywords=[*keywords[:at], *keywords[at + 1 :]])
             if isinstance(function, ast.Name) and function.id in NAMES:
                 yield _with(node, func=ast.Name(NAMES[function.id], ast.Load()))
