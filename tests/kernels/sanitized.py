@@ -1,8 +1,8 @@
-"""Builds the native code with sanitizers and runs tests with it: ``make sanitize``, ``make sanitize SANITIZER=thread``.
+"""Builds the native code with sanitizers and runs tests with it: ``make sanitize [SANITIZER=thread]``.
 
 The build has a folder of its own in build/, and .venv stays as it is. Python is the one behind the virtual
-environment, without its own packages (-S) and with the environment's on its path: the editable install of linkwise
-would put the usual native code in front.
+environment, without its own packages (-S) and with the environment's on its path: the editable install of
+linkwise would put the usual native code in front.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 HEADERS = "\n".join(path.read_text() for path in sorted((ROOT / "src/linkwise/kernels").glob("*.hpp")))
 TESTS = ["tests/kernels", "tests/cluster"]
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1",  # Python itself keeps much until it ends
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1",  # Python keeps much until it ends
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
 }
@@ -62,7 +62,7 @@ def build(sanitizer: str) -> Path:
 
 def shared_names(path: Path) -> list[str]:
     """Global symbols of linkwise in an object file that no header declares: the linker may mix them up."""
-    listed = subprocess.run(["nm", "-C", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.check_output(["nm", "-C", "--defined-only", path], text=True)
     found = re.findall(r"^\w+ [A-Zuvw] (?:.*?[ &*])??linkwise::(\w+).*", listed, flags=re.M)
     return sorted({f"{path.name}: {name}" for name in found if not re.search(rf"\b{name}\b", HEADERS)})
 
@@ -70,8 +70,8 @@ def shared_names(path: Path) -> list[str]:
 def runtime(sanitizer: str) -> str:
     """Libraries of the sanitizer, which have to be there before Python starts."""
     names = ("libtsan.so" if sanitizer == "thread" else "libasan.so", "libstdc++.so.6")
-    paths = [subprocess.check_output(["c++", f"-print-file-name={name}"], text=True).strip() for name in names]
-    return " ".join(paths)
+    commands = [["c++", f"-print-file-name={name}"] for name in names]
+    return " ".join(subprocess.check_output(command, text=True).strip() for command in commands)
 
 
 if __name__ == "__main__":

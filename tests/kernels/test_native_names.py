@@ -1,6 +1,6 @@
 """One file of native code never shares a name with another, but through a header.
 
-Two files that define the same name differently are one program to the linker: it takes either definition for both.
+Where two files define the same name differently, the linker takes either definition for both.
 """
 
 import re

@@ -1,7 +1,7 @@
 """How many small faults the tests notice, module by module: ``make mutants ARGS="closure evidence"``.
 
-A fault that no test notices has to be in survivors.toml with the reason why it does no harm. Outcomes are kept in
-build/mutants until the module, its tests or the faults change, so that a run that was stopped goes on.
+A fault that no test notices has to be in survivors.toml with the reason why it does no harm. Outcomes are
+kept in build/mutants until the module, its tests or the faults change: a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", help="names of plan.toml, e.g. closure; all of them by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="faults that are tried at once")
-    parser.add_argument("--again", action="store_true", help="try only those that survived, whatever has changed")
+    parser.add_argument("--again", action="store_true", help="try only what survived, whatever has changed")
     parser.add_argument("--module", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.module:
@@ -34,7 +34,8 @@ def main() -> None:
     if unknown := set(given.modules) - set(plan):
         parser.error(f"plan.toml has no {', '.join(sorted(unknown))}; it has {', '.join(plan)}")
     KEPT.mkdir(parents=True, exist_ok=True)
-    sys.exit(any([not _report(name, given) for name in given.modules or plan]))
+    reports = [_report(name, given) for name in given.modules or plan]
+    sys.exit(not all(reports))
 
 
 def _report(name: str, given: argparse.Namespace) -> bool:
@@ -61,7 +62,7 @@ def _judge(name: str, seconds: float) -> bool:
     made = [found[edit.key] for edit in edits_of(source, tree)]
     survived = {tuple(one["key"]) for one in made if one["outcome"] == "survived"}
     listed = tomllib.loads((HERE / "survivors.toml").read_text()).get(name, [])
-    excused = {(one["function"], one["text"], one["change"]) for one in listed}
+    excused = {(one["function"], one["text"], change) for one in listed for change in one["changes"]}
     killed = len(made) - len(survived)
     print(
         f"{name}: {len(made)} faults, {killed} noticed ({killed / len(made):.1%}), "

@@ -31,9 +31,11 @@ OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.And: (ast.Or,),
     ast.Or: (ast.And,),
 }
-_PAIRS = ("min max", "any all", "argmin argmax", "minimum maximum", "floor ceil", "extend append", "setdefault get")
-NAMES = dict(pair.split() for pair in _PAIRS) | dict(pair.split()[::-1] for pair in _PAIRS)
+NAMES = {"min": "max", "any": "all", "argmin": "argmax", "minimum": "maximum", "setdefault": "get"}
+NAMES |= {new: old for old, new in NAMES.items() if new != "get"}
 CLAIMS = ("dtype", "strict")  # arguments that say what holds anyway, as an assert does
+
+Slot = tuple[str, int | None]  # field of a node, and the position where the field is a list
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Edit:
     change: str
     in_default: bool
     parent: ast.AST
-    slot: tuple[str, int | None]
+    slot: Slot
     new: ast.AST
 
     @property
@@ -84,7 +86,7 @@ def edits_of(source: str, tree: ast.Module) -> Iterator[Edit]:
             yield Edit(scope, first, last, text, change, in_default, parent, slot, new)
 
 
-def _slots(tree: ast.Module) -> Iterator[tuple[str, ast.AST, tuple[str, int | None], ast.AST, ast.stmt, bool]]:
+def _slots(tree: ast.Module) -> Iterator[tuple[str, ast.AST, Slot, ast.AST, ast.stmt, bool]]:
     """Each place of each node that may be replaced, with the statement that it is in."""
     for name, function in functions_of(tree):
         for field in ("defaults", "kw_defaults"):
@@ -95,7 +97,7 @@ def _slots(tree: ast.Module) -> Iterator[tuple[str, ast.AST, tuple[str, int | No
         start = len(function.body) - len(body)
         for at, statement in enumerate(body, start):
             yield from _inside(name, function, ("body", at), statement, statement)
-    for at, statement in enumerate(tree.body):
+    for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
             yield "", statement, ("value", None), statement.value, statement, False
 
@@ -125,7 +127,8 @@ def _inside(scope, parent, slot, node, statement):
                 continue
             if isinstance(node, ast.Call) and isinstance(statement, ast.Raise) and _is_text(child):
                 continue
-            yield from _inside(scope, node, (field, at), child, child if isinstance(child, ast.stmt) else statement)
+            around = child if isinstance(child, ast.stmt) else statement
+            yield from _inside(scope, node, (field, at), child, around)
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -1,8 +1,8 @@
 """One pytest session that tries every fault of one module, each in a child that ends at the first failure.
 
-The session collects the tests once and never runs any itself: a first child runs all of them and writes down which
-lines of the module each one reaches; then there is a child for each fault, which runs the tests that reach its line,
-the quickest first.
+The session collects the tests once and never runs any itself. A first child runs all of them and writes down
+which lines of the module each one reaches. Then there is a child for each fault: it runs the tests that reach
+its line, the quickest first.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from types import CodeType, FunctionType, ModuleType
 from .edits import Edit, edits_of, functions_of
 
 SURVIVED, KILLED = 0, 1
+PATIENCE = 3  # seconds of a core that each test has beyond five times what it takes
 MEMORY = 4 << 30  # bytes that a child may take
 
 
@@ -47,6 +48,8 @@ class MutantSession:
             os._exit(KILLED)
 
     def pytest_runtestloop(self, session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted("The tests cannot be collected.")
         self.items = session.items
         self.module = importlib.import_module(self.module_name)
         source = Path(self.module.__file__).read_text()
@@ -69,11 +72,13 @@ class MutantSession:
 
     def _digest(self, source: str) -> str:
         """Of all that an outcome depends on: the module, its tests and the faults."""
-        files = sorted({Path(item.path) for item in self.items} | set(Path(__file__).parent.glob("*.py")))
-        return hashlib.sha256("\0".join([source, *(path.read_text() for path in files)]).encode()).hexdigest()[:16]
+        tool = {Path(__file__), Path(__file__).with_name("edits.py")}
+        files = sorted({Path(item.path) for item in self.items} | tool)
+        texts = [source, *(path.read_text() for path in files)]
+        return hashlib.sha256("".join(ast.dump(ast.parse(text)) for text in texts).encode()).hexdigest()[:16]
 
     def _reached(self) -> list[tuple[float, set[int]]]:
-        """Seconds of each test, and the lines of the module that it reaches; from a child, so that nothing is kept."""
+        """Seconds of each test, and the lines of the module that it reaches; a child finds them."""
         path = self.results.with_suffix(".reached")
         if (child := os.fork()) == 0:
             self._enter()
@@ -81,7 +86,7 @@ class MutantSession:
             path.write_text(json.dumps(found))
             os._exit(0)
         if os.waitpid(child, 0)[1] != 0:
-            raise SystemExit(f"The tests of {self.module_name} fail without any fault. Run them by themselves first.")
+            raise SystemExit(f"The tests of {self.module_name} fail without any fault. Run them alone first.")
         return [(seconds, set(lines)) for seconds, lines in json.loads(path.read_text())]
 
     def _record(self, item) -> tuple[float, list[int]]:
@@ -113,7 +118,7 @@ class MutantSession:
                 self._enter()
                 _apply(edit, self.module, code, tree)
                 for seconds, item in tests:
-                    _limit(5 * seconds + 3)
+                    _limit(5 * seconds + PATIENCE)
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 os._exit(SURVIVED)
         finally:
@@ -121,10 +126,11 @@ class MutantSession:
         return child
 
     def _tests_of(self, edit: Edit, tree: ast.Module, reached: list[tuple[float, set[int]]]) -> list:
-        """The tests that reach the fault, the quickest first: its lines, or of a default any of the function's."""
+        """The tests that reach the fault, the quickest first: its lines, or for a default the function's."""
         lines = range(edit.line, edit.last_line + 1)
         if edit.in_default:
-            lines = next(range(f.lineno, f.end_lineno + 1) for name, f in functions_of(tree) if name == edit.scope)
+            function = next(f for name, f in functions_of(tree) if name == edit.scope and _holds(f, edit))
+            lines = range(function.lineno, (function.end_lineno or 0) + 1)
         every = zip(reached, self.items, strict=True)
         found = [(seconds, item) for (seconds, at), item in every if not edit.scope or at.intersection(lines)]
         return sorted(found, key=lambda pair: pair[0])
@@ -137,7 +143,7 @@ class MutantSession:
 
 
 def _limit(seconds: float) -> None:
-    """End this process when it takes so many seconds of a core from now on, waits forever or fills the memory."""
+    """End this process when it takes so many seconds of a core from now on, or waits forever."""
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + seconds) + 1, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.RLIM_INFINITY))
     signal.alarm(60 + 20 * int(seconds))
@@ -171,8 +177,8 @@ def _apply(edit: Edit, module: ModuleType, code: CodeType, tree: ast.Module) -> 
     function = next(f for f in _functions_at(module, edit.scope) if f.__code__.co_firstlineno == first)
     function.__code__ = new
     if edit.in_default:
-        names = [a.arg for a in node.args.kwonlyargs]
-        values = {n: _value(v, module) for n, v in zip(names, node.args.kw_defaults, strict=True) if v is not None}
+        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        values = {argument.arg: _value(default, module) for argument, default in pairs if default is not None}
         function.__kwdefaults__ = values or None
         function.__defaults__ = tuple(_value(v, module) for v in node.args.defaults) or None
 
