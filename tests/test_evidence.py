@@ -397,6 +397,12 @@ def test_groups_of_constraints_are_joined_whole():
         assert tuple(range((same[0] + 1) % 2, 40, 2)) in groups
 
 
+def test_groups_of_constraints_behind_a_row_of_its_own():
+    evidence = Evidence(5, lw.Constraints(5, [(1, 2), (3, 4)]))
+    evidence.add(4, 2, "yes")
+    assert [evidence.verdict(1, row) for row in range(5)] == [None, "yes", "yes", "yes", "yes"]
+
+
 def test_constraints_are_added_to_a_single_answer():
     evidence = Evidence(5)
     evidence.add(0, 1, "yes")
