@@ -153,7 +153,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
             if value >= 1:
                 yield ast.Constant(value - 1)
         case ast.Constant(value=str(value)):
-            yield ast.Constant("?" + value)
+            yield ast.Constant(f"?{value}?")
         case ast.Call(func=function, keywords=keywords):
             for at in (at for at, keyword in enumerate(keywords) if keyword.arg not in CLAIMS):
                 yield _with(node, keywords=[*keywords[:at], *keywords[at + 1 :]])
