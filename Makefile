@@ -1,12 +1,13 @@
-# Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on).
+# Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on), SANITIZER.
 PYTHON ?= python3
 ARGS ?=
+SANITIZER ?= address,undefined
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp src/linkwise/kernels/*.hpp)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage lint format types bench report report-quick docs check wheel changelog clean
+.PHONY: help demo test quick coverage lint format types bench report report-quick docs check sanitize mutants wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -56,6 +57,12 @@ docs: .venv/docs  ## docs/_build/html/index.html
 	@echo "docs/_build/html/index.html"
 
 check: lint types docs test  ## what CI runs, less the demo
+
+sanitize: .venv/dev  ## the native code under AddressSanitizer and UBSan, or SANITIZER=thread; ARGS: the tests
+	$(BIN)/python tests/kernels/sanitized.py $(SANITIZER) $(ARGS)
+
+mutants: .venv/dev  ## how many small faults the tests notice; ARGS: modules of tests/mutants/plan.toml, --jobs 1
+	PYTHONPATH=tests $(BIN)/python -m mutants $(ARGS)
 
 wheel: .venv/dev  ## sdist and wheel in dist/, the wheel tried where there is no compiler
 	rm -rf dist && $(BIN)/python -m build --outdir dist

@@ -85,5 +85,6 @@ def test_chains_in_words():
     assert chain_in_words((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
     twelve = chain_in_words(range(12))
     assert twelve.count("=") == 11
+    assert chain_in_words(range(13)) == "0 = 1 = 2 = 3 = 4 = (3 more rows) = 8 = 9 = 10 = 11 = 12, but 0 ≠ 12"
     long = chain_in_words(range(1000))
     assert long == ("0 = 1 = 2 = 3 = 4 = (990 more rows) = 995 = 996 = 997 = 998 = 999, but 0 ≠ 999")

@@ -214,6 +214,7 @@ def test_a_cut_of_all_rows_is_the_same(problem):
     assert c[np.arange(len(c))] == c
     assert c[np.ones(len(c), bool)] == c
     assert c[(slice(None), ...)] == c  # as scikit-learn asks
+    assert c[[0], ...] == c[[0]]
 
 
 @given(cuts(repeats=False))
@@ -258,6 +259,40 @@ def test_weights_survive_a_cut_and_what_followed_is_as_weak_as_its_weakest_link(
     assert set(followed) <= {(0, 2), (1, 2)}
 
 
+def test_what_follows_for_rows_of_a_cut_has_the_weakest_weight_on_its_way():
+    """Two cannot-links lead through rows that are left out: one is the weakest itself, one is not."""
+    c = Constraints(
+        8,
+        [(0, 1), (2, 3), (4, 5), (6, 7)],
+        [(1, 3), (1, 2), (5, 7)],
+        must_link_weight=[6, 7, 2, 8],
+        cannot_link_weight=[5, 4, 3],
+    )
+    cut = c[[0, 3, 4, 6]]
+    assert cut.cannot_link.tolist() == [[0, 1], [2, 3]]
+    assert cut.cannot_link_weight.tolist() == [4.0, 2.0]
+
+
+def test_rows_that_only_followed_are_linked_in_their_order():
+    c = Constraints(42, [(40 + i % 2, i) for i in range(40)])
+    assert c[:40].must_link.tolist() == [[i, i + 2] for i in range(38)]
+
+
+def test_a_direct_contradiction_names_its_pairs_by_position():
+    words = r"0 = 3, but 0 ≠ 3 \(must-link 0 and cannot-link 1\)"
+    with pytest.raises(lw.InfeasibleConstraintsError, match=words):
+        Constraints(4, [(0, 3), (0, 1)], [(0, 2), (0, 3)])
+    words = r"2 = 3, but 2 ≠ 3 \(must-link 2 and cannot-link 0\)"
+    with pytest.raises(lw.InfeasibleConstraintsError, match=words):
+        Constraints(4, [(0, 3), (0, 1), (3, 2)], [(3, 2), (1, 2)])
+
+
+@pytest.mark.parametrize("pair", [(-1, 0), (0, 4), (4, 0)])
+def test_a_relation_of_rows_that_do_not_exist(pair):
+    with pytest.raises(lw.ConstraintError, match=r"row (-1|4)\b.* 0 to 3"):
+        Constraints(4).relation(*pair)
+
+
 def test_the_larger_weight_of_a_repeated_pair_stays():
     c = Constraints(3, [(0, 1), (1, 0), (1, 2)], must_link_weight=[2, 7, 1])
     assert (c.must_link.tolist(), c.must_link_weight.tolist()) == ([[0, 1], [1, 2]], [7.0, 1.0])
@@ -295,6 +330,14 @@ def test_copies_and_pickles_are_equal(problem):
     for twin in (copy.copy(c), copy.deepcopy(c), pickle.loads(pickle.dumps(c))):
         assert twin == c
         assert not twin.must_link.flags.writeable
+
+
+def test_weights_and_conflicts_come_back_from_a_pickle():
+    with pytest.warns(lw.ConstraintWarning):
+        c = Constraints(
+            3, [(0, 1), (1, 2)], [(0, 2)], must_link_weight=[2, 3], cannot_link_weight=[4], on_conflict="keep"
+        )
+    assert pickle.loads(pickle.dumps(c)) == c
 
 
 def test_equality_is_of_all_that_was_said():

@@ -119,6 +119,18 @@ def test_a_file_of_pairs_is_plain(tmp_path):
     assert path.read_text() == "id_a,id_b,kind,weight\n0,1,must-link,0.5\n1,2,cannot-link,1.0\n"
 
 
+def test_one_weight_that_is_not_1_is_enough_for_a_column(tmp_path):
+    c = Constraints(4, [(0, 1), (1, 2)], [(2, 3)], must_link_weight=[1, 0.5])
+    c.to_csv(tmp_path / "pairs.csv")
+    assert Constraints.read_csv(tmp_path / "pairs.csv", n_rows=4) == c
+
+
+def test_labels_link_the_rows_of_a_class_in_their_order():
+    c = Constraints.from_labels([i % 2 for i in range(60)])
+    assert c.must_link.tolist() == [[i, i + 2] for i in range(58)]
+    assert c.cannot_link.tolist() == [[0, 1]]
+
+
 def test_ids_are_read_as_they_stand_and_only_then_without_blanks(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("\ufeffid_a, id_b ,kind , note\n a,a,cannot-link,x\n\n b ,a, must-link ,y\n")
@@ -178,3 +190,25 @@ def test_a_contradiction_in_a_file_is_told_by_ids_or_kept(tmp_path):
     assert caught.value.chain == (0, 1)
     with pytest.warns(lw.ConstraintWarning):
         assert len(Constraints.read_csv(path, ids=["x", "y"], on_conflict="keep").conflicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "where"),
+    [
+        ("3,1,must-link\n0,2,must-link\n0,1,cannot-link\n1,2,must-link\n3,0,cannot-link\n", "3, 4, 5"),
+        ("2,0,cannot-link\n1,3,must-link\n3,0,must-link\n3,0,must-link\n1,0,cannot-link\n", "3, 4, 6"),
+    ],
+)
+def test_a_contradiction_in_a_file_names_its_lines(tmp_path, pairs, where):
+    """The first line of each pair, whichever of its rows comes first."""
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"id_a,id_b,kind\n{pairs}")
+    with pytest.raises(lw.InfeasibleConstraintsError, match=rf"\(lines {where}\); remove one of them"):
+        Constraints.read_csv(path, n_rows=4)
+
+
+def test_a_row_of_a_file_apart_from_itself_names_its_line(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("id_a,id_b,kind\n0,1,must-link\n2,2,cannot-link\n")
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"\(line 3\)"):
+        Constraints.read_csv(path, n_rows=4)

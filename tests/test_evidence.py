@@ -378,8 +378,75 @@ def test_constraints_about_other_rows_and_torn_ones():
         Evidence(3, lw.Constraints(4))
     with pytest.warns(lw.ConstraintWarning):
         torn = lw.Constraints(3, [(0, 1), (1, 2)], [(2, 0)], on_conflict="keep")
-    with pytest.raises(lw.InfeasibleConstraintsError, match="0 = 1 = 2, but 0 ≠ 2"):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"0 = 1 = 2, but 0 ≠ 2; remove one of them$"):
         Evidence(3, torn)
+
+
+def test_groups_of_constraints_are_joined_whole():
+    """Forty rows in two groups and two in a third; whichever is moved, all its rows and foes go along."""
+    known = lw.Constraints(44, [(i, i + 2) for i in range(38)] + [(40, 41)], [(40, 42), (1, 43)])
+    for first, second in ((40, 0), (0, 40), (39, 41)):
+        evidence = Evidence(44, known)
+        same = [*range(first % 2 if first < 40 else second % 2, 40, 2), 40, 41]
+        evidence.add(first, second, "yes")
+        assert {evidence.verdict(a, b) for a in same for b in same} == {"yes"}
+        assert {evidence.verdict(a, 42) for a in same} == {"no"}
+        assert {evidence.verdict(a, b) for a in range(0, 40, 2) for b in range(1, 40, 2)} == {None}
+        groups = {tuple(group.tolist()) for group in evidence.groups().rows}
+        assert tuple(same) in groups
+        assert tuple(range((same[0] + 1) % 2, 40, 2)) in groups
+
+
+def test_groups_of_constraints_behind_a_row_of_its_own():
+    evidence = Evidence(5, lw.Constraints(5, [(1, 2), (3, 4)]))
+    evidence.add(4, 2, "yes")
+    assert [evidence.verdict(1, row) for row in range(5)] == [None, "yes", "yes", "yes", "yes"]
+
+
+def test_constraints_are_added_to_a_single_answer():
+    evidence = Evidence(5)
+    evidence.add(0, 1, "yes")
+    evidence.add_constraints(lw.Constraints(5, [(2, 3)], [(3, 4)]))
+    assert evidence.verdict(0, 1) == evidence.verdict(2, 3) == "yes"
+    assert (evidence.verdict(2, 4), evidence.verdict(1, 2)) == ("no", None)
+
+
+@settings(deadline=None)
+@given(answers())
+def test_groups_follow_each_answer(problem):
+    """Groups that were looked at before an answer are not those after it."""
+    n, said = problem
+    evidence = Evidence(n)
+    for at, fact in enumerate(said, start=1):
+        evidence.groups()
+        evidence.add(*fact)
+        fresh = Evidence(n)
+        for earlier in said[:at]:
+            fresh.add(*earlier)
+        assert_same(evidence, fresh)
+    empty = Evidence(n)
+    empty.groups()
+    empty.add_constraints(evidence.to_constraints())
+    assert_same(empty, Evidence(n, evidence.to_constraints()))
+
+
+@settings(deadline=None)
+@given(answers())
+def test_the_number_of_pairs_that_follow(problem):
+    n, said = problem
+    evidence = Evidence(n)
+    for fact in said:
+        evidence.add(*fact)
+    every = itertools.combinations(range(n), 2)
+    known = {pair for pair in every if evidence.verdict(*pair) in ("yes", "no")}
+    assert evidence.n_inferred == len(known - {(min(i, j), max(i, j)) for i, j, a in said if a != "unsure"})
+
+
+def test_a_pair_is_news_when_an_answer_touches_one_of_its_rows():
+    evidence = Evidence(3)
+    evidence.add(2, 1, "no")
+    evidence.add(0, 2, "yes")
+    assert evidence.known(np.array([[0, 1], [1, 0]]), since=1).tolist() == [True, True]
 
 
 def test_numpy_integers_are_rows():

@@ -423,12 +423,11 @@ def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
     between, inverse = np.unique(ends, axis=0, return_inverse=True)
     between_w = np.full(len(between), np.inf)
     np.minimum.at(between_w, inverse.ravel(), pair_w)
-    between_w = np.minimum(between_w, weakest[between].min(axis=1, initial=np.inf))
+    between_w = np.minimum(between_w, weakest[between].min(axis=1))
     holder = np.full(c.n_rows, -1, dtype=np.int64)
     holder[old[::-1]] = np.arange(len(rows))[::-1]
     kept_ends = np.sort(old[cannot], axis=1)
-    size = c.n_rows + 1
-    said = np.isin(between[:, 0] * size + between[:, 1], kept_ends[:, 0] * size + kept_ends[:, 1])
+    said = np.isin(between[:, 0] * c.n_rows + between[:, 1], kept_ends[:, 0] * c.n_rows + kept_ends[:, 1])
     new = ~said & (between[:, 0] != between[:, 1]) & (holder[between] >= 0).all(axis=1)
     cannot = np.vstack([cannot, holder[between[new]]])
     cannot_w = np.r_[cannot_w, between_w[new]]

@@ -359,6 +359,6 @@ class Evidence:
 
 def _first_rows(component: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first row of each component."""
-    first = np.empty(int(component.max(initial=-1)) + 1, dtype=np.int64)
+    first = np.empty(component.max() + 1, dtype=np.int64)
     first[component[::-1]] = np.arange(len(component))[::-1]
     return first

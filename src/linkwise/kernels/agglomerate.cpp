@@ -12,6 +12,8 @@
 
 namespace linkwise {
 
+namespace {
+
 enum Linkage : int { kSingle, kComplete, kAverage, kWard };
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -142,6 +144,8 @@ nb::tuple agglomerate(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device:
     }
     return nb::make_tuple(pairs.release({made, 2}), heights.release({made}));
 }
+
+}  // namespace
 
 void register_agglomerate(nb::module_& m) {
     m.def("agglomerate", &agglomerate, nb::arg("distances").noconvert(), nb::arg("size").noconvert(),

@@ -230,8 +230,6 @@ std::vector<std::vector<int32_t>> parts_of(const Foes& foes, int64_t m) {
     return parts;
 }
 
-}  // namespace
-
 nb::tuple assign_apart(Matrix<double> costs, nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu> pairs,
                        Vector<int32_t> start, Vector<int32_t> order, int64_t sweeps, int64_t limit) {
     const int64_t m = costs.shape(0), k = costs.shape(1);
@@ -317,6 +315,8 @@ nb::tuple colour_apart(nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig
     }
     return nb::make_tuple(answer, labels.release({static_cast<size_t>(m)}));
 }
+
+}  // namespace
 
 void register_apart(nb::module_& m) {
     m.def("assign_apart", &assign_apart, nb::arg("costs").noconvert(), nb::arg("pairs").noconvert(),

@@ -70,8 +70,6 @@ double length(const double* values, int64_t count) {
     return std::sqrt(square);
 }
 
-}  // namespace
-
 nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<double> bound, Vector<double> gamma,
                               Matrix<double> start, int max_sweeps, double tol) {
     const int64_t m = pairs.shape(0), d = pairs.shape(1);
@@ -99,6 +97,8 @@ nb::tuple bregman_projections(Matrix<double> pairs, Vector<double> sign, Vector<
     return nb::make_tuple(metric.release({static_cast<size_t>(d), static_cast<size_t>(d)}),
                           multiplier.release({static_cast<size_t>(m)}), sweeps, change);
 }
+
+}  // namespace
 
 void register_bregman(nb::module_& m) {
     m.def("bregman_projections", &bregman_projections, nb::arg("pairs").noconvert(), nb::arg("sign").noconvert(),

@@ -5,6 +5,8 @@
 
 namespace linkwise {
 
+namespace {
+
 nb::ndarray<nb::numpy, int32_t> greedy_colours(Vector<int32_t> before, Vector<int32_t> after, int64_t n) {
     const int64_t edges = before.shape(0);
     Result<int32_t> colours(n);
@@ -25,6 +27,8 @@ nb::ndarray<nb::numpy, int32_t> greedy_colours(Vector<int32_t> before, Vector<in
     }
     return colours.release({static_cast<size_t>(n)});
 }
+
+}  // namespace
 
 void register_colouring(nb::module_& m) {
     m.def("greedy_colours", &greedy_colours, nb::arg("before").noconvert(), nb::arg("after").noconvert(),

@@ -19,6 +19,8 @@
 
 namespace linkwise {
 
+namespace {
+
 using Level = uint8_t;
 using LaneLevels = Level __attribute__((vector_size(8)));
 
@@ -29,7 +31,8 @@ struct Columns {
     const Lanes* lanes() const { return store[0].lanes; }
 
     template <typename T>
-    Columns(const T* X, int64_t n, int64_t d) : n(n), d(d), store(((n + 7) / 8 * d + 3) / 4) {
+    Columns(const T* X, int64_t rows, int64_t features)
+        : n(rows), d(features), store(((rows + 7) / 8 * features + 3) / 4) {
         double* to = store[0].value;
         for (int64_t i = 0; i < n; ++i)
             for (int64_t a = 0; a < d; ++a) to[((i / 8) * d + a) * 8 + i % 8] = static_cast<double>(X[i * d + a]);
@@ -293,6 +296,8 @@ std::pair<double, double> distance_range(Matrix<T> X, int threads) {
     }
     return {most > 0 ? least : 0.0, most};
 }
+
+}  // namespace
 
 void register_dbscan(nb::module_& m) {
     m.def("all_dbscans", &all_dbscans<float>, nb::arg("X").noconvert(), nb::arg("eps").noconvert(),

@@ -8,6 +8,8 @@
 
 namespace linkwise {
 
+namespace {
+
 // A row moves only where this share of its cost is gained: rounding moves nothing, so an end is reached.
 inline constexpr double kGain = 1e-9;
 
@@ -167,6 +169,8 @@ nb::tuple exchange_runs(Matrix<double> X, Matrix<int32_t> labels, int64_t k, int
     const size_t R = runs, N = n;
     return nb::make_tuple(found.release({R, N}), inertia.release({R}));
 }
+
+}  // namespace
 
 void register_exchange(nb::module_& m) {
     m.def("exchange", &exchange_runs, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),

@@ -11,6 +11,8 @@
 
 namespace linkwise {
 
+namespace {
+
 struct KnownItem {
     int32_t place, home;  // place: in the columns
 };
@@ -281,6 +283,8 @@ void add_shared(nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>
         add_band({planes, band * kBandRows, std::min(n, (band + 1) * kBandRows), shared.data()});
     });
 }
+
+}  // namespace
 
 void register_forest(nb::module_& m) {
     m.def("random_trees", &random_trees, nb::arg("rows").noconvert(), nb::arg("items").noconvert(),

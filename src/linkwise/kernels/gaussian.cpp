@@ -7,6 +7,8 @@
 
 namespace linkwise {
 
+namespace {
+
 inline constexpr int64_t kSide = 64;  // rows of a square of the result that is made at once
 
 // e^x for x <= 0, to about one unit in the last place; 0 where that is below the smallest normal number.
@@ -88,6 +90,8 @@ void gaussian_weights(Matrix<double> X, double scale, nb::ndarray<double, nb::nd
                                 out.data()});
     });
 }
+
+}  // namespace
 
 void register_gaussian(nb::module_& m) {
     m.def("gaussian_weights", &gaussian_weights, nb::arg("X").noconvert(), nb::arg("scale"),

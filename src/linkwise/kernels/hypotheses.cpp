@@ -205,8 +205,6 @@ class TableKMeans {
     double self_ = 0;
 };
 
-}  // namespace
-
 template <typename L>
 nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, int64_t k, Vector<uint64_t> seeds,
                              nb::object given, int max_iter, int threads) {
@@ -235,6 +233,8 @@ nb::tuple hypotheses_k_means(Matrix<L> H, Vector<double> alpha, int64_t values, 
     }
     return nb::make_tuple(labels.release({static_cast<size_t>(n)}), inertia, n_iter);
 }
+
+}  // namespace
 
 void register_hypotheses(nb::module_& m) {
     m.def("hypotheses_k_means", &hypotheses_k_means<uint8_t>, nb::arg("H").noconvert(), nb::arg("alpha").noconvert(),

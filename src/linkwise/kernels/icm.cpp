@@ -94,8 +94,6 @@ struct Modes {
     }
 };
 
-}  // namespace
-
 nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<int32_t> labels, Matrix<int32_t> must,
                                                   Matrix<double> must_penalty, Matrix<int32_t> cannot,
                                                   Matrix<double> cannot_penalty, Vector<int32_t> group,
@@ -136,6 +134,8 @@ nb::ndarray<nb::numpy, int32_t> conditional_modes(Matrix<double> costs, Vector<i
     }
     return found.release({static_cast<size_t>(m)});
 }
+
+}  // namespace
 
 void register_icm(nb::module_& m) {
     m.def("conditional_modes", &conditional_modes, nb::arg("costs").noconvert(), nb::arg("labels").noconvert(),

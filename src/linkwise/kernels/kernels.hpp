@@ -12,7 +12,9 @@
 
 #include "crew.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+// ThreadSanitizer is not there yet when the version is chosen.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
 // One machine-code version per x86-64 level, chosen when the module is loaded. It goes on plain
 // functions; what they call must be a LINKWISE_INLINE template, so that it is compiled within each.
 #define LINKWISE_LEVELS 1

@@ -8,6 +8,8 @@ LINKWISE_SIMD void assign_chunk(Assignment<double, int32_t>& t) { assign(t); }
 LINKWISE_SIMD double inertia_chunk(const Inertia<float, int32_t>& t) { return inertia(t); }
 LINKWISE_SIMD double inertia_chunk(const Inertia<double, int32_t>& t) { return inertia(t); }
 
+namespace {
+
 // Few chunks and many starts: a thread a start. Otherwise the threads share the chunks of each.
 template <typename T>
 nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int threads, nb::object weight) {
@@ -39,6 +41,8 @@ nb::tuple lloyd(Matrix<T> X, Cube<double> starts, int max_iter, double tol, int 
     return nb::make_tuple(labels.release({R, N}), centers.release({R, K, D}), inertia.release({R}),
                           n_iter.release({R}));
 }
+
+}  // namespace
 
 void register_lloyd(nb::module_& m) {
     m.def("lloyd", &lloyd<float>, nb::arg("X").noconvert(), nb::arg("starts").noconvert(),

@@ -8,6 +8,8 @@
 
 namespace linkwise {
 
+namespace {
+
 // `maps` holds for each map r x d numbers; r = 0 stands for a diagonal map, d numbers.
 struct Maps {
     const double* data;
@@ -183,6 +185,8 @@ void register_for(nb::module_& m) {
     m.def("metric_nearest", &metric_nearest<T>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(),
           nb::arg("maps").noconvert(), nb::arg("offset").noconvert(), nb::arg("n_threads"));
 }
+
+}  // namespace
 
 void register_metrics(nb::module_& m) {
     register_for<float>(m);

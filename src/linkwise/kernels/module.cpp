@@ -5,8 +5,10 @@
 
 #include "kernels.hpp"
 
+namespace {
+
 // The version of the code that runs on this machine.
-static const char* simd() {
+const char* simd() {
 #ifdef LINKWISE_LEVELS
     __builtin_cpu_init();
     if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -16,7 +18,7 @@ static const char* simd() {
 }
 
 // Whether this thread takes subnormal numbers for 0, from now on; returns whether it did. Elsewhere nothing changes.
-static bool flush_subnormals(bool on) {
+bool flush_subnormals(bool on) {
 #if defined(__x86_64__) || defined(_M_X64)
     constexpr unsigned kBits = 0x8040;  // results, and operands
     const unsigned before = _mm_getcsr();
@@ -33,6 +35,8 @@ static bool flush_subnormals(bool on) {
     return false;
 #endif
 }
+
+}  // namespace
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Compiled kernels of linkwise: arrays in, arrays out.";

@@ -7,6 +7,8 @@
 
 namespace linkwise {
 
+namespace {
+
 inline constexpr double kNone = std::numeric_limits<double>::infinity();
 
 // One chunk: for each centre the nearest of its rows so far; row -1 where there is none.
@@ -66,6 +68,8 @@ nb::ndarray<nb::numpy, int64_t> nearest_rows(Matrix<T> X, Vector<int32_t> labels
     }
     return found.release({static_cast<size_t>(k)});
 }
+
+}  // namespace
 
 void register_nearest(nb::module_& m) {
     m.def("nearest_rows", &nearest_rows<float>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),

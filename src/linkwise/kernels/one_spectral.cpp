@@ -16,6 +16,8 @@
 
 namespace linkwise {
 
+namespace {
+
 struct Graph {
     const int64_t* starts;
     const int32_t* ends;
@@ -223,6 +225,8 @@ nb::tuple ratio_step(Vector<int64_t> starts, Vector<int32_t> ends, Vector<double
     return nb::make_tuple(f.release({m}), value, bound, steps, to_a.release({edges}), to_v.release({m}),
                           to_z.release({m}));
 }
+
+}  // namespace
 
 void register_one_spectral(nb::module_& m) {
     m.def("ratio_step", &ratio_step, nb::arg("starts").noconvert(), nb::arg("ends").noconvert(),

@@ -10,6 +10,8 @@
 
 namespace linkwise {
 
+namespace {
+
 // One chunk: distances to the candidates, capped by those to what is chosen already.
 template <typename T>
 struct Potential {
@@ -182,6 +184,8 @@ nb::ndarray<nb::numpy, int64_t> kmeans_plusplus(Matrix<T> X, int64_t k, Vector<u
     }
     return chosen.release({static_cast<size_t>(runs), static_cast<size_t>(k)});
 }
+
+}  // namespace
 
 void register_plusplus(nb::module_& m) {
     m.def("kmeans_plusplus", &kmeans_plusplus<float>, nb::arg("X").noconvert(), nb::arg("k"),

@@ -8,6 +8,8 @@
 
 namespace linkwise {
 
+namespace {
+
 inline constexpr int64_t kBlock = 64;  // points whose distances to a tile stay in L1
 
 template <typename T>
@@ -119,6 +121,8 @@ nb::ndarray<nb::numpy, double> squared_distances(Matrix<T> X, Matrix<double> poi
     }
     return squares.release({static_cast<size_t>(n), static_cast<size_t>(k)});
 }
+
+}  // namespace
 
 void register_points(nb::module_& m) {
     m.def("squared_distances", &squared_distances<float>, nb::arg("X").noconvert(), nb::arg("points").noconvert(),

@@ -73,8 +73,6 @@ struct alignas(16) Row {
     int32_t best, second, label;
 };
 
-}  // namespace
-
 template <typename T>
 nb::tuple two_nearest(Matrix<T> X, Matrix<double> centers, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1), k = centers.shape(0);
@@ -153,6 +151,8 @@ nb::ndarray<nb::numpy, double> similarity_sums(Matrix<double> K, Vector<int32_t>
     }
     return sums.release({static_cast<size_t>(n), static_cast<size_t>(k)});
 }
+
+}  // namespace
 
 void register_priority(nb::module_& m) {
     m.def("two_nearest", &two_nearest<float>, nb::arg("X").noconvert(), nb::arg("centers").noconvert(), nb::arg("n_threads"));

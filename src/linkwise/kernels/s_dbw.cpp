@@ -8,6 +8,8 @@
 
 namespace linkwise {
 
+namespace {
+
 // In parts of the variance of the data: rows as near as this to a sphere lie on it.
 inline constexpr double kNearby = 1e-12;
 
@@ -210,6 +212,8 @@ void register_for(nb::module_& m) {
     m.def("s_dbw", &s_dbw<T>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(),
           nb::arg("means").noconvert(), nb::arg("squares").none(), nb::arg("pooled"), nb::arg("n_threads"));
 }
+
+}  // namespace
 
 void register_s_dbw(nb::module_& m) {
     register_for<float>(m);

@@ -14,6 +14,8 @@
 
 namespace linkwise {
 
+namespace {
+
 inline constexpr int64_t kAhead = 16;  // rows that are fetched before they are needed
 inline constexpr double kTie = 1e-12;  // scores this near are equal, and the first stands
 
@@ -393,6 +395,8 @@ nb::tuple best_splits(double scatter, Matrix<double> between, Matrix<int32_t> si
     const size_t B = most, L = n_labels;
     return nb::make_tuple(now, splits, counts.release({B, 2, 2, L}));
 }
+
+}  // namespace
 
 void register_split(nb::module_& m) {
     m.def("leaf_squares", &leaf_squares, nb::arg("Z").noconvert(), nb::arg("order").noconvert(),

@@ -6,6 +6,8 @@
 
 namespace linkwise {
 
+namespace {
+
 template <typename T>
 struct Rows {
     const T* X;
@@ -64,6 +66,8 @@ nb::tuple label_sums(Matrix<T> X, Vector<int32_t> labels, int64_t k, nb::object 
     const size_t K = k, D = d;
     return nb::make_tuple(sums.release({K, D}), counts.release({K}));
 }
+
+}  // namespace
 
 void register_sums(nb::module_& m) {
     m.def("label_sums", &label_sums<float>, nb::arg("X").noconvert(), nb::arg("labels").noconvert(), nb::arg("k"),

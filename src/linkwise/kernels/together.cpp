@@ -11,6 +11,8 @@
 
 namespace linkwise {
 
+namespace {
+
 // Eight labels of one row, and what becomes of them.
 using Eight = int16_t __attribute__((vector_size(16)));
 using EightBytes = uint8_t __attribute__((vector_size(8)));
@@ -117,6 +119,8 @@ nb::ndarray<nb::numpy, int64_t> weighted_together(Matrix<uint8_t> bits, Vector<i
     }
     return sums.release({static_cast<size_t>(n)});
 }
+
+}  // namespace
 
 void register_together(nb::module_& m) {
     m.def("pack_together", &pack_together, nb::arg("labels").noconvert(), nb::arg("first").noconvert(),

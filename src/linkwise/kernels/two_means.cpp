@@ -8,6 +8,8 @@ LINKWISE_SIMD void assign_chunk(Assignment<double, uint8_t>& t) { assign(t); }
 LINKWISE_SIMD double inertia_chunk(const Inertia<float, uint8_t>& t) { return inertia(t); }
 LINKWISE_SIMD double inertia_chunk(const Inertia<double, uint8_t>& t) { return inertia(t); }
 
+namespace {
+
 template <typename T>
 nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol, int threads) {
     const int64_t n = X.shape(0), d = X.shape(1);
@@ -26,6 +28,8 @@ nb::tuple two_means(Matrix<T> X, Matrix<double> start, int max_iter, double tol,
     const size_t N = n, D = d;
     return nb::make_tuple(labels.release({N}), centers.release({2, D}), inertia, n_iter);
 }
+
+}  // namespace
 
 void register_two_means(nb::module_& m) {
     m.def("two_means", &two_means<float>, nb::arg("X").noconvert(), nb::arg("start").noconvert(),

@@ -14,6 +14,8 @@
 
 namespace linkwise {
 
+namespace {
+
 constexpr double kFar = std::numeric_limits<double>::infinity();
 constexpr int64_t kShared = 1 << 18;  // distance terms of a step that are worth waking other threads for
 
@@ -23,7 +25,8 @@ struct Lanewise {
     std::vector<TileRow> store;
 
     template <typename T>
-    Lanewise(const T* X, int64_t n, int64_t d) : n(n), d(d), store(((n + 7) / 8 * d + 3) / 4) {
+    Lanewise(const T* X, int64_t rows, int64_t features)
+        : n(rows), d(features), store(((rows + 7) / 8 * features + 3) / 4) {
         for (int64_t i = 0; i < n; ++i)
             for (int64_t a = 0; a < d; ++a) at(i, a) = static_cast<double>(X[i * d + a]);
     }
@@ -241,6 +244,8 @@ nb::tuple density_walk(Matrix<T> X, Vector<double> core, int64_t start, bool mut
     const size_t rows = static_cast<size_t>(n);
     return nb::make_tuple(order.release({rows}), before.release({rows}), reach.release({rows}));
 }
+
+}  // namespace
 
 void register_walk(nb::module_& m) {
     m.def("core_squares", &core_squares<float>, nb::arg("X").noconvert(), nb::arg("k"), nb::arg("n_threads"));

@@ -1,0 +1,104 @@
+"""Splits of super-instances: what is remembered, what cannot be split, and rows that may not be shown."""
+
+import numpy as np
+import pytest
+
+from linkwise.active import super_instances
+from linkwise.active.super_instances import RECENT, Splitter
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The places whose k-means were computed."""
+    seen = []
+
+    def k_means(X, k, place, **options):
+        seen.append(place)
+        return plain(X, k, place, **options)
+
+    plain = super_instances.k_means
+    monkeypatch.setattr(super_instances, "k_means", k_means)
+    return seen
+
+
+def rows_of(parts):
+    return [part.rows.tolist() for part in parts]
+
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+
+
+def test_a_split_is_computed_once_and_only_a_few_are_kept_whole(runs):
+    splitter = Splitter(X, 0, 1, None)
+    whole = splitter.whole()
+    assert (whole.place, whole.n_askable, whole.rows.tolist()) == ((), 40, list(range(40)))
+    first = splitter.split(whole, 2)
+    assert splitter.split(whole, 2) is first
+    for k in range(3, 3 + RECENT):
+        splitter.split(whole, k)
+    again = splitter.split(whole, 2)  # the parts were given up, their labels were not
+    assert again is not first
+    assert rows_of(again) == rows_of(first)
+    assert [part.place for part in again] == [(2, 0), (2, 1)]
+    assert len(runs) == len(set(runs)) == 1 + RECENT
+    other = Splitter(X, 0, 1, None, splitter.memo)
+    assert rows_of(other.split(other.whole(), 2)) == rows_of(first)
+    assert len(runs) == 1 + RECENT
+
+
+def test_a_super_instance_with_one_row_to_show_is_not_split(runs):
+    askable = np.zeros(40, bool)
+    askable[7] = True
+    splitter = Splitter(X, 0, 1, askable)
+    whole = splitter.whole()
+    assert (whole.representative, whole.n_askable) == (7, 1)
+    assert splitter.split(whole, 3) == [whole]
+    assert runs == []
+    askable[8] = True
+    splitter = Splitter(X, 0, 1, askable)
+    assert len(splitter.split(splitter.whole(), 3)) <= 2
+    assert len(runs) == 1
+
+
+def test_parts_without_a_row_to_show_go_to_their_neighbour():
+    """Four clear groups on a line; nobody may be asked about the first and the last."""
+    line = np.repeat([0.0, 10.0, 20.0, 31.0], 3)[:, None] + np.tile([0.0, 0.1, 0.2], 4)[:, None]
+    askable = np.repeat([False, True, True, False], 3)
+    splitter = Splitter(line, 0, "auto", askable)
+    whole = splitter.whole()
+    parts = splitter.split(whole, 4)
+    assert sorted(rows_of(parts)) == [list(range(6)), list(range(6, 12))]
+    for part in parts:
+        assert part.n_askable == 3
+        np.testing.assert_allclose(part.mean, line[part.rows].mean(axis=0))
+        assert askable[part.representative]
+        assert part.representative in part.rows
+
+
+def test_a_split_that_leaves_one_part_is_none():
+    """Of two groups one may be shown: the other goes to it, and what is left is the whole."""
+    line = np.array([[0.0], [0.1], [9.0], [9.1]])
+    splitter = Splitter(line, 0, 1, np.array([True, True, False, False]))
+    whole = splitter.whole()
+    assert splitter.split(whole, 2) == [whole]
+
+
+def test_rows_that_nobody_may_be_asked_about_have_no_representative():
+    splitter = Splitter(X, 0, 1, np.zeros(40, bool))
+    assert (splitter.whole().representative, splitter.whole().n_askable) == (-1, 0)
+
+
+@pytest.mark.parametrize(("second", "parts"), [([1.0, 2.0], 1), ([1.0, 3.0], 2), ([0.0, 3.0], 2)])
+def test_two_rows_are_split_where_they_differ_in_any_column(runs, second, parts):
+    splitter = Splitter(np.array([[1.0, 2.0], second]), 0, 1, None)
+    assert len(splitter.split(splitter.whole(), 2)) == parts
+    assert runs == []
+
+
+def test_rows_of_a_part_are_taken_from_the_data_once():
+    splitter = Splitter(X, 0, 1, None)
+    part = splitter.split(splitter.whole(), 2)[0]
+    taken = splitter._take(part.rows)
+    assert splitter._take(part.rows) is taken
+    np.testing.assert_array_equal(taken, X[part.rows])
+    assert splitter._take(splitter.whole().rows) is X
