@@ -63,7 +63,7 @@ def learned(session):
     return (
         None if representatives is None else representatives.tolist(),
         None if shares is None else shares.tolist(),
-        [session.why(first, second) for first, second in WHY],
+        [session.why(first, second) for first, second in WHY if max(first, second) < session.n_rows],
         session.cluster_names,
         session.cluster_colours,
         session.labels_are_current,

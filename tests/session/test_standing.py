@@ -32,9 +32,9 @@ class Talkative(InOrder):
                 progress(made, 3)
         return "prepared"
 
-    def describe(self, prepared, evidence):
-        assert prepared == "prepared"
-        return [f"I was told {len(evidence)} things."]
+    def describe(self, problem):
+        assert problem.prepared == "prepared"
+        return [f"I was told {len(problem.evidence)} things."]
 
 
 # ---------------------------------------------------------------- progress
