@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from linkwise.active import super_instances
-from linkwise.active.super_instances import RECENT, Splitter
+from linkwise.active.super_instances import RECENT, Partition, Splitter
+from linkwise.evidence import Evidence
 
 
 @pytest.fixture
@@ -102,3 +103,40 @@ def test_rows_of_a_part_are_taken_from_the_data_once():
     assert splitter._take(part.rows) is taken
     np.testing.assert_array_equal(taken, X[part.rows])
     assert splitter._take(splitter.whole().rows) is X
+
+
+def test_a_part_with_a_representative_keeps_its_rows():
+    """Its own representative lies farther from its mean than that of another part."""
+    line = np.array([[-10.0], [0.0], [0.0], [3.0], [9.0]])
+    labels = np.array([0, 0, 0, 1, 2], np.uint16)
+    means = super_instances._means(line, labels)
+    given = super_instances._give_away(line, labels, means, np.array([0, 3, -1]))
+    assert given.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_each_row_has_the_representative_of_its_super_instance():
+    splitter = Splitter(X, 0, 1, None)
+    parts = splitter.split(splitter.whole(), 3)
+    partition = Partition.of(list(parts), len(X))
+    partition.replace(1, splitter.split(parts[1], 2))
+    shown = partition.stand_ins()
+    assert shown.shape == (40,)
+    for part in partition.instances:
+        assert set(shown[part.rows].tolist()) == {part.representative}
+    assert sorted(row for part in partition.instances for row in part.rows.tolist()) == list(range(40))
+
+
+def test_the_closest_pair_is_asked_about_and_the_reason_given():
+    line = np.array([[0.0], [1.0], [5.0]])
+    splitter = Splitter(line, 0, "auto", None)
+    partition = Partition.of(splitter.split(splitter.whole(), 3), 3)
+    question = next(super_instances.merge(line, partition, Evidence(3), None))
+    assert {question.first, question.second} == {0, 1}
+    assert question.why.startswith("They represent the two closest parts of the data")
+    assert question.labels.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("values", [[], [0], [5, 0, 5, 2, 0, 2]])
+def test_distinct_values_are_those_of_numpy(values):
+    found = super_instances._distinct(np.array(values, dtype=np.int64))
+    assert found.tolist() == np.unique(np.array(values, dtype=np.int64)).tolist()

@@ -41,7 +41,7 @@ def main(sanitizer: str, *tests: str) -> int:
     if not found.stdout.startswith(str(folder)):
         print(f"The tests would not use the native code in {folder}:\n{found.stdout}{found.stderr}")
         return 1
-    pytest = [*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(tests or TESTS)]
+    pytest = [*python, "-m", "pytest", "-q", "--capture=sys", "-p", "no:cacheprovider", *(tests or TESTS)]
     return subprocess.run(pytest, env=env, cwd=ROOT).returncode
 
 

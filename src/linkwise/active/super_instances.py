@@ -120,7 +120,7 @@ class Splitter:
             means = _means(inside, labels)
             nearest = nearest_rows(inside, labels.astype(np.int32), means, allowed, n_threads())
         order = np.argsort(labels, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(labels, minlength=len(means)))[:-1])
+        parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         return [
             SuperInstance(
                 (*place, k, j),
