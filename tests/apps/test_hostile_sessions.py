@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from fuzz import session_mutations as fuzz
-from fuzz.session_mutations import REFUSED, REFUSED_WITH_DATA, UNREADABLE
+from fuzz import session_edits as edits
+from fuzz.session_edits import REFUSED, REFUSED_WITH_DATA, UNREADABLE
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     """A session as it should be, beside its rows."""
     path = tmp_path_factory.mktemp("good") / "good.linkwise"
-    fuzz.build_session(path)
+    edits.build_session(path)
     return path
 
 
@@ -22,8 +22,8 @@ def good(tmp_path_factory):
 def path(good, tmp_path, request):
     """A copy with one edit, beside its rows."""
     edited = tmp_path / "s.linkwise"
-    fuzz.write_edited(good, edited, request.node.callspec.params["name"])
-    shutil.copy(good.with_name(fuzz.DATA), tmp_path)
+    edits.write_edited(good, edited, request.node.callspec.params["name"])
+    shutil.copy(good.with_name(edits.DATA), tmp_path)
     return edited
 
 

@@ -1,6 +1,7 @@
 """Session files that no session wrote: refused in words, or consistent; within limits, nothing else done.
 
-The cases, and the rules that each is held to, stand in `fuzz.session_mutations`.
+The cases, and the rules that each is held to, stand in `fuzz.session_edits` and
+`fuzz.session_mutations`.
 """
 
 import json
@@ -13,8 +14,9 @@ from contextlib import closing
 
 import pytest
 
+from fuzz import session_edits as edits
 from fuzz import session_mutations as fuzz
-from fuzz.session_mutations import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
+from fuzz.session_edits import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from session.doings import N_ROWS
@@ -27,7 +29,7 @@ SEED = 20
 def good(tmp_path_factory):
     """A session as it should be, beside its rows."""
     path = tmp_path_factory.mktemp("good") / "good.linkwise"
-    fuzz.build_session(path)
+    edits.build_session(path)
     return path
 
 
@@ -40,7 +42,7 @@ def fates(good, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cases")
     (folder / "evil.py").write_text("open('evil was here', 'w')\n")
     for name in TABLE:
-        fuzz.write_edited(good, folder / file_of(name), name)
+        edits.write_edited(good, folder / file_of(name), name)
     for name, content in fuzz.mutants(good.read_bytes(), SEED, N_MUTANTS):
         (folder / f"{name}.linkwise").write_bytes(content)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -114,9 +116,11 @@ def test_an_index_hides_no_pair(good, tmp_path):
     entry = "('index', 'imported_event', 'imported', {}, 'CREATE INDEX imported_event ON imported (event)')"
     with closing(sqlite3.connect(path)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'imported_event'").fetchone()
-    fuzz.execute(path, "PRAGMA writable_schema=ON", "DELETE FROM sqlite_master WHERE name = 'imported_event'")
-    fuzz.execute(path, "INSERT INTO imported VALUES (7, 2, 8, 'yes')")
-    fuzz.execute(path, "PRAGMA writable_schema=ON", f"INSERT INTO sqlite_master VALUES {entry.format(page)}")
+    edits.execute(
+        path, "PRAGMA writable_schema=ON", "DELETE FROM sqlite_master WHERE name = 'imported_event'"
+    )
+    edits.execute(path, "INSERT INTO imported VALUES (7, 2, 8, 'yes')")
+    edits.execute(path, "PRAGMA writable_schema=ON", f"INSERT INTO sqlite_master VALUES {entry.format(page)}")
     with Session.open(path) as session:
         assert session.events[6].facts[-1] == (2, 8, "yes")
 
@@ -125,6 +129,6 @@ def test_a_schema_that_changes_while_it_is_open(good, tmp_path):
     path = tmp_path / "s.linkwise"
     shutil.copy(good, path)
     with Session.open(path) as session:
-        fuzz.execute(path, *REFUSED["event is an endless view"])
+        edits.execute(path, *REFUSED["event is an endless view"])
         with pytest.raises(SessionDamagedError, match="event"):
             session.history  # noqa: B018
