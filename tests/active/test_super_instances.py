@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.active import super_instances
-from linkwise.active.super_instances import RECENT, Partition, Splitter
+from linkwise.active.super_instances import RECENT, Partition, Splitter, SuperInstance
 from linkwise.evidence import Evidence
 
 
@@ -35,8 +35,10 @@ def test_a_split_is_computed_once_and_only_a_few_are_kept_whole(runs):
     assert (whole.place, whole.n_askable, whole.rows.tolist()) == ((), 40, list(range(40)))
     first = splitter.split(whole, 2)
     assert splitter.split(whole, 2) is first
-    for k in range(3, 3 + RECENT):
+    for k in range(3, 2 + RECENT):
         splitter.split(whole, k)
+    assert splitter.split(whole, 2) is first
+    splitter.split(whole, 2 + RECENT)
     again = splitter.split(whole, 2)  # the parts were given up, their labels were not
     assert again is not first
     assert rows_of(again) == rows_of(first)
@@ -140,3 +142,15 @@ def test_the_closest_pair_is_asked_about_and_the_reason_given():
 def test_distinct_values_are_those_of_numpy(values):
     found = super_instances._distinct(np.array(values, dtype=np.int64))
     assert found.tolist() == np.unique(np.array(values, dtype=np.int64)).tolist()
+
+
+def test_of_pairs_that_are_as_close_the_first_is_asked_about():
+    corners = np.eye(40)  # all equally far from each other
+    single = [SuperInstance((i,), np.array([i]), corners[i], i, 1) for i in range(40)]
+    asking = super_instances.merge(corners, Partition.of(single, 40), evidence := Evidence(40), None)
+    for second in (1, 2, 3):
+        question = next(asking)
+        assert (question.first, question.second) == (0, second)
+        evidence.add(0, second, "no")
+    one, other = np.arange(20), np.arange(20, 40)
+    assert super_instances._pair_to_show(corners, one, other, evidence) == (0, 20)

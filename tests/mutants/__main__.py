@@ -59,7 +59,11 @@ def _judge(name: str, seconds: float) -> bool:
 
     source, tree = _source(name)
     found = _read(KEPT / f"{name}.jsonl")
-    made = [found[edit.key] for edit in edits_of(source, tree)]
+    keys = [edit.key for edit in edits_of(source, tree)]
+    if not set(keys) <= set(found):
+        print(f"{name} has changed while its faults were tried. Try again.")
+        return False
+    made = [found[key] for key in keys]
     survived = {tuple(one["key"]) for one in made if one["outcome"] == "survived"}
     listed = tomllib.loads((HERE / "survivors.toml").read_text()).get(name, [])
     excused = {(one["function"], one["text"], change) for one in listed for change in one["changes"]}
