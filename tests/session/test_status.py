@@ -1,0 +1,44 @@
+"""The numbers of a session: answers, pairs that were brought, clusters."""
+
+import numpy as np
+import pytest
+
+from linkwise.constraints import Constraints
+from linkwise.evidence import Evidence, Fact
+from linkwise.session.status import counted
+from session.test_events import event
+
+HISTORY = [
+    event(1, "answer", 0, 1, "yes"),
+    event(2, "answer", 1, 2, "yes"),
+    event(3, "answer", 0, 3, "no"),
+    event(4, "answer", 4, 5, "unsure"),
+    event(5, "answer", 4, 6, "unsure"),
+    event(6, "answer", 5, 6, "unsure"),
+    event(7, "add", 3, 4, "yes"),
+    event(8, "import", facts=(Fact(0, 4, "no"), Fact(5, 6, "yes"))),
+    event(9, "done", first=0, facts=(Fact(0, 1, "yes"),)),
+]
+KNOWN = Evidence(7, Constraints(7, [(0, 1), (1, 2)], [(0, 3)]))
+
+
+def test_every_number_counts_its_own_kind_of_event():
+    found = counted(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, "exhausted", ("Well done.",))
+    assert (found.n_rows, found.n_answers) == (7, 6)
+    assert (found.n_yes, found.n_no, found.n_unsure) == (2, 1, 3)
+    assert (found.n_volunteered, found.n_imported, found.n_done) == (1, 2, 1)
+    assert found.n_inferred == KNOWN.n_inferred == 3  # 0 = 2; 1 and 2 differ from 3
+    assert found.cluster_sizes == (3, 2, 2)
+    assert (found.reason, found.description) == ("exhausted", ("Well done.",))
+
+
+@pytest.mark.parametrize(
+    ("labels", "sizes"),
+    [([], ()), ([0], (1,)), ([2, 0, 2], (1, 0, 2)), ([-1, 0, -1, 1], (2, 1, 1))],
+    ids=["no rows", "one row", "an empty cluster", "noise first"],
+)
+def test_sizes_are_in_order_of_the_clusters(labels, sizes):
+    found = counted([], np.array(labels, dtype=np.int32), Evidence(max(1, len(labels))), None)
+    assert found.cluster_sizes == sizes
+    assert (found.n_rows, found.n_answers, found.n_inferred) == (len(labels), 0, 0)
+    assert (found.reason, found.description) == (None, ())
