@@ -328,7 +328,9 @@ def test_who_holds_the_cookie_comes_in(door):
     assert answer.status == "in"
     kept = dict(Headers(raw=answer.sent[1]["headers"]))
     assert kept == {name.lower(): value for name, value in ALWAYS.items()}
-    assert Answer(door, asked(kind="websocket", path="/ws", origin=OWN, **known(door))).status == "in"
+    for path in ("/ws", "/"):
+        socket = asked(kind="websocket", path=path, query="token=x", origin=OWN, **known(door))
+        assert Answer(door, socket).status == "in", "a token means nothing to a socket"
 
 
 def test_a_token_leaves_the_address_bar_of_who_is_in_already(door):
@@ -361,6 +363,7 @@ def test_a_token_is_taken_once_and_gives_the_cookie(door):
         ({"query": "token={0}&" + "&".join("abcdefgh")}, 0),
         ({"query": "token={0}\xe9"}, 0),
         ({"query": "token={0}", "method": "HEAD"}, 0),
+        ({"query": "token={0}", "path": ""}, 0),
         ({"query": "token={0}", "kind": "websocket", "origin": OWN}, 0),
     ],
 )
@@ -369,6 +372,8 @@ def test_what_opens_nothing(door, more, noted):
     answer = Answer(door, asked(**{**more, "query": more["query"].format(token)}))
     assert answer.status == 403
     assert "Open the address that linkwise printed" in answer.text
+    assert 'http-equiv="refresh"' not in answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert door.token == token
     assert len(door.attempts._wrong) == noted
 

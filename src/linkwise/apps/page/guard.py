@@ -251,7 +251,7 @@ async def _let_in(scope: Scope, receive: Receive, door: Door) -> Response | None
     if scope["type"] == "websocket":
         return _unknown(door)
     if door.password is not None:
-        return await _by_password(scope, receive, door)
+        return await _by_password(scope, receive, door, door.password)
     if not token:
         return _unknown(door, again=scope["path"] == "/" and headers.get("sec-fetch-site") == "cross-site")
     address = _address_of(scope)
@@ -280,7 +280,7 @@ def _address_of(scope: Scope) -> str:
 
 
 # ---------------------------------------------------------------- by password
-async def _by_password(scope: Scope, receive: Receive, door: Door) -> Response:
+async def _by_password(scope: Scope, receive: Receive, door: Door, password: Password) -> Response:
     from starlette.concurrency import run_in_threadpool
 
     if scope["method"] != "POST":
@@ -301,7 +301,7 @@ async def _by_password(scope: Scope, receive: Receive, door: Door) -> Response:
     except ValueError:
         given = ""
     door.attempts.note(address)  # before it is looked at: many at once count as many
-    if door.password is None or not await run_in_threadpool(door.password.fits, given):
+    if not await run_in_threadpool(password.fits, given):
         return _ask_password("That was not the password.")
     door.attempts.forget(address)
     secure = Headers(scope=scope).get("origin", "").startswith("https:")
