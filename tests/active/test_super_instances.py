@@ -153,4 +153,5 @@ def test_of_pairs_that_are_as_close_the_first_is_asked_about():
         assert (question.first, question.second) == (0, second)
         evidence.add(0, second, "no")
     one, other = np.arange(20), np.arange(20, 40)
-    assert super_instances._pair_to_show(corners, one, other, evidence) == (0, 20)
+    corners[:10] *= 2  # the rows from 10 on are nearer to the others, and all as near
+    assert super_instances._pair_to_show(corners, one, other, evidence) == (10, 20)
