@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise import limits
 from linkwise.data.curves import curves_of
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.roles import as_numbers, as_words, kind
@@ -75,6 +76,8 @@ def encode(
             " Impute or drop: --impute median puts medians and most frequent categories there,"
             ' --drop COLUMN leaves a column out (in Python: impute="median", drop=[...]).'
         )
+    if categories == "columns":
+        _check_size(table, words)
     blocks: list[tuple[list[Feature], NDArray[np.float64]]] = []
     filled = []
     for name in table.features:
@@ -129,6 +132,19 @@ def _missing(
         for name in table.features
     }
     return {name: count for name, count in counts.items() if count}
+
+
+def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
+    """Refuse a matrix that is too large once each category has a column."""
+    made = {name: len({word for word in column if word is not None}) for name, column in words.items()}
+    n_columns = len(table.features) - len(made) + sum(made.values())
+    if len(table) * n_columns > limits.MOST_CELLS:
+        widest = sorted(made, key=made.__getitem__, reverse=True)
+        raise DataError(
+            f"{counted(len(table), 'row')} would have {n_columns} columns, since each category becomes one:"
+            f" {listed(f'{made[name]} of {name!r}' for name in widest)}. At most {limits.MOST_CELLS} cells can"
+            " be clustered. Drop the columns that have most, or cluster a sample of the rows."
+        )
 
 
 def _filled(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from linkwise.data.arrays import array_frame
 from linkwise.data.ids import checked_ids, find_id
-from linkwise.data.names import as_names, check_names, check_unique
+from linkwise.data.names import as_names, check_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
 from linkwise.data.uses import as_curves, as_document
 from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
+from linkwise.text_files import check_unique, refuse_half_characters
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -65,7 +67,7 @@ class Table:
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
         hidden = {*FEATURE_ROLES, "id"}
-        dropped = self.choices.get("drop", ())
+        dropped = set(self.choices.get("drop", ()))
         return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
 
     @property
@@ -74,7 +76,7 @@ class Table:
         roles = {column.role for column in self.columns}
         return "text" if "document" in roles else "series" if roles & {"sample", "curve"} else "record"
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, Role]:
         """Role of each column, by name."""
         return {column.name: column.role for column in self.columns}
@@ -204,7 +206,8 @@ def _as_records(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> tuple[tuple[Column, ...], list[str]]:
     """What each column is where rows are compared by all that can be compared, and what is said of it."""
-    found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
+    names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
+    found = tuple(_column(frame[name], name, names, id_column, named, dropped) for name in names)
     hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
@@ -216,18 +219,18 @@ def _as_records(
 
 
 def _column(
-    frame: nw.DataFrame[Any],
+    series: nw.Series[Any],
     name: str,
+    names: list[str],
     id_column: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
+    named: set[str] | None,
+    dropped: set[str],
 ) -> Column:
     if name == id_column:
         return Column(name, "id", "unique and complete")
-    if name in drop:
+    if name in dropped:
         return Column(name, "left out", "dropped")
-    named = None if columns is None else name in columns
-    return column_of(frame[name], name, list(frame.columns), named)
+    return column_of(series, name, names, None if named is None else name in named)
 
 
 def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
@@ -283,6 +286,7 @@ def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError("from_frame takes a DataFrame that is in memory; call .collect() first.")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
+    refuse_half_characters(names, "the names of columns")
     if hasattr(frame, "set_axis"):  # pandas takes anything for a name
         frame = frame.set_axis(names, axis=1)
     try:
@@ -300,12 +304,16 @@ def _settled(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
     import narwhals as nw
 
-    for name in table.columns:
-        if table[name].dtype != nw.Object or not hasattr(table[name].to_native(), "convert_dtypes"):
+    settled = []
+    for series in table.iter_columns():
+        native = series.to_native()
+        if series.dtype not in (nw.Object, nw.String) or not hasattr(native, "convert_dtypes"):
             continue
-        native = table[name].to_native()
+        texts = [value if isinstance(value, str) else None for value in series.to_list()]
+        refuse_half_characters(texts, f"column '{series.name}'")
+        if series.dtype == nw.String:
+            continue
         if all(isinstance(value, datetime.date) for value in native.dropna()):
             native = nw.get_native_namespace(table).to_datetime(native)
-        settled = nw.from_native(native.convert_dtypes(), series_only=True)
-        table = table.with_columns(settled.alias(name))
-    return table
+        settled.append(nw.from_native(native.convert_dtypes(), series_only=True).alias(series.name))
+    return table.with_columns(*settled) if settled else table
