@@ -228,8 +228,8 @@ def _pair_of(
         if row is None:
             some = ", ".join(repr(shortened(known)) for known in islice(position, 2))
             raise ConstraintError(
-                f"{name} line {number}: {column} {shortened(cells[column])!r} is not among the rows, which are called"
-                f" {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
+                f"{name} line {number}: {column} {shortened(cells[column])!r} is not among the rows, which"
+                f" are called {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
             )
         rows.append(row)
     kind = next((k for k in KINDS if k == cells["kind"].strip()), None)

@@ -32,8 +32,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
         raise DataError(
-            f"This is a {kind}, and only regular files are read. Write what it gives into a file, and name that"
-            " file."
+            f"This is a {kind}, and only regular files are read. Write what it gives into a file, and name"
+            " that file."
         )
     try:
         return Path(path).read_bytes()
@@ -124,8 +124,9 @@ def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
                 text.encode()
             except UnicodeEncodeError:
                 raise DataError(
-                    f"Row {row} (counted from 0) of {where} is {ascii(shortened(text))}, which holds half a"
-                    " character, so that no file can hold it. Replace it: text.encode(errors='replace').decode()."
+                    f"Row {row} (counted from 0) of {where} is {shortened(text)!a}, which holds half a"
+                    " character, so that no file can hold it. Replace it:"
+                    " text.encode(errors='replace').decode()."
                 ) from None
 
 

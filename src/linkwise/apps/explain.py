@@ -242,7 +242,9 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
         if not row:
             continue
         if len(row) < 2 or not row[1].strip():
-            raise DataError(f"{path}, line {line}: {shortened(','.join(row))!r} names no cluster; give id,cluster")
+            raise DataError(
+                f"{path}, line {line}: {shortened(','.join(row))!r} names no cluster; give id,cluster"
+            )
         at = row_named(row[0], position)
         if at is None:
             raise DataError(
@@ -251,7 +253,8 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
             )
         if found[at] not in (None, row[1]):
             raise DataError(
-                f"{path}, line {line}: row {shortened(row[0])!r} is in cluster {shortened(str(found[at]))} already; keep one"
+                f"{path}, line {line}: row {shortened(row[0])!r} is in cluster"
+                f" {shortened(str(found[at]))} already; keep one"
             )
         found[at] = row[1]
     missing = [ids[at] for at, label in enumerate(found) if label is None]

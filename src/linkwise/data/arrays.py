@@ -58,7 +58,7 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     name = _main(stored, broken)
     _check_table(stored[name].shape, stored[name].dtype)
     check_cells(*stored[name].shape)
-    id_column = next((n for n in ("ids", "id") if n in broken or n in stored and len(stored[n].shape) == 1), None)
+    id_column = next((n for n in ("ids", "id") if n in broken or _is_flat(stored.get(n))), None)
     used = [name] if id_column is None else [name, id_column]
     for one in used:
         if one in broken:
@@ -75,6 +75,10 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     return _with_ids(frame, id_column, stored[id_column]), id_column, notes
 
 
+def _is_flat(stored: _Stored | None) -> bool:
+    return stored is not None and len(stored.shape) == 1
+
+
 # ---------------------------------------------------------------- headers
 def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> _Stored:
     """The header of a .npy file of `size` bytes."""
@@ -88,7 +92,9 @@ def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) 
     except Exception as error:  # of a damaged header NumPy's parsers may raise anything
         raise DataError(f"{_UNREADABLE}: its header is damaged ({str(error)[:100]!r}). {_AGAIN}") from None
     if dtype.hasobject:
-        raise DataError(f"{_UNREADABLE}: it holds Python objects, which could run code. Save numbers or texts.")
+        raise DataError(
+            f"{_UNREADABLE}: it holds Python objects, which could run code. Save numbers or texts."
+        )
     found = _Stored(shape, dtype, "F" if is_fortran else "C", following, opened)
     if min(shape, default=0) < 0 or found.n_bytes != following:
         raise DataError(
@@ -175,7 +181,9 @@ def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str]:
     try:
         texts = [text.decode() if isinstance(text, bytes) else text for text in ids.tolist()]
     except ValueError as error:
-        raise DataError(f"The array '{name}' holds bytes that are no text: {error}. Save other ids.") from None
+        raise DataError(
+            f"The array '{name}' holds bytes that are no text: {error}. Save other ids."
+        ) from None
     refuse_half_characters(texts, f"array '{name}'")
     return texts
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from linkwise.data.arrays import array_frame
+from linkwise.data.dates import refuse_far_dates
 from linkwise.data.ids import checked_ids, find_id
 from linkwise.data.names import as_names, check_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
 from linkwise.data.uses import as_curves, as_document
 from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
+from linkwise.limits import check_name_lengths
 from linkwise.text_files import check_unique, refuse_half_characters
 
 if TYPE_CHECKING:
@@ -182,6 +184,8 @@ def understand(
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) < 2:
         raise DataError(f"The table has {counted(len(frame), 'row')}; at least 2 are needed to compare.")
+    check_name_lengths(frame.columns)
+    refuse_far_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
     found: tuple[Column, ...]
@@ -207,7 +211,10 @@ def _as_records(
 ) -> tuple[tuple[Column, ...], list[str]]:
     """What each column is where rows are compared by all that can be compared, and what is said of it."""
     names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
-    found = tuple(_column(frame[name], name, names, id_column, named, dropped) for name in names)
+    found = tuple(
+        _column(series, name, names, id_column, named, dropped)
+        for series, name in zip(frame.iter_columns(), names, strict=True)
+    )
     hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
