@@ -22,7 +22,7 @@ Kind = Literal["must-link", "cannot-link"]
 KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def row_count(n_rows: object) -> int:

@@ -163,6 +163,32 @@ def seeds() -> tuple[Case, ...]:
     return (*found, Case("folder", "pictures", _pictures()), Case("folder", "texts", _texts()))
 
 
+def large(name: str, n_columns: int = 12_000, n_marks: int = 100_000) -> Case:
+    """A file that takes minutes where a cost grows with the square of its columns, or of the marks in a cell."""
+    if name in LONG:
+        cells = ["-" + "9" * n_marks]
+        cells += [unit * n_marks for unit in ("9", "1,", "1.", "1 ", "[1,", "a ", "-", "'=", "1e", "é")]
+        names = ["id", *(f"c{column}" for column in range(1, len(cells))), "size"]
+        lines = [names, *([*(f'"{cell}x{row}"' for cell in cells), str(row)] for row in range(3))]
+        content = "\n".join(map(",".join, lines)).encode()
+        return Case("table", name, {name: content})
+    values = np.random.default_rng(3).integers(0, 3, (5, n_columns))
+    names = [f"g{column}" for column in range(n_columns)]
+    if name == "words.csv":
+        lines = [names, *(["ACG"[value] for value in row] for row in values.tolist())]
+    else:
+        lines = [names, *([f"{value}.5" for value in row] for row in values.tolist())]
+    content = "\n".join(map(",".join, lines))
+    if name == "keys.jsonl":
+        rows = [dict(zip(names[at::5], row[at::5], strict=True)) for at, row in enumerate(values.tolist())]
+        content = "\n".join(json.dumps({"size": at, **row}) for at, row in enumerate(rows))
+    return Case("table", name, {name: content.encode()})
+
+
+WIDE = ("numbers.csv", "words.csv", "keys.jsonl")
+LONG = ("long.csv",)
+
+
 # ---------------------------------------------------------------- what happens to them
 WORDS = [
     b"nan", b"NaN", b"-inf", b"Infinity", b"1e999", b"-1e308", b"1e-320", b"0x1p3", b"1_000", b"007", b"-0",

@@ -30,6 +30,19 @@ SPACING = 1_000_000  # case numbers of each seed
 DEEP = 15  # every so many cases whole commands are run
 
 
+def _compute() -> None:
+    while True:
+        pass
+
+
+PROVOKED = {  # what a test of this net wants to see found
+    "!memory": lambda: bytearray(2 * MEMORY),
+    "!time": _compute,
+    "!death": os.abort,
+    "!error": lambda: [].pop(),
+}
+
+
 @dataclass(frozen=True)
 class Found:
     """A case that ended in something that no file should lead to."""
@@ -43,7 +56,7 @@ class Found:
 
 
 # ---------------------------------------------------------------- in the child
-def child() -> None:
+def child(cpu_s: int) -> None:
     """Try each case that is named on stdin, and say on stdout how it went."""
     say = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -53,7 +66,7 @@ def child() -> None:
     for line in sys.stdin:
         name = line.strip()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, chdir(folder):
-            _bound()
+            _bound(cpu_s)
             try:
                 case = _case_named(name)
                 told = try_case(case, Path(folder), deeply=not name.isdigit() or int(name) % DEEP == 0)
@@ -64,10 +77,10 @@ def child() -> None:
         print(json.dumps(result), file=say, flush=True)
 
 
-def _bound() -> None:
-    """Let this process map one more GiB, and compute for ten more seconds."""
+def _bound(cpu_s: int) -> None:
+    """Let this process map one more GiB, and compute for so many more seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = int(used.ru_utime + used.ru_stime) + 1 + CPU_S
+    seconds = int(used.ru_utime + used.ru_stime) + 1 + cpu_s
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     mapped = pages * resource.getpagesize()
@@ -80,10 +93,14 @@ def _place(error: BaseException) -> str:
 
 
 def _case_named(name: str):  # type: ignore[no-untyped-def]
-    from fuzz.inputs import Case, case
+    from fuzz.inputs import LONG, WIDE, Case, case, large
 
     if name.isdigit():
         return case(int(name))
+    if name in (*WIDE, *LONG):
+        return large(name)
+    if name in PROVOKED:
+        PROVOKED[name]()
     path = REGRESSIONS / name
     kind, _, rest = path.name.partition("--")
     if path.is_dir():
@@ -93,12 +110,20 @@ def _case_named(name: str):  # type: ignore[no-untyped-def]
 
 
 # ---------------------------------------------------------------- in the parent
-def tried(cases: Iterable[object]) -> Iterator[Found | None]:
-    """Try the cases one after another; for each what it found, or None."""
+def tried(cases: Iterable[object], *, cpu_s: int = CPU_S) -> Iterator[Found | None]:
+    """Try the cases one after another; for each what it found, or None.
+
+    Parameters
+    ----------
+    cases : iterable of int or str
+        Numbers of cases, or names of files in the folder `regressions`.
+    cpu_s : int
+        Seconds of CPU time that each may take.
+    """
     running = None
     try:
         for case in cases:
-            running = running or _start()
+            running = running or _start(cpu_s)
             found, running = _one(running, str(case))
             yield found
     finally:
@@ -107,11 +132,11 @@ def tried(cases: Iterable[object]) -> Iterator[Found | None]:
             running.communicate()
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(cpu_s: int) -> subprocess.Popen[str]:
     one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, "-m", "fuzz.run", "--child"],
+        [sys.executable, "-m", "fuzz.run", "--child", "--cpu", str(cpu_s)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=tempfile.TemporaryFile("w+"),
@@ -142,7 +167,7 @@ def _one(running: subprocess.Popen[str], case: str) -> tuple[Found | None, subpr
 
 def _death(code: int) -> str:
     if code == -signal.SIGXCPU:
-        return f"more than {CPU_S} s of CPU time"
+        return "more CPU time than allowed"
     return f"the process ended with {signal.Signals(-code).name if code < 0 else code}"
 
 
@@ -153,15 +178,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which cases [1]")
     parser.add_argument("--case", help="one case alone, which is kept in build/fuzz")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--cpu", type=int, default=CPU_S, help=f"seconds of CPU time a case [{CPU_S}]")
     given = parser.parse_args()
     if given.child:
-        child()
+        child(given.cpu)
         return
     if given.case is not None:
         _keep(given.case)
-        found = list(tried([given.case]))
+        found = list(tried([given.case], cpu_s=given.cpu))
     else:
-        found = list(_for_seconds(given.seconds, given.seed))
+        found = list(_for_seconds(given.seconds, given.seed, given.cpu))
     kinds = {}
     for one in filter(None, found):
         kinds.setdefault((one.what[:60], one.where[-300:]), one)
@@ -172,9 +198,9 @@ def main() -> None:
     sys.exit(1 if kinds else 0)
 
 
-def _for_seconds(seconds: float, seed: int) -> Iterator[Found | None]:
+def _for_seconds(seconds: float, seed: int, cpu_s: int) -> Iterator[Found | None]:
     end = time.monotonic() + seconds
-    for found in tried(range(seed * SPACING, (seed + 1) * SPACING)):
+    for found in tried(range(seed * SPACING, (seed + 1) * SPACING), cpu_s=cpu_s):
         if found is not None:
             print(f"case {found.case}: {found.what}", flush=True)
         yield found

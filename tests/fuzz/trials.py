@@ -37,6 +37,7 @@ READINGS = [
 ]
 GOOD_CODES = (0, 2, 3, 4, 5)
 LONGEST = 5000  # characters of a message
+LARGE = 100_000  # bytes of a file that is read in one way only
 
 
 class Finding(Exception):
@@ -119,7 +120,7 @@ def _trials(case: Case, path: Path) -> list[Callable[[], object]]:
         return [lambda: _labels(path)]
     if case.kind == "folder":
         return [lambda: _table(path, Reading()), lambda: _table(path, Reading(skip_broken=True))]
-    readings = READINGS
+    readings = READINGS if sum(map(len, case.files.values())) < LARGE else READINGS[:1]
     if case.delimiter is not None:
         readings = [Reading(delimiter=case.delimiter, impute=how) for how in (None, "median")]
     return [lambda reading=reading: _table(path, reading) for reading in readings]  # type: ignore[misc]
@@ -140,8 +141,8 @@ def _look_at(rows: Rows) -> None:
     _check(np.isfinite(encoded.X).all(), "numbers that are not finite")
     _check(len(table) > 1, "fewer than two rows")
     for row in (0, len(table) - 1):
-        shown = (*rows.items.fields(row).values(), *rows.items.fields(row), *table.notes, *encoded.notes)
-        for text in shown:
+        fields = rows.items.fields(row)
+        for text in (*fields, *fields.values(), *table.notes, *encoded.notes):
             text.encode()
         rows.items.content(row)
         if rows.items.pixels is not None:

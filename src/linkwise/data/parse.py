@@ -108,7 +108,8 @@ def _parsed(
             found = reader(plain)
             if found is not None:
                 return found, _marked_note(text, marked)
-    if numbers and (read := _as_written(plain, comma_free)) is not None:
+    has_digits = any(mark.isdigit() for mark in first)
+    if numbers and has_digits and (read := _as_written(plain, comma_free)) is not None:
         found, note = read
         return found, [note, *_marked_note(text, marked)]
     kept = series if text.null_count() == series.null_count() else series.set(text.is_null(), None)

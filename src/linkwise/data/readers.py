@@ -18,7 +18,7 @@ from linkwise.data.table import Table, understand
 from linkwise.data.words import listed
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion, too_large_for_memory
-from linkwise.text_files import read_bytes
+from linkwise.text_files import read_bytes, shortened
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -145,5 +145,7 @@ def _parquet(raw: bytes) -> nw.DataFrame[Any]:
         check_cells(n_rows, n_columns)
         check_expansion(8 * n_rows * n_columns, len(raw))
         return nw.from_native(pl.read_parquet(raw), eager_only=True)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"This cannot be read as Parquet: {error}") from error
+    except (DataError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
+        raise DataError(f"This cannot be read as Parquet: {shortened(str(error), 300)}") from error

@@ -100,11 +100,10 @@ class Table:
         """
         if not 0 <= row < len(self):
             raise IndexError(f"There is no row {row}; rows are 0 to {len(self) - 1}.")
-        # cell by cell, since pandas turns integers into floats where it makes one row of several columns
-        return {
-            name: shown(self.frame[name][row : row + 1].to_list()[0])
-            for name in ((*self.features, *self.shown) if names is None else names)
-        }
+        names = (*self.features, *self.shown) if names is None else names
+        # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
+        cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
+        return {name: shown(cells[name][0]) for name in names}
 
 
 def from_frame(
@@ -179,12 +178,12 @@ def understand(
 ) -> Table:
     """`from_frame` for what a reader brought, with the reader's own notes first."""
     columns, drop = as_names(columns), as_names(drop) or ()
+    check_name_lengths(frame.columns)
     check_names(frame.columns, id_column, columns, drop, text)
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) < 2:
         raise DataError(f"The table has {counted(len(frame), 'row')}; at least 2 are needed to compare.")
-    check_name_lengths(frame.columns)
     refuse_far_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
