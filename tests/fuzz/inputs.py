@@ -164,7 +164,7 @@ def seeds() -> tuple[Case, ...]:
 
 
 def large(name: str, n_columns: int = 12_000, n_marks: int = 100_000) -> Case:
-    """A file that takes minutes where a cost grows with the square of its columns, or of the marks in a cell."""
+    """A file that takes minutes where a cost is quadratic in its columns, or in the marks of a cell."""
     if name in LONG:
         cells = ["-" + "9" * n_marks]
         cells += [unit * n_marks for unit in ("9", "1,", "1.", "1 ", "[1,", "a ", "-", "'=", "1e", "é")]
@@ -192,12 +192,16 @@ LONG = ("long.csv",)
 # ---------------------------------------------------------------- what happens to them
 WORDS = [
     b"nan", b"NaN", b"-inf", b"Infinity", b"1e999", b"-1e308", b"1e-320", b"0x1p3", b"1_000", b"007", b"-0",
-    b"9" * 25, b"1" + b"0" * 400, b"9" * 5000, b"1.7976931348623157e308", b"1.5.2", b"1,5", b"1.234,50", b"NA",
+    b"9" * 25, b"1" + b"0" * 400, b"9" * 5000, b"1.7976931348623157e308", b"1.5.2",
+    b"1,5", b"1.234,50", b"NA",
     b"true", b"None", b"?", b"", b" ", b"\t", b"=1+1", b"'", b'"', b'""', b"0000-00-00", b"99999-01-01",
     b"2024-02-30", b"2024-01-01T99:99:99", b"31.02.2024", b"0001-01-01 00:00:00", b"id", b"class", b"kind",
-    b"must-link", b"cannot-link", "٣".encode(), "é".encode(), b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"\x1b[2J",
-    "\u2028".encode(), "\u202e".encode(), "🦊".encode(), b"\xef\xbb\xbf", b"\r", b"\n", b"\r\n", b"[", b"]", b"{}",
-    b'{"a":', b"null", b"[1, [2]]", b'"\\ud800"', b'"\\u0000"', b"-", b"r0", b"r1", b"r23", b"0", b"-1", b"24",
+    b"must-link", b"cannot-link", "٣".encode(), "é".encode(), b"\xed\xa0\x80",
+    b"\xff\xfe", b"\x00", b"\x1b[2J",
+    "\u2028".encode(), "\u202e".encode(), "🦊".encode(), b"\xef\xbb\xbf", b"\r", b"\n",
+    b"\r\n", b"[", b"]", b"{}",
+    b'{"a":', b"null", b"[1, [2]]", b'"\\ud800"', b'"\\u0000"', b"-", b"r0", b"r1",
+    b"r23", b"0", b"-1", b"24",
 ]  # fmt: skip
 ENDINGS = [
     ".csv",
@@ -215,8 +219,10 @@ ENDINGS = [
 ]
 CODECS = ["utf-16", "utf-8-sig", "latin-1", "cp1252", "utf-32", "utf-7", "cp037"]
 HEADERS = [
-    b"(2147483647, 2)", b"(-1, 2)", b"(24, 0)", b"(0, 2)", b"(24,)", b"()", b"(1000000000000, 3)", b"(24, 2, 1)",
-    b"(True, 2)", b"'|O'", b"'<U2000000000'", b"'<c16'", b"'<f2'", b"'>f8'", b"'|b1'", b"'<M8[s]'", b"'|V8'",
+    b"(2147483647, 2)", b"(-1, 2)", b"(24, 0)", b"(0, 2)", b"(24,)", b"()",
+    b"(1000000000000, 3)", b"(24, 2, 1)",
+    b"(True, 2)", b"'|O'", b"'<U2000000000'", b"'<c16'", b"'<f2'", b"'>f8'", b"'|b1'",
+    b"'<M8[s]'", b"'|V8'",
     b"[('a', '<f8')]", b"None", b"1L", b"(((((", b"'''", b"\\x",
 ]  # fmt: skip
 
@@ -258,7 +264,8 @@ def _renamed(chosen: Case, files: dict[str, bytes], rng: random.Random) -> Case:
 
 def _changed(raw: bytes, rng: random.Random) -> bytes:
     ways = [
-        _flip, _flip, _cut, _drop, _repeat, _insert, _insert, _swap, _word, _word, _line, _mark, _recoded, _ends,
+        _flip, _flip, _cut, _drop, _repeat, _insert, _insert, _swap, _word, _word, _line,
+        _mark, _recoded, _ends,
         _nothing, _grown, _nested, _number, _header,
     ]  # fmt: skip
     if raw[:2] == b"PK":

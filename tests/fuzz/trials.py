@@ -1,4 +1,4 @@
-"""What the commands do with an input file, without a terminal: read it, show it, cluster by it, write it again."""
+"""What the commands do with an input file, without a terminal: read, show, cluster, write."""
 
 from __future__ import annotations
 
@@ -61,9 +61,15 @@ def try_case(case: Case, folder: Path, *, deeply: bool = False) -> str:
         Anything but the errors that a person is told in one sentence.
     """
     path = _write(case, folder)
-    trials = [*_trials(case, path), *(_commands(case, path) if deeply else [])]
+    trials = _trials(case, path)
+    if deeply and _size(case) < LARGE:
+        trials += _commands(case, path)
     told = [_told(trial) for trial in trials]
     return f"{told.count(True)} read, {told.count(False)} refused"
+
+
+def _size(case: Case) -> int:
+    return sum(map(len, case.files.values()))
 
 
 def _write(case: Case, folder: Path) -> Path:
@@ -120,7 +126,7 @@ def _trials(case: Case, path: Path) -> list[Callable[[], object]]:
         return [lambda: _labels(path)]
     if case.kind == "folder":
         return [lambda: _table(path, Reading()), lambda: _table(path, Reading(skip_broken=True))]
-    readings = READINGS if sum(map(len, case.files.values())) < LARGE else READINGS[:1]
+    readings = READINGS if _size(case) < LARGE else READINGS[:1]
     if case.delimiter is not None:
         readings = [Reading(delimiter=case.delimiter, impute=how) for how in (None, "median")]
     return [lambda reading=reading: _table(path, reading) for reading in readings]  # type: ignore[misc]

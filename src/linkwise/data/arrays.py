@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -119,10 +119,19 @@ def _members(raw: bytes) -> tuple[dict[str, _Stored], dict[str, DataError]]:
         check_unique(info.filename.removesuffix(".npy") for info in archive.infolist())
     for name, info in members.items():
         try:
+            _check_packing(info)
             stored[name] = _stored(lambda info=info: archive.open(info), info.file_size)  # type: ignore[misc]
         except DataError as error:
             broken[name] = error
     return stored, broken
+
+
+def _check_packing(info: ZipInfo) -> None:
+    """Refuse packings that NumPy never writes: zipfile unpacks them without a bound, for a header alone."""
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise DataError(
+            f"{_UNREADABLE}: '{info.filename}' is packed in a way that NumPy does not use. {_AGAIN}"
+        )
 
 
 def _main(stored: dict[str, _Stored], broken: dict[str, DataError]) -> str:

@@ -36,7 +36,7 @@ def refuse_far_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
             where, is_far = "", _cannot_be_held(series)
         if is_far:
             raise DataError(
-                f"Column '{series.name}' holds dates outside the years 1 to 9999, or durations that no program"
+                f"Column '{series.name}' holds dates outside the years 1 to 9999, or durations that nothing"
                 f" can show{where}. Correct or empty these cells, or drop the column."
             )
 
