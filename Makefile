@@ -7,7 +7,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp s
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage lint format types bench report report-quick docs check sanitize mutants wheel changelog clean
+.PHONY: help demo test quick coverage fuzz lint format types bench report report-quick docs check sanitize mutants wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -24,6 +24,9 @@ quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inne
 coverage: .venv/dev  ## how much of the library the fast tests run; build/coverage.json lists the rest
 	@$(MAKE) --no-print-directory quick ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
+
+fuzz: .venv/dev  ## damaged and odd input files for as long as you like: ARGS="--seconds 600 --seed 7"
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
 
 lint: .venv/dev  ## ruff, and the layers of imports
 	$(BIN)/ruff check src tests bench docs examples

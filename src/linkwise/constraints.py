@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs, chain_in_words, components, shortest_contradiction
-from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError
+from linkwise.errors import ConstraintError, ConstraintWarning, DataError, InfeasibleConstraintsError
 from linkwise.pairs import (
     Kind,
     checked_pairs,
@@ -26,6 +26,7 @@ from linkwise.pairs import (
     without_self_pairs,
     write_pairs,
 )
+from linkwise.text_files import refuse_half_characters
 
 OnConflict = Literal["raise", "keep"]
 
@@ -309,6 +310,10 @@ class Constraints:
         """
         if ids is not None and len(ids) != self.n_rows:
             raise ValueError(f"{len(ids)} ids for {self.n_rows} rows; give one id a row")
+        try:
+            refuse_half_characters([str(one) for one in ids or ()], "the ids")
+        except DataError as error:
+            raise ConstraintError(str(error)) from None
         name = str if ids is None else lambda row: str(ids[row])
         weights = {"must-link": self.must_link_weight, "cannot-link": self.cannot_link_weight}
         plain = all((w == 1).all() for w in weights.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 import re
 import warnings
@@ -16,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs
-from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError
+from linkwise.errors import ConstraintError, ConstraintWarning, DataError, InfeasibleConstraintsError
+from linkwise.text_files import read_records, shortened
 
 Kind = Literal["must-link", "cannot-link"]
 KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def row_count(n_rows: object) -> int:
@@ -199,32 +199,23 @@ def read_pairs(
     """Line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            text = file.read()
-    except UnicodeDecodeError as error:
-        raise ConstraintError(f"{name} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)))
-    if not lines:
+        records = read_records(path)
+    except DataError as error:
+        raise ConstraintError(f"{name}: {error}") from error
+    if not records:
         raise ConstraintError(f"{name} is empty; its first line must be id_a,id_b,kind")
-    header = [h.strip() for h in lines[0]]
+    header = [cell.strip() for cell in records[0][1]]
     missing = [h for h in ("id_a", "id_b", "kind") if h not in header]
     if missing:
-        raise ConstraintError(
-            f"{name} line 1: no column {missing[0]!r} among {header}; wanted id_a,id_b,kind"
-        )
-    for number, line in enumerate(lines[1:], start=2):
+        there = shortened(",".join(header), 200)
+        raise ConstraintError(f"{name} line 1: no column {missing[0]!r} in {there!r}; wanted id_a,id_b,kind")
+    for number, line in records[1:]:
         if not line:
             continue
         if len(line) != len(header):
             raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
         cells = dict(zip(header, line, strict=True))
         yield number, *_pair_of(name, number, cells, position)
-
-
-def delimiter_of(text: str) -> str:
-    """A comma, or what spreadsheets of other countries write between the names of the columns."""
-    names = text.split("\n", 1)[0]
-    return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
 
 
 def _pair_of(
@@ -235,19 +226,24 @@ def _pair_of(
         row = row_named(cells[column], position)
         row = row_named(cells[column].strip(), position) if row is None else row
         if row is None:
-            some = ", ".join(repr(known) for known in islice(position, 2))
+            some = ", ".join(repr(shortened(known)) for known in islice(position, 2))
             raise ConstraintError(
-                f"{name} line {number}: {column} {cells[column]!r} is not among the rows, which are called"
-                f" {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
+                f"{name} line {number}: {column} {shortened(cells[column])!r} is not among the rows, which"
+                f" are called {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
             )
         rows.append(row)
     kind = next((k for k in KINDS if k == cells["kind"].strip()), None)
     if kind is None:
         raise ConstraintError(
-            f"{name} line {number}: kind {cells['kind']!r}; allowed are {' and '.join(KINDS)}"
+            f"{name} line {number}: kind {shortened(cells['kind'])!r}; allowed are {' and '.join(KINDS)}"
         )
+    written = cells.get("weight", "").strip() or "1"
     try:
-        weight = float(cells.get("weight", "").strip() or 1)
+        weight = float(written)
     except ValueError:
-        raise ConstraintError(f"{name} line {number}: weight {cells['weight']!r} is no number") from None
+        raise ConstraintError(f"{name} line {number}: weight {shortened(written)!r} is no number") from None
+    if not 0 < weight < float("inf"):
+        raise ConstraintError(
+            f"{name} line {number}: weight {shortened(written)!r}; weights are finite and above 0"
+        )
     return rows[0], rows[1], kind, weight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,8 @@ from typer.core import TyperGroup
 
 from linkwise import __version__
 from linkwise.apps.exits import WrongUse, plainly
+from linkwise.errors import DataError
+from linkwise.text_files import csv_records
 
 if TYPE_CHECKING:
     from linkwise.apps.asking import Asking
@@ -617,7 +618,10 @@ def _names(option: str, given: str | None) -> tuple[str, ...] | None:
     """Column names from a list with commas; a name that has a comma itself stands in quotes."""
     if given is None:
         return None
-    names = tuple(name.strip() for name in next(csv.reader([given]), []))
+    try:
+        names = tuple(name.strip() for _, record in csv_records(given, ",") for name in record)
+    except DataError:
+        raise WrongUse(f"{option} {given!r} has a quote that does not end; write {option} A,B") from None
     if not all(names) or not names:
         raise WrongUse(f"{option} {given!r} has an empty name; give names of columns: {option} A,B")
     return names

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,15 +21,15 @@ from linkwise.apps.stream import emit
 from linkwise.apps.waiting import busy
 from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Feature, Items, Rows, encode
-from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
 from linkwise.learner import Progress
-from linkwise.pairs import delimiter_of, row_named
+from linkwise.pairs import row_named
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why, why
 from linkwise.reasons.words import cluster_lines, headline, shares_by_column, what_counts
 from linkwise.session.session import Session
+from linkwise.text_files import read_records, shortened
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
@@ -232,31 +230,31 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
     try:
-        text = decoded(path.read_bytes())
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True))
+        records = read_records(path)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
-    except csv.Error as error:
-        raise DataError(f"{path} cannot be read as id,cluster: {error}") from None
-    if not rows or rows[0][:2] != ["id", "cluster"]:
-        there = ",".join(rows[0]) if rows else "nothing"
+    if not records or records[0][1][:2] != ["id", "cluster"]:
+        there = shortened(",".join(records[0][1]), 200) if records else "nothing"
         raise DataError(f"{path}: the first line is {there!r}; wanted are the columns id,cluster")
     position = {name: row for row, name in enumerate(ids)}
     found: list[str | None] = [None] * len(ids)
-    for line, row in enumerate(rows[1:], 2):
+    for line, row in records[1:]:
         if not row:
             continue
         if len(row) < 2 or not row[1].strip():
-            raise DataError(f"{path}, line {line}: {','.join(row)!r} names no cluster; give id,cluster")
+            raise DataError(
+                f"{path}, line {line}: {shortened(','.join(row))!r} names no cluster; give id,cluster"
+            )
         at = row_named(row[0], position)
         if at is None:
             raise DataError(
-                f"{path}, line {line}: there is no row {row[0]!r}; rows are called {ids[0]!r} …; "
+                f"{path}, line {line}: there is no row {shortened(row[0])!r}; rows are called {ids[0]!r} …; "
                 "name the column that calls them as the file does: --id COLUMN"
             )
         if found[at] not in (None, row[1]):
             raise DataError(
-                f"{path}, line {line}: row {row[0]!r} is in cluster {found[at]} already; keep one"
+                f"{path}, line {line}: row {shortened(row[0])!r} is in cluster"
+                f" {shortened(str(found[at]))} already; keep one"
             )
         found[at] = row[1]
     missing = [ids[at] for at, label in enumerate(found) if label is None]
@@ -268,7 +266,7 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
 
 
 def _is_number(word: str) -> bool:
-    return word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
+    return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
 
 
 def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:

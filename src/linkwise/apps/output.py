@@ -12,6 +12,7 @@ from typing import TextIO
 
 from linkwise.apps.exits import WrongUse
 from linkwise.pairs import safe_cell
+from linkwise.text_files import refuse_half_characters
 
 STDOUT = Path("-")
 
@@ -56,6 +57,8 @@ def write_labels(
 
     What looks like a formula stands behind an apostrophe.
     """
+    refuse_half_characters(ids, "the ids")
+    refuse_half_characters(list((names or {}).values()), "the names of clusters")
     writer = csv.writer(file, lineterminator="\n")
     rows = zip(map(safe_cell, ids), labels, strict=True)
     if not names:

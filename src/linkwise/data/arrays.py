@@ -1,19 +1,46 @@
-"""NumPy arrays, in memory or in .npy and .npz files, as tables."""
+"""NumPy arrays, in memory or in .npy and .npz files, as tables.
+
+Of a file the headers are read first: what is to be unpacked has then the size that it should have.
+"""
 
 from __future__ import annotations
 
 import io
+import math
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
 from linkwise.data.words import listed
 from linkwise.errors import DataError
+from linkwise.limits import check_cells, check_expansion
+from linkwise.text_files import check_unique, refuse_half_characters
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+_UNREADABLE = "This cannot be read as a NumPy array of numbers"
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """An array in a file: its header, how many bytes follow that, and how to open it again."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    order: str
+    n_following: int
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
@@ -26,72 +53,168 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
         The column that came from an array named ids or id.
     notes : list of str
     """
-    try:
-        loaded = np.load(io.BytesIO(raw), allow_pickle=False)
-        arrays = {"": loaded} if isinstance(loaded, np.ndarray) else _members(loaded)
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise DataError(f"This cannot be read as a NumPy array of numbers: {error}") from error
-    name = _main(arrays)
-    frame = array_frame(arrays[name])
-    id_column = next((other for other in ("ids", "id") if other in arrays and arrays[other].ndim == 1), None)
+    is_archive = raw[:2] == b"PK"
+    stored, broken = _members(raw) if is_archive else ({"": _stored(lambda: io.BytesIO(raw), len(raw))}, {})
+    name = _main(stored, broken)
+    _check_table(stored[name].shape, stored[name].dtype)
+    check_cells(*stored[name].shape)
+    id_column = next((n for n in ("ids", "id") if n in broken or _is_flat(stored.get(n))), None)
+    used = [name] if id_column is None else [name, id_column]
+    for one in used:
+        if one in broken:
+            raise broken[one]
+    if is_archive:
+        check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
+    frame = array_frame(_unpacked(stored[name]))
     notes = [] if name == "" else [f"Rows are those of the array '{name}'."]
-    others = [other for other in arrays if other not in (name, id_column)]
+    others = [other for other in (*stored, *broken) if other not in used]
     if others:
         notes.append(f"Arrays in the file that are not used: {listed(others)}.")
     if id_column is None:
         return frame, None, notes
-    return _with_ids(frame, id_column, arrays[id_column]), id_column, notes
+    return _with_ids(frame, id_column, stored[id_column]), id_column, notes
 
 
-def _members(archive: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """Arrays of an archive; those of Python objects cannot be read and count as empty."""
-    arrays = {}
-    for name in archive.files:
+def _is_flat(stored: _Stored | None) -> bool:
+    return stored is not None and len(stored.shape) == 1
+
+
+# ---------------------------------------------------------------- headers
+def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> _Stored:
+    """The header of a .npy file of `size` bytes."""
+    try:
+        with opened() as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            version = np.lib.format.read_magic(file)
+            known = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+            shape, is_fortran, dtype = known[version[0]](file)
+            following = size - file.tell()
+    except Exception as error:  # of a damaged header NumPy's parsers may raise anything
+        raise DataError(f"{_UNREADABLE}: its header is damaged ({str(error)[:100]!r}). {_AGAIN}") from None
+    if dtype.hasobject:
+        raise DataError(
+            f"{_UNREADABLE}: it holds Python objects, which could run code. Save numbers or texts."
+        )
+    found = _Stored(shape, dtype, "F" if is_fortran else "C", following, opened)
+    if min(shape, default=0) < 0 or found.n_bytes != following:
+        raise DataError(
+            f"{_UNREADABLE}: its header tells of the shape {shape} of {dtype}, but {following} bytes follow."
+            f" {_AGAIN}"
+        )
+    return found
+
+
+_AGAIN = "Save the array again with numpy.save or numpy.savez."
+
+
+def _members(raw: bytes) -> tuple[dict[str, _Stored], dict[str, DataError]]:
+    """Arrays of an archive, and what is wrong with the others."""
+    stored, broken = {}, {}
+    try:
+        archive = ZipFile(io.BytesIO(raw))
+    except Exception as error:  # of a damaged archive zipfile may raise anything
+        raise DataError(f"{_UNREADABLE}: the archive is damaged ({error}). {_AGAIN}") from None
+    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    if len(members) < len(archive.infolist()):
+        check_unique(info.filename.removesuffix(".npy") for info in archive.infolist())
+    for name, info in members.items():
         try:
-            arrays[name] = archive[name]
-        except ValueError:
-            arrays[name] = np.empty(0)
-    return arrays
+            _check_packing(info)
+            stored[name] = _stored(lambda info=info: archive.open(info), info.file_size)  # type: ignore[misc]
+        except DataError as error:
+            broken[name] = error
+    return stored, broken
 
 
-def _main(arrays: dict[str, np.ndarray[Any, Any]]) -> str:
-    if "X" in arrays:
-        return "X"
-    flat = [name for name, array in arrays.items() if array.ndim == 2]
-    if len(flat) == 1 or "" in arrays:
-        return next(iter(flat), "")
-    there = listed(f"{name} {array.shape}" for name, array in arrays.items())
+def _check_packing(info: ZipInfo) -> None:
+    """Refuse packings that NumPy never writes: zipfile unpacks them without a bound, for a header alone."""
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise DataError(
+            f"{_UNREADABLE}: '{info.filename}' is packed in a way that NumPy does not use. {_AGAIN}"
+        )
+
+
+def _main(stored: dict[str, _Stored], broken: dict[str, DataError]) -> str:
+    """Name of the array that holds the rows."""
+    if "X" in stored or "" in stored:
+        return "X" if "X" in stored else ""
+    flat = [name for name, array in stored.items() if len(array.shape) == 2]
+    if len(flat) == 1 and "X" not in broken:
+        return flat[0]
+    for error in broken.values():
+        raise error
+    there = listed(f"{name} {array.shape}" for name, array in stored.items())
     raise DataError(
         f"Wanted is one 2-D array or one named X; the file holds {len(flat)} 2-D arrays ({there})."
         " Save the array of rows as X."
     )
 
 
-def _with_ids(frame: nw.DataFrame[Any], name: str, ids: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:
+# ---------------------------------------------------------------- contents
+def _unpacked(stored: _Stored) -> np.ndarray[Any, Any]:
+    try:
+        with stored.open() as file:
+            file.seek(-stored.n_following, io.SEEK_END)
+            content = file.read(stored.n_bytes)
+    except MemoryError:
+        raise
+    except Exception as error:  # of a damaged archive zipfile may raise anything
+        raise DataError(f"{_UNREADABLE}: the archive is damaged ({error}). {_AGAIN}") from None
+    if len(content) < stored.n_bytes:
+        raise DataError(f"{_UNREADABLE}: the archive ends too soon. {_AGAIN}")
+    if stored.dtype.kind == "b":  # any byte but 0 is true
+        return np.frombuffer(content, np.uint8).reshape(stored.shape, order=stored.order) != 0  # type: ignore[call-overload, no-any-return]
+    return np.frombuffer(content, stored.dtype).reshape(stored.shape, order=stored.order)  # type: ignore[call-overload, no-any-return]
+
+
+def _with_ids(frame: nw.DataFrame[Any], name: str, stored: _Stored) -> nw.DataFrame[Any]:
     import narwhals as nw
     import polars as pl
 
-    if len(ids) != len(frame):
+    if stored.shape != (len(frame),):
         raise DataError(
-            f"The array '{name}' holds {len(ids)} ids for {len(frame)} rows; wanted is one for each."
+            f"The array '{name}' holds {stored.shape[0]} ids for {len(frame)} rows; wanted is one for each."
         )
-    column = nw.from_native(pl.Series(name, ids.tolist()), series_only=True)
-    return frame.with_columns(column)
+    if stored.dtype.kind not in "biufUSM":
+        raise DataError(f"The array '{name}' holds {stored.dtype}; ids are texts or numbers.")
+    ids = _unpacked(stored)
+    if ids.dtype.kind in "US":
+        column = pl.Series(name, _texts(name, ids), dtype=pl.String)
+    else:
+        column = pl.Series(name, ids.tolist())
+    return frame.with_columns(nw.from_native(column, series_only=True))
+
+
+def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str]:
+    """Ids as texts; one that is none is refused with its row."""
+    try:
+        texts = [text.decode() if isinstance(text, bytes) else text for text in ids.tolist()]
+    except ValueError as error:
+        raise DataError(
+            f"The array '{name}' holds bytes that are no text: {error}. Save other ids."
+        ) from None
+    refuse_half_characters(texts, f"array '{name}'")
+    return texts
+
+
+def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuse arrays that are no table of numbers."""
+    if len(shape) != 2:
+        raise DataError(
+            f"The array has shape {shape}; wanted is one row for each item: (n_rows, n_columns)."
+            + (" X.reshape(len(X), -1) lays each item out as a row." if len(shape) > 2 else "")
+        )
+    if dtype.kind not in "biuf":
+        raise DataError(f"The array holds {dtype}; wanted are numbers. Use a DataFrame for mixed columns.")
+    if shape[1] == 0:
+        raise DataError("The array has 0 feature(s): a minimum of 1 column is required.")
 
 
 def array_frame(X: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:
     """A 2-D array of numbers as a table with columns x0, x1, ..."""
     import narwhals as nw
 
-    if X.ndim != 2:
-        raise DataError(
-            f"The array has shape {X.shape}; wanted is one row for each item: (n_rows, n_columns)."
-            + (" X.reshape(len(X), -1) lays each item out as a row." if X.ndim > 2 else "")
-        )
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"The array holds {X.dtype}; wanted are numbers. Use a DataFrame for mixed columns.")
-    if X.shape[1] == 0:
-        raise DataError("The array has 0 feature(s): a minimum of 1 column is required.")
+    _check_table(X.shape, X.dtype)
     if X.dtype.kind == "f":
         X = X.astype(np.float32 if X.dtype.itemsize == 4 else np.float64, copy=False)
     named = {f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])}

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.data.names import check_unique
 from linkwise.data.words import counted
 from linkwise.errors import DataError
+from linkwise.limits import check_cells, check_columns
+from linkwise.text_files import check_unique, csv_records, decode, long_cells
 
 if TYPE_CHECKING:
     import polars as pl
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SNIFFED = 1_000_000  # characters looked at to find the delimiter
-_CHUNK = 20_000  # rows turned into columns at a time, to bound the memory that Python texts take
+_CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory that Python texts take
 
 
 def read_delimited(
@@ -47,39 +48,31 @@ def read_delimited(
     delimiter : str
     notes : list of str
     """
-    text = decoded(raw)
+    text = decode(raw)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     if not text.strip():
         raise DataError("The file is empty: wanted is a line of column names and a line for each row.")
     notes = []
     if delimiter is None:
-        delimiter = sniffed(text, tabs_first)
+        with long_cells():
+            delimiter = sniffed(text, tabs_first)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise DataError(f"The delimiter must be one character, such as ',' or ';', not {delimiter!r}.")
-    header, header_line = _header(text, delimiter)
+    with long_cells():
+        header, header_line = _header(text, delimiter)
+    check_columns(len(header))
     names, name_notes = _names(header)
     if len(names) > 1:
         notes.append(f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
     notes += name_notes
+    check_cells(raw.count(b"\n") - raw.endswith(b"\n"), len(names))
     if header_line == 1 and _is_plain(raw, delimiter, len(names)):
         return _plain_frame(raw, delimiter, names), delimiter, notes
-    frame, n_blank = _careful_frame(text, delimiter, names)
+    with long_cells():
+        frame, n_blank = _careful_frame(text, delimiter, names)
     if n_blank:
         notes.append(f"{counted(n_blank, 'empty line')} skipped.")
     return frame, delimiter, notes
-
-
-def decoded(raw: bytes) -> str:
-    """Decode UTF-8 with or without byte order mark, or say at which byte it is none."""
-    try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        written = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
-        raise DataError(
-            f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}."
-            " Save it as UTF-8 (a spreadsheet calls that CSV UTF-8), or, if it is"
-            f" {written}: iconv -f {written} -t UTF-8 OLD > NEW"
-        ) from error
 
 
 def sniffed(text: str, tabs_first: bool) -> str:
@@ -103,23 +96,8 @@ def sniffed(text: str, tabs_first: bool) -> str:
     return max(order, key=evenness)
 
 
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record with the line it begins in; empty lines are empty records."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
-    try:
-        for row in reader:
-            yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(
-            f"Line {line} cannot be read: {error}. A field in quotes must end in a quote, and quotes"
-            ' within it are doubled ("").'
-        ) from error
-
-
 def _header(text: str, delimiter: str) -> tuple[list[str], int]:
-    line, row = next((line, row) for line, row in _rows(text, delimiter) if row)
+    line, row = next((line, row) for line, row in csv_records(text, delimiter) if row)
     return row, line
 
 
@@ -175,7 +153,7 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
     blank = []
 
     def checked() -> Iterator[list[str | None]]:
-        for line, row in _rows(text, delimiter):
+        for line, row in csv_records(text, delimiter):
             if not row:
                 blank.append(line)
             elif len(row) != len(names):
@@ -190,7 +168,7 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
     next(records)
     schema = dict.fromkeys(names, pl.String)
     parts = [pl.DataFrame(schema=schema)]
-    while chunk := list(islice(records, _CHUNK)):
+    while chunk := list(islice(records, max(1, _CHUNK // len(names)))):
         parts.append(pl.DataFrame(dict(zip(names, zip(*chunk, strict=True), strict=True)), schema=schema))
     n_blank = len(blank) - _trailing(text, blank)
     return pl.concat(parts), n_blank

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise import limits
 from linkwise.data.curves import curves_of
 from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.roles import as_numbers, as_words, kind
+from linkwise.data.roles import Role, as_numbers, as_words, kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
 from linkwise.data.texts import encode_texts
 from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Scale = Literal["unit", "standard", "none"]
 Categories = Literal["columns", "codes"]
@@ -65,8 +69,11 @@ def encode(
     scale = scale or "unit"
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
-    numbers = {name: as_numbers(table.frame[name]) for name in table.features if _is_number(table, name)}
-    words = {name: as_words(table.frame[name]) for name in table.features if name not in numbers}
+    columns = {series.name: series for series in table.frame.iter_columns()}
+    columns = {name: columns[name] for name in table.features}
+    is_number = {n: table.roles[n] != "category" or kind(series) == "bool" for n, series in columns.items()}
+    numbers = {name: as_numbers(series) for name, series in columns.items() if is_number[name]}
+    words = {name: as_words(series) for name, series in columns.items() if not is_number[name]}
     _refuse_infinite(table, numbers)
     missing = _missing(table, numbers, words)
     if missing and impute is None:
@@ -75,13 +82,15 @@ def encode(
             " Impute or drop: --impute median puts medians and most frequent categories there,"
             ' --drop COLUMN leaves a column out (in Python: impute="median", drop=[...]).'
         )
+    if categories == "columns":
+        _check_size(table, words)
     blocks: list[tuple[list[Feature], NDArray[np.float64]]] = []
     filled = []
     for name in table.features:
         if name in words:
             fill, block = (_one_hot if categories == "columns" else _codes)(name, words[name])
         else:
-            fill, block = _scaled(name, table, numbers[name], scale)
+            fill, block = _scaled(columns[name], table.roles[name], numbers[name], scale)
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
@@ -100,10 +109,6 @@ def _of_kind(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
         raise ValueError(f"Texts have no scale, not {scale!r}: all are points of unit length.")
     (name,) = table.features
     return encode_texts(as_words(table.frame[name]), name)
-
-
-def _is_number(table: Table, name: str) -> bool:
-    return table.roles[name] != "category" or kind(table.frame[name]) == "bool"
 
 
 def _refuse_infinite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:
@@ -131,6 +136,19 @@ def _missing(
     return {name: count for name, count in counts.items() if count}
 
 
+def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
+    """Refuse a matrix that is too large once each category has a column."""
+    made = {name: len({word for word in column if word is not None}) for name, column in words.items()}
+    n_columns = len(table.features) - len(made) + sum(made.values())
+    if len(table) * n_columns > limits.MOST_CELLS:
+        widest = sorted(made, key=made.__getitem__, reverse=True)
+        raise DataError(
+            f"{counted(len(table), 'row')} would have {n_columns} columns, as each category becomes one:"
+            f" {listed(f'{made[name]} of {name!r}' for name in widest)}. At most {limits.MOST_CELLS} cells"
+            " can be clustered. Drop the columns that have most, or cluster a sample of the rows."
+        )
+
+
 def _filled(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
     """What stands in for a missing word, all words there are, and which of them each row has."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
@@ -152,14 +170,14 @@ def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature]
 
 
 def _scaled(
-    name: str, table: Table, values: NDArray[np.float64], scale: Scale
+    series: nw.Series[Any], role: Role, values: NDArray[np.float64], scale: Scale
 ) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
-    known, role, series = values[~np.isnan(values)], table.roles[name], table.frame[name]
+    name, known = series.name, values[~np.isnan(values)]
     if role == "category":  # true or false; the most frequent, false among equals
         fill = float(known.mean() > 0.5)
         feature = Feature(name, name, "true", role)
         return ("true" if fill else "false"), ([feature], np.where(np.isnan(values), fill, values)[:, None])
-    fill = float(np.median(known))
+    fill = _median(known)
     values = np.where(np.isnan(values), fill, values)
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
@@ -170,6 +188,12 @@ def _scaled(
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
         feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone)
     return shown(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore"):
+        median = float(np.median(values))
+    return median if np.isfinite(median) else 2 * float(np.median(values / 2))
 
 
 def _offset_and_scale(values: NDArray[np.float64], scale: Scale) -> tuple[float, float]:

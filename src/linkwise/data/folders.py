@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from linkwise.data.delimited import decoded
 from linkwise.data.encode import encode
 from linkwise.data.images import ENDINGS as IMAGES
 from linkwise.data.images import encode_files, file_items, need_pillow
@@ -16,6 +15,7 @@ from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table, from_frame
 from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
+from linkwise.text_files import decode, read_bytes
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -116,7 +116,7 @@ _ID = Column("file", "id", "the path of the file")
 def _texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
     def text(name: str) -> str:
         try:
-            return decoded((folder / name).read_bytes())
+            return decode(read_bytes(folder / name))
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.delimited import decoded
 from linkwise.errors import DataError
+from linkwise.limits import check_cells, check_columns, check_expansion
+from linkwise.text_files import check_unique, decode
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +21,7 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
     """
     import polars as pl
 
-    text = decoded(raw)
+    text = decode(raw)
     columns: dict[str, list[Any]] = {}
     n_rows = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -31,14 +32,19 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
             values += [None] * (n_rows - len(values))
             values.append(value)
         n_rows += 1
+        check_columns(len(columns))
     if not columns:
         raise DataError("The file is empty: wanted is one JSON object a line.")
+    check_cells(n_rows, len(columns))
+    check_expansion(8 * n_rows * len(columns), len(raw))
     return pl.DataFrame([_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
 
 
 def _object(line: str, number: int) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=_with_unique_keys)
+    except DataError as error:
+        raise DataError(f"Line {number}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"Line {number} is no JSON: {error}. Wanted is one object a line.") from error
     if "\\u" in line:
@@ -46,6 +52,13 @@ def _object(line: str, number: int) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DataError(f"Line {number} is a JSON {type(value).__name__}; wanted is one object a line.")
     return value
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        check_unique(name for name, _ in pairs)
+    return found
 
 
 def _refuse_half_characters(value: Any, number: int) -> None:

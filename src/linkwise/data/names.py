@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -33,8 +32,9 @@ def check_names(
 ) -> None:
     """Refuse names that are not there, and one column put to two uses."""
     single = [name for name in (id_column, text) if name is not None]
+    known = set(there)
     for name in (*single, *(columns or ()), *drop):
-        if name not in there:
+        if name not in known:
             raise DataError(unknown_column(name, there))
     uses: dict[str, set[str]] = {
         "the id": set() if id_column is None else {id_column},
@@ -45,10 +45,3 @@ def check_names(
     for one, other in combinations(uses, 2):
         for name in uses[one] & uses[other]:
             raise DataError(f"Column '{name}' is to be {one} and {other}: name it once.")
-
-
-def check_unique(names: Sequence[str], where: str = "") -> None:
-    """Refuse a table in which two columns have one name."""
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataError(f"Column names must differ; these come twice: {listed(twice)}.{where}")

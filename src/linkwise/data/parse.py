@@ -6,6 +6,7 @@ where everything else in its column is a number or a date, and is said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 MARKERS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".")
 _MOMENT = r"^\d{4}[-/]\d{2}[-/]\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _LEADING_ZERO = r"^[+-]?0\d+$"
+_MAY_BE_MORE = re.compile(r"[+-]?[\d.]|[+-]?(inf|nan)|true|false", re.IGNORECASE)  # a number, truth or date
+_AT_ONCE = 1000  # columns that polars works on together; each call has a cost of its own
 
 
 def parse_columns(
@@ -47,38 +50,70 @@ def parse_columns(
     import polars as pl
 
     notes: list[str] = []
-    parsed = []
-    for series in frame.get_columns():
-        if series.dtype == pl.String and series.name not in keep:
-            series, said = _parsed(series, numbers, comma_free)
+    parsed = {series.name: series for series in frame.get_columns()}
+    names = [n for n, series in parsed.items() if series.dtype == pl.String and n not in keep]
+    for start in range(0, len(names), _AT_ONCE):
+        some = frame.select(names[start : start + _AT_ONCE])
+        clean = _clean_numbers(some) if numbers else {}
+        parsed.update(clean)
+        others = some.select(name for name in some.columns if name not in clean)
+        text = others.select(_nothing_as_null(pl.all().str.strip_chars()))
+        marked = text.select(pl.all().str.to_lowercase().is_in(MARKERS).fill_null(False))
+        for series in others:
+            name = series.name
+            parsed[name], said = _parsed(series, text[name], marked[name], numbers, comma_free)
             notes += said
-        parsed.append(series)
-    return pl.DataFrame(parsed), notes
+    return pl.DataFrame(list(parsed.values())), notes
 
 
-def _parsed(series: pl.Series, numbers: bool, comma_free: bool) -> tuple[pl.Series, list[str]]:
+def _nothing_as_null(text: pl.Expr) -> pl.Expr:
     import polars as pl
 
-    if numbers and (clean := _as_numbers(series)) is not None and not clean.is_nan().any():
-        return clean, []  # by far the most frequent case, and the fastest
-    text = series.str.strip_chars()
-    text = pl.select(pl.when(text != "").then(text).alias(series.name)).to_series()
-    low = text.str.to_lowercase()
-    marked = low.is_in(MARKERS).fill_null(False)
-    plain = pl.select(pl.when(~marked).then(text).alias(series.name)).to_series()
+    return pl.when(text != "").then(text)
+
+
+def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
+    """The columns that are numbers as they stand: by far the most frequent case."""
+    import polars as pl
+
+    every = pl.all()
+    floats = text.select(every.cast(pl.Float64, strict=False))
+    empty = text.null_count().row(0)
+    lost = [now > before for now, before in zip(floats.null_count().row(0), empty, strict=True)]
+    coded = text.select(every.str.contains(_LEADING_ZERO).any()).row(0)
+    unknown = floats.select(every.is_nan().any()).row(0)
+    reasons = zip(text.columns, lost, coded, unknown, strict=True)
+    clean = [name for name, *against in reasons if not any(against)]
+    integers = text.select(pl.col(clean).cast(pl.Int64, strict=False)) if clean else pl.DataFrame()
+    return {
+        name: floats[name] if integers[name].null_count() > text[name].null_count() else integers[name]
+        for name in clean
+    }
+
+
+def _parsed(
+    series: pl.Series, text: pl.Series, marked: pl.Series, numbers: bool, comma_free: bool
+) -> tuple[pl.Series, list[str]]:
+    """One column: as it is written, without blanks around, and where it holds nothing but a marker."""
+    import polars as pl
+
+    plain = text if not marked.any() else pl.select(pl.when(~marked).then(text).alias(text.name)).to_series()
     if plain.null_count() == len(plain):
         # nothing but markers may be a category of its own; nothing at all is nothing
         return (series if text.null_count() < len(text) else text), []
+    first = str(plain[plain.is_not_null().arg_max() or 0])
     readers = (_as_numbers, _as_truth, _as_moments) if numbers else (_as_moments,)
-    for reader in readers:
-        found = reader(plain)
-        if found is not None:
-            return found, _marked_note(text, marked)
-    if numbers and (read := _as_written(plain, comma_free)) is not None:
+    if _MAY_BE_MORE.match(first):  # most words begin otherwise
+        for reader in readers:
+            found = reader(plain)
+            if found is not None:
+                return found, _marked_note(text, marked)
+    has_digits = any(mark.isdigit() for mark in first)
+    if numbers and has_digits and (read := _as_written(plain, comma_free)) is not None:
         found, note = read
         return found, [note, *_marked_note(text, marked)]
-    kept = pl.select(pl.when(text.is_not_null()).then(series).alias(series.name)).to_series()
-    if numbers and plain.str.contains(r"^[+-]?\d+$").all():
+    kept = series if text.null_count() == series.null_count() else series.set(text.is_null(), None)
+    if numbers and first[0] in "+-0123456789" and plain.str.contains(r"^[+-]?\d+$").all():
         return kept, [
             f"Column '{series.name}' is taken as text: its numbers begin with zeros, as codes do."
             " If they are quantities, write them without."

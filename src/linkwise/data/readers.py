@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
 from linkwise.data.words import listed
 from linkwise.errors import DataError
+from linkwise.limits import check_cells, check_columns, check_expansion, too_large_for_memory
+from linkwise.text_files import read_bytes, shortened
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -71,12 +74,12 @@ def read_table(
         )
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
-    raw = path.read_bytes()
-    if not raw:
-        raise DataError(f"'{path.name}' is an empty file; at least 2 rows are needed to compare.")
-    _need_polars()
     columns, drop = as_names(columns), as_names(drop) or ()
     try:
+        raw = read_bytes(path)
+        if not raw:
+            raise DataError("This is an empty file; at least 2 rows are needed to compare.")
+        _need_polars()
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
             frame, said = _typed(written, True, id_column, columns, drop, text, delimiter != ",")
@@ -98,6 +101,8 @@ def read_table(
             series=series,
             notes=notes,
         )
+    except MemoryError as error:
+        raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
 
@@ -133,6 +138,14 @@ def _parquet(raw: bytes) -> nw.DataFrame[Any]:
     import polars as pl
 
     try:
+        lazy = pl.scan_parquet(io.BytesIO(raw))
+        n_columns = len(lazy.collect_schema())
+        check_columns(n_columns)
+        n_rows = int(lazy.select(pl.len()).collect().item())
+        check_cells(n_rows, n_columns)
+        check_expansion(8 * n_rows * n_columns, len(raw))
         return nw.from_native(pl.read_parquet(raw), eager_only=True)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"This cannot be read as Parquet: {error}") from error
+    except (DataError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
+        raise DataError(f"This cannot be read as Parquet: {shortened(str(error), 300)}") from error

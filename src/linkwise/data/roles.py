@@ -42,7 +42,7 @@ _LABELS = re.compile(
     r"((true_|class_|cluster_)?(class|cluster|label|target)(e?s)?|y(_true)?|outcome|(ground_?)?truth"
     r"|(class|cluster|label)_id)"
 )
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
 _WRITTEN_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
 _AMOUNT = re.compile(

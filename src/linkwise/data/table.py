@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from linkwise.data.arrays import array_frame
+from linkwise.data.dates import refuse_far_dates
 from linkwise.data.ids import checked_ids, find_id
-from linkwise.data.names import as_names, check_names, check_unique
+from linkwise.data.names import as_names, check_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
 from linkwise.data.uses import as_curves, as_document
 from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
+from linkwise.limits import check_name_lengths
+from linkwise.text_files import check_unique, refuse_half_characters
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -65,7 +69,7 @@ class Table:
     def shown(self) -> tuple[str, ...]:
         """Columns that a person sees and the clustering does not use."""
         hidden = {*FEATURE_ROLES, "id"}
-        dropped = self.choices.get("drop", ())
+        dropped = set(self.choices.get("drop", ()))
         return tuple(c.name for c in self.columns if c.role not in hidden and c.name not in dropped)
 
     @property
@@ -74,7 +78,7 @@ class Table:
         roles = {column.role for column in self.columns}
         return "text" if "document" in roles else "series" if roles & {"sample", "curve"} else "record"
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, Role]:
         """Role of each column, by name."""
         return {column.name: column.role for column in self.columns}
@@ -96,11 +100,10 @@ class Table:
         """
         if not 0 <= row < len(self):
             raise IndexError(f"There is no row {row}; rows are 0 to {len(self) - 1}.")
-        # cell by cell, since pandas turns integers into floats where it makes one row of several columns
-        return {
-            name: shown(self.frame[name][row : row + 1].to_list()[0])
-            for name in ((*self.features, *self.shown) if names is None else names)
-        }
+        names = (*self.features, *self.shown) if names is None else names
+        # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
+        cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
+        return {name: shown(cells[name][0]) for name in names}
 
 
 def from_frame(
@@ -175,11 +178,13 @@ def understand(
 ) -> Table:
     """`from_frame` for what a reader brought, with the reader's own notes first."""
     columns, drop = as_names(columns), as_names(drop) or ()
+    check_name_lengths(frame.columns)
     check_names(frame.columns, id_column, columns, drop, text)
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) < 2:
         raise DataError(f"The table has {counted(len(frame), 'row')}; at least 2 are needed to compare.")
+    refuse_far_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
     found: tuple[Column, ...]
@@ -204,7 +209,11 @@ def _as_records(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> tuple[tuple[Column, ...], list[str]]:
     """What each column is where rows are compared by all that can be compared, and what is said of it."""
-    found = tuple(_column(frame, name, id_column, columns, drop) for name in frame.columns)
+    names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
+    found = tuple(
+        _column(series, name, names, id_column, named, dropped)
+        for series, name in zip(frame.iter_columns(), names, strict=True)
+    )
     hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
@@ -216,18 +225,18 @@ def _as_records(
 
 
 def _column(
-    frame: nw.DataFrame[Any],
+    series: nw.Series[Any],
     name: str,
+    names: list[str],
     id_column: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
+    named: set[str] | None,
+    dropped: set[str],
 ) -> Column:
     if name == id_column:
         return Column(name, "id", "unique and complete")
-    if name in drop:
+    if name in dropped:
         return Column(name, "left out", "dropped")
-    named = None if columns is None else name in columns
-    return column_of(frame[name], name, list(frame.columns), named)
+    return column_of(series, name, names, None if named is None else name in named)
 
 
 def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
@@ -283,6 +292,7 @@ def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError("from_frame takes a DataFrame that is in memory; call .collect() first.")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
+    refuse_half_characters(names, "the names of columns")
     if hasattr(frame, "set_axis"):  # pandas takes anything for a name
         frame = frame.set_axis(names, axis=1)
     try:
@@ -300,12 +310,16 @@ def _settled(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
     import narwhals as nw
 
-    for name in table.columns:
-        if table[name].dtype != nw.Object or not hasattr(table[name].to_native(), "convert_dtypes"):
+    settled = []
+    for series in table.iter_columns():
+        native = series.to_native()
+        if series.dtype not in (nw.Object, nw.String) or not hasattr(native, "convert_dtypes"):
             continue
-        native = table[name].to_native()
+        texts = [value if isinstance(value, str) else None for value in series.to_list()]
+        refuse_half_characters(texts, f"column '{series.name}'")
+        if series.dtype == nw.String:
+            continue
         if all(isinstance(value, datetime.date) for value in native.dropna()):
             native = nw.get_native_namespace(table).to_datetime(native)
-        settled = nw.from_native(native.convert_dtypes(), series_only=True)
-        table = table.with_columns(settled.alias(name))
-    return table
+        settled.append(nw.from_native(native.convert_dtypes(), series_only=True).alias(series.name))
+    return table.with_columns(*settled) if settled else table

@@ -8,12 +8,14 @@ import numbers
 from collections.abc import Iterable
 from typing import Any
 
+from linkwise.text_files import shortened
+
 MISSING = "—"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
     """Join names by commas; after `most` of them only count the rest."""
-    texts = [str(name) for name in names]
+    texts = [shortened(str(name), 200) for name in names]
     rest = len(texts) - most
     return ", ".join(texts) if rest <= 0 else f"{', '.join(texts[:most])} and {rest} more"
 

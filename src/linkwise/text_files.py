@@ -1,0 +1,135 @@
+"""Files as people hand them over: regular files alone, UTF-8, and the records of CSV with their lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+
+from linkwise.errors import DataError
+from linkwise.limits import MOST_CHARACTERS, too_large_for_memory
+
+_CSV_LIMIT = RLock()  # the csv module has one limit for all threads
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read a regular file; a pipe or a device might never end, or never begin.
+
+    Raises
+    ------
+    DataError
+        The path leads to a pipe, a socket or a device, or the file does not fit into memory.
+    OSError
+        There is no such file, or it cannot be read.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+        raise DataError(
+            f"This is a {kind}, and only regular files are read. Write what it gives into a file, and name"
+            " that file."
+        )
+    try:
+        return Path(path).read_bytes()
+    except MemoryError:
+        raise too_large_for_memory() from None
+
+
+def decode(raw: bytes) -> str:
+    """Decode UTF-8 with or without byte order mark, or say at which byte it is none."""
+    try:
+        return raw.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        written = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
+        raise DataError(
+            f"The file is not UTF-8: byte {error.start} (counted from 0) is 0x{raw[error.start]:02x}."
+            " Save it as UTF-8 (a spreadsheet calls that CSV UTF-8), or, if it is"
+            f" {written}: iconv -f {written} -t UTF-8 OLD > NEW"
+        ) from error
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let the csv module read cells of `MOST_CHARACTERS`; meanwhile other threads wait here."""
+    with _CSV_LIMIT:
+        before = csv.field_size_limit(MOST_CHARACTERS)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+def csv_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Every record with the line it begins in; empty lines are empty records. Read within `long_cells`."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "field larger than field limit" in str(error):
+            raise DataError(
+                f"Line {line} has a cell of more than {csv.field_size_limit()} characters. If it is no such"
+                " text, a quote before it is not closed; else cut the text."
+            ) from None
+        raise DataError(
+            f"Line {line} cannot be read: {error}. A field in quotes must end in a quote, and quotes"
+            ' within it are doubled ("").'
+        ) from error
+
+
+def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
+    """The records of a CSV file that is written for linkwise, such as pairs; names of columns differ.
+
+    Raises
+    ------
+    DataError
+    OSError
+    """
+    text = decode(read_bytes(path))
+    with long_cells():
+        records = list(csv_records(text, delimiter_of(text)))
+    if records:
+        check_unique([name.strip() for name in records[0][1]])
+    return records
+
+
+def delimiter_of(text: str) -> str:
+    """A comma, or what spreadsheets of other countries write between the names of the columns."""
+    names = text.split("\n", 1)[0]
+    return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
+
+
+def check_unique(names: Iterable[str], where: str = "") -> None:
+    """Refuse a table in which two columns have one name."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        rest = f" and {len(twice) - 8} more" if len(twice) > 8 else ""
+        some = ", ".join(map(shortened, twice[:8]))
+        raise DataError(f"Column names must differ; these come twice: {some}{rest}.{where}")
+
+
+def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
+    """Refuse texts that UTF-8 cannot write: they hold one half of a character of UTF-16."""
+    for row, text in enumerate(texts):
+        if text is not None and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise DataError(
+                    f"Row {row} (counted from 0) of {where} is {shortened(text)!a}, which holds half a"
+                    " character, so that no file can hold it. Replace it:"
+                    " text.encode(errors='replace').decode()."
+                ) from None
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """A text for a message, cut where it is long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
