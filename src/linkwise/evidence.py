@@ -17,7 +17,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.closure import Pairs, chain_in_words, shortest_chain, shortest_chain_apart
+from linkwise.closure import (
+    Pairs,
+    chain_in_words,
+    shortest_chain,
+    shortest_chain_apart,
+    shortest_contradiction,
+)
 from linkwise.constraints import Constraints
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError
 from linkwise.pairs import row_count
@@ -183,8 +189,7 @@ class Evidence:
                 "build them with n_rows=len(X)"
             )
         if len(constraints.conflicts):
-            i, j = (int(row) for row in constraints.conflicts[0])
-            chain = shortest_chain(self.n_rows, constraints.must_link, i, j)
+            chain = shortest_contradiction(self.n_rows, constraints.must_link, constraints.conflicts)
             raise InfeasibleConstraintsError(
                 f"the constraints contradict each other: {chain_in_words(chain)}; remove one of them", chain
             )
