@@ -16,22 +16,45 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs
-from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError
+from linkwise.errors import ConstraintError, ConstraintWarning, InfeasibleConstraintsError, short_repr
 
 Kind = Literal["must-link", "cannot-link"]
 KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
+MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
+
+UNORDERED = (str, bytes, set, frozenset)  # no pair of rows, whatever two things they hold
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number by its type, and no truth value."""
+    if isinstance(value, np.ndarray):
+        return value.shape == () and value.dtype.kind in "iu"
+    return isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.bool_))
+
+
 def row_count(n_rows: object) -> int:
-    """`n_rows` as an int, 0 or more."""
+    """`n_rows` as an int, from 0 to `MOST_ROWS`."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
-        raise TypeError(f"n_rows={n_rows!r} ({type(n_rows).__name__}); give the number of rows, an integer")
-    if n_rows < 0:
-        raise ConstraintError(f"n_rows={n_rows}; give the number of rows, 0 or more")
+        raise TypeError(
+            f"n_rows={short_repr(n_rows)} ({type(n_rows).__name__}); give the number of rows, an integer"
+        )
+    if not 0 <= n_rows <= MOST_ROWS:
+        raise ConstraintError(
+            f"n_rows={short_repr(int(n_rows))}; give the number of rows, 0 or more, at most {MOST_ROWS}"
+        )
     return int(n_rows)
+
+
+def checked_row(row: object, n_rows: int) -> int:
+    """The position of one row as an int."""
+    if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
+        raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
+    if not 0 <= row < n_rows:
+        raise ConstraintError(f"row {short_repr(int(row))}; the rows are 0 to {n_rows - 1}")
+    return int(row)
 
 
 def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
@@ -52,16 +75,22 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     if given is None:
         raise TypeError(f"the {kind}s are None; give pairs of row positions, or () for none")
     if not hasattr(given, "__array__"):
+        if not isinstance(given, Iterable):
+            raise TypeError(f"the {kind}s are {short_repr(given)}; give pairs of row positions")
         given = list(given)
         for at, pair in enumerate(given):
-            try:
-                first, second = pair
-            except (TypeError, ValueError):
-                raise ConstraintError(f"{kind} {at} is {pair!r}; give pairs of two row positions") from None
-            for value in (first, second):
-                if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
+            ends = list(pair) if isinstance(pair, Iterable) and not isinstance(pair, UNORDERED) else []
+            if len(ends) != 2:
+                raise ConstraintError(f"{kind} {at} is {short_repr(pair)}; give pairs of two row positions")
+            for value in ends:
+                if not is_integer(value):
                     raise TypeError(
-                        f"{kind} {at} holds {value!r} ({type(value).__name__}); row positions are integers"
+                        f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); "
+                        "row positions are integers"
+                    )
+                if not abs(int(value)) <= MOST_ROWS:  # NumPy would make fractions of it, or objects
+                    raise ConstraintError(
+                        f"{kind} {at} names row {short_repr(int(value))}, more than any data have"
                     )
     pairs = np.asarray(given)
     if pairs.size == 0:
@@ -81,7 +110,12 @@ def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray
     """One positive, finite weight a pair; 1 where none is given."""
     if given is None:
         return np.ones(n_pairs)
-    weights = np.array(given, dtype=np.float64)
+    try:
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ConstraintError(
+            f"{name} is {short_repr(given)}; give one weight a pair, finite and above 0"
+        ) from None
     if weights.shape != (n_pairs,):
         raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
@@ -125,6 +159,13 @@ def distinct(
 
 
 # ---------------------------------------------------------------- labels and files
+def checked_ids(ids: object) -> list[str]:
+    """The id of every row as text."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+        raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
+    return [str(name) for name in ids]
+
+
 def class_codes(y: ArrayLike) -> NDArray[np.int64]:
     """Classes as 0 .. k-1, unknown ones as -1."""
     values = np.asarray(y)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import linkwise as lw
-from laws.asking import partition
+from laws.asking import nobody_is_asked, partition
 from linkwise import kernels
 from linkwise.active import kernel_views, kin_cells, kin_model, kin_outlook
 from linkwise.evidence import Evidence
@@ -208,6 +208,7 @@ def test_undo_and_another_client_ask_the_same(tmp_path):
             assert answers(other, 10) == before[50:]
 
 
+@nobody_is_asked
 # ---------------------------------------------------------------- the estimator
 def test_it_finds_classes_that_k_means_does_not():
     """Two moons: chains of neighbours."""
@@ -250,6 +251,7 @@ def test_how_sure_clusters_are_is_about_right():
     np.testing.assert_array_equal(model.proba_, sure)
 
 
+@nobody_is_asked
 def test_how_sure_clusters_are_where_nobody_was_asked(monkeypatch):
     X, y = real(load_wine)
     assert (lw.KIN(random_state=0).fit(X).proba_ == 0).all()
