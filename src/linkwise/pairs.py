@@ -23,7 +23,6 @@ KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
 MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
 
-UNORDERED = (str, bytes, set, frozenset)  # no pair of rows, whatever two things they hold
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -33,6 +32,14 @@ def is_integer(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return value.shape == () and value.dtype.kind in "iu"
     return isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.bool_))
+
+
+def is_sequence(value: object) -> bool:
+    """Whether a value holds others in an order, and is no text."""
+    if isinstance(value, (list, tuple)):
+        return True
+    plain = isinstance(value, (str, bytes, set, frozenset)) or not isinstance(value, Iterable)
+    return not plain and getattr(value, "ndim", 1) == 1
 
 
 def row_count(n_rows: object) -> int:
@@ -79,19 +86,7 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
             raise TypeError(f"the {kind}s are {short_repr(given)}; give pairs of row positions")
         given = list(given)
         for at, pair in enumerate(given):
-            ends = list(pair) if isinstance(pair, Iterable) and not isinstance(pair, UNORDERED) else []
-            if len(ends) != 2:
-                raise ConstraintError(f"{kind} {at} is {short_repr(pair)}; give pairs of two row positions")
-            for value in ends:
-                if not is_integer(value):
-                    raise TypeError(
-                        f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); "
-                        "row positions are integers"
-                    )
-                if not abs(int(value)) <= MOST_ROWS:  # NumPy would make fractions of it, or objects
-                    raise ConstraintError(
-                        f"{kind} {at} names row {short_repr(int(value))}, more than any data have"
-                    )
+            _check_pair(pair, at, kind)
     pairs = np.asarray(given)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -104,6 +99,20 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     if pairs.dtype.kind not in "iu":
         raise TypeError(f"{kind} 0 holds {pairs.dtype} values; row positions are integers")
     return pairs.astype(np.int64)
+
+
+def _check_pair(pair: Any, at: int, kind: Kind) -> None:
+    """Raise what makes an entry of a list no pair of rows."""
+    ends = list(pair) if is_sequence(pair) else []
+    if len(ends) != 2:
+        raise ConstraintError(f"{kind} {at} is {short_repr(pair)}; give pairs of two row positions")
+    for value in ends:
+        if type(value) is not int and not is_integer(value):
+            raise TypeError(
+                f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); row positions are integers"
+            )
+        if not -MOST_ROWS <= value <= MOST_ROWS:  # NumPy would make fractions of it, or objects
+            raise ConstraintError(f"{kind} {at} names row {short_repr(int(value))}, more than any data have")
 
 
 def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
@@ -159,9 +168,9 @@ def distinct(
 
 
 # ---------------------------------------------------------------- labels and files
-def checked_ids(ids: object) -> list[str]:
+def checked_ids(ids: Any) -> list[str]:
     """The id of every row as text."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+    if not is_sequence(ids):
         raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
     return [str(name) for name in ids]
 

@@ -18,6 +18,7 @@ from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
 from linkwise.errors import short_repr
 from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.pairs import is_sequence
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import Clause, clauses_of
 from linkwise.reasons.rules import ClusterRules, Name, Rule, as_dict, rules_of
@@ -294,8 +295,7 @@ def _described_by(
     if isinstance(X, Encoded):
         return rows, X.features, X.notes
     names = list(X.columns) if named else feature_names
-    is_one = isinstance(names, (str, bytes)) or not isinstance(names, Iterable | None)
-    if is_one or getattr(names, "ndim", 1) == 0:
+    if names is not None and not is_sequence(names):
         raise TypeError(f"feature_names is {short_repr(names)}; give the name of every column of X")
     names = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
     if len(names) != rows.shape[1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.learner import Learner
-from linkwise.pairs import positions_of
+from linkwise.pairs import is_sequence, positions_of
 from linkwise.session import registry
 from linkwise.session.tables import MOST_JSON, MOST_PARTS
 
@@ -95,7 +95,7 @@ def checked_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     """One id a row, as text, all different."""
     if ids is None:
         return None
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1:
+    if not is_sequence(ids):
         raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
     missing = [row for row, i in enumerate(ids) if i is None or i != i]
     if missing:
