@@ -113,6 +113,7 @@ REFUSED = [
     ({"must_link": [(0, 1)], "must_link_weight": [1, 2]}, lw.ConstraintError, "for 1 pairs; give one weight"),
     ({"must_link": [(0, 1)], "must_link_weight": [0]}, lw.ConstraintError, r"must_link_weight\[0\] is 0\.0"),
     ({"cannot_link": [(0, 1)], "cannot_link_weight": [np.nan]}, lw.ConstraintError, r"_weight\[0\] is nan"),
+    ({"must_link": [(0, 1)], "must_link_weight": [1e301]}, lw.ConstraintError, r"is 1e\+301; .* at most 1e"),
     ({"on_conflict": "ignore"}, ValueError, "on_conflict='ignore'; give 'raise' or 'keep'"),
 ]
 

@@ -60,8 +60,12 @@ def checked_rows(
         is_text = "could not convert string to float" in str(error)
         if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
             raise
-        kind = DataError if is_text else TypeError
-        raise kind(_without_numbers(X)) from None
+        wrong = f"{_without_numbers(X)}; encode it as numbers, for example by linkwise.data.encode"
+        if is_text:
+            raise DataError(wrong) from None
+        raise TypeError(
+            f"{wrong}. The argument must be a table of numbers, or of strings that are numbers"
+        ) from None
     if issparse(rows):
         rows = _canonical(rows)
     _check_finite(rows)
@@ -121,17 +125,14 @@ def _without_numbers(X: Any) -> str:
     table = isinstance(X, Iterable) and not isinstance(X, (str, bytes, Constraints))
     values = np.asarray(X, dtype=object) if table else np.empty(0)
     if values.ndim != 2:
-        return f"X is {short_repr(X)}, not a table; give rows of numbers, all of the same length"
+        return f"X is {short_repr(X)}, not a table with rows of the same length"
     names = getattr(X, "columns", range(values.shape[1]))
     for name, column in zip(names, values.T, strict=True):
         for value in column:
             try:
                 float(value)
             except (TypeError, ValueError):
-                return (
-                    f"column {name!r} of X holds {short_repr(value)}; "
-                    "encode it as numbers, for example by linkwise.data.encode"
-                )
+                return f"column {name!r} of X holds {short_repr(value)}"
     return "X holds values that are no numbers"
 
 

@@ -23,6 +23,8 @@ KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
 MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
 
+HEAVIEST = 1e300  # weight; sums of more would overflow
+
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -116,20 +118,20 @@ def _check_pair(pair: Any, at: int, kind: Kind) -> None:
 
 
 def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
-    """One positive, finite weight a pair; 1 where none is given."""
+    """One weight a pair, above 0 and at most `HEAVIEST`; 1 where none is given."""
     if given is None:
         return np.ones(n_pairs)
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ConstraintError(
-            f"{name} is {short_repr(given)}; give one weight a pair, finite and above 0"
-        ) from None
+        raise ConstraintError(f"{name} is {short_repr(given)}; give one weight a pair, above 0") from None
     if weights.shape != (n_pairs,):
         raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= HEAVIEST)))
     if len(wrong):
-        raise ConstraintError(f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are finite and above 0")
+        raise ConstraintError(
+            f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are above 0, at most {HEAVIEST:g}"
+        )
     return weights
 
 
