@@ -420,3 +420,17 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     assert set(range(55, 60)) <= set(learned.known.items.tolist())
     assert learned.alike().shape == (30, 30)
     assert len(kin_model.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+def test_how_far_the_likeliest_neighbourhood_is_ahead_of_the_next_of_any_number(k):
+    home = np.random.default_rng(k).random((7, k))
+    ordered = np.sort(np.pad(home, ((0, 0), (2, 0))), axis=1)
+    np.testing.assert_array_equal(kin_cells.margins(home), ordered[:, -1] - ordered[:, -2])
+
+
+def test_many_rows_that_all_belong_together():
+    X = np.random.default_rng(0).normal(size=(2600, 5))
+    model = lw.KIN(random_state=0).fit(X, oracle=lambda i, j: True, budget=12)
+    assert model.n_questions_ == 12
+    assert model.violations_ == 0
