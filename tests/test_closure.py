@@ -3,8 +3,11 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 from linkwise.closure import (
     chain_in_words,
@@ -78,6 +81,46 @@ def test_a_contradiction_is_the_shortest_of_all(problem):
     lengths = [steps(n, must.tolist(), i)[j] for i, j in cannot.tolist()]
     shortest = min(lengths, default=np.inf)
     assert found == () if shortest == np.inf else len(found) == shortest + 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_contradiction_is_the_shortest_of_hundreds(seed):
+    rng = np.random.default_rng(seed)
+    n, at = 300, np.arange(1, 300)
+    before = at - 1 if seed % 2 else rng.integers(0, at)  # a chain, or a random tree
+    more = rng.integers(0, n, (rng.integers(0, 200), 2))
+    must = np.vstack([np.column_stack([before, at]), more[more[:, 0] != more[:, 1]]])
+    apart = shortest_path(csr_array((np.ones(len(must)), must.T), (n, n)), directed=False, unweighted=True)
+    cannot = rng.integers(0, n, (1000, 2))
+    cannot = cannot[apart[tuple(cannot.T)] > rng.integers(0, 4)]
+    found = shortest_contradiction(n, must, cannot)
+    assert len(found) == apart[tuple(cannot.T)].min() + 1
+    assert apart[found[0], found[-1]] == len(found) - 1
+
+
+def test_the_shortest_of_many_contradictions_may_come_last():
+    chain = as_pairs([(row, row + 1) for row in range(299)])
+    far = [(row, row + 150) for row in range(149)]
+    assert shortest_contradiction(300, chain, as_pairs([*far, (298, 299)])) == (298, 299)
+
+
+@pytest.mark.parametrize("shape", ["chain", "star", "two stars", "random"])
+def test_many_contradictions_in_many_rows_are_compared(shape):
+    """All of 20 000 cannot-links; a search from each through all rows would take hours."""
+    rng, n = np.random.default_rng(0), 100_000
+    at = np.arange(1, n)
+    before = {
+        "chain": at - 1,
+        "star": np.zeros(n - 1, dtype=np.int64),
+        "two stars": np.where(at < 2, 0, at % 2),
+        "random": rng.integers(0, at),
+    }[shape]
+    must = np.column_stack([before, at])
+    cannot = rng.integers(2, n, (20_000, 2))
+    cannot = cannot[cannot[:, 0] != cannot[:, 1]]
+    found = shortest_contradiction(n, must, cannot)
+    assert len(found) >= 3 if "star" in shape else len(found) >= 2
+    assert {*found[:: len(found) - 1]} in [set(pair) for pair in cannot.tolist()]
 
 
 def test_chains_in_words():

@@ -113,8 +113,33 @@ REFUSED = [
     ({"must_link": [(0, 1)], "must_link_weight": [1, 2]}, lw.ConstraintError, "for 1 pairs; give one weight"),
     ({"must_link": [(0, 1)], "must_link_weight": [0]}, lw.ConstraintError, r"must_link_weight\[0\] is 0\.0"),
     ({"cannot_link": [(0, 1)], "cannot_link_weight": [np.nan]}, lw.ConstraintError, r"_weight\[0\] is nan"),
+    ({"must_link": [(0, 1)], "must_link_weight": [1e301]}, lw.ConstraintError, r"is 1e\+301; .* at most 1e"),
     ({"on_conflict": "ignore"}, ValueError, "on_conflict='ignore'; give 'raise' or 'keep'"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "words"),
+    [
+        (True, TypeError, r"row True \(bool\); row positions are integers"),
+        ("a", TypeError, r"row 'a' \(str\); row positions are integers"),
+        (1.0, TypeError, r"row 1\.0 \(float\)"),
+        (5, lw.ConstraintError, "row 5; the rows are 0 to 4"),
+        (-1, lw.ConstraintError, "row -1; the rows are 0 to 4"),
+    ],
+)
+def test_no_such_row(row, kind, words):
+    for pair in ((row, 0), (0, row)):
+        with pytest.raises(kind, match=words):
+            Constraints(5).relation(*pair)
+
+
+@pytest.mark.parametrize("n", [2**31, 2**63, 10**30])
+def test_more_rows_than_can_be_numbered(n):
+    with pytest.raises(lw.ConstraintError, match=rf"n_rows={n}; give .* at most 2147483647"):
+        Constraints(n)
+    with pytest.raises(lw.ConstraintError, match=f"must-link 0 names row {n}, more than any data have"):
+        Constraints(5, [(n, -1)])
 
 
 @pytest.mark.parametrize(("options", "kind", "words"), REFUSED)

@@ -45,7 +45,7 @@ def measure(n: int) -> dict[str, float]:
     from linkwise import KIN, Evidence, TruthOracle
     from linkwise.learner import Run
 
-    KIN(random_state=0).fit([[0.0], [1.0], [5.0]])  # what is loaded once
+    KIN(random_state=0).fit([[0.0], [1.0], [5.0]], oracle=TruthOracle([0, 0, 1]))  # what is loaded once
     X, y = make_blobs(n, 10, centers=20, cluster_std=2.0, random_state=0)
     truth, learner = TruthOracle(y), KIN(random_state=0)
     before = process_time()

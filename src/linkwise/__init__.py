@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ConstraintWarning,
         DataError,
         InfeasibleConstraintsError,
+        NothingAskedWarning,
         SessionError,
         StaleAnswerError,
     )
@@ -96,6 +97,7 @@ _HOME = {
     "constraint_score": "constraints",
     "ConstraintError": "errors",
     "ConstraintWarning": "errors",
+    "NothingAskedWarning": "errors",
     "DataError": "errors",
     "InfeasibleConstraintsError": "errors",
     "SessionError": "errors",
@@ -184,6 +186,7 @@ __all__ = [  # noqa: RUF022  # in the order in which people meet them
     "s_dbw_score",
     "ConstraintError",
     "ConstraintWarning",
+    "NothingAskedWarning",
     "DataError",
     "InfeasibleConstraintsError",
     "SessionError",

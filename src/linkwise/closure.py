@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra
 
 Pairs = NDArray[np.int64]
 
@@ -56,12 +56,44 @@ def shortest_chain_apart(
 
 
 def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> tuple[int, ...]:
-    """Shortest chain of must-links that joins the ends of one of the given cannot-links.
+    """Shortest chain of must-links that joins the ends of one of the given cannot-links; empty if none does.
 
-    Only the first hundred cannot-links are compared: one short reason is enough.
+    Each cannot-link has a least possible length, from the distances of its ends to a third row. The search
+    begins with the smallest of these, and leaves a cannot-link as soon as its chain cannot be the shortest.
     """
-    chains = [shortest_chain(n_rows, must_link, int(i), int(j)) for i, j in cannot_link[:100]]
-    return min((c for c in chains if c), key=len, default=())
+    component = components(n_rows, must_link)
+    joined = cannot_link[component[cannot_link[:, 0]] == component[cannot_link[:, 1]]]
+    if len(joined) == 0:
+        return ()
+    best = joined[0]
+    if len(joined) > 1:
+        graph = _graph(n_rows, np.vstack([must_link, must_link[:, ::-1]]))
+        first_rows = np.unique(component, return_index=True)[1]
+        depth = dijkstra(graph, indices=first_rows, unweighted=True, min_only=True)[joined]
+        least = np.abs(depth[:, 0] - depth[:, 1])
+        length = np.inf
+        for at in np.argsort(least, kind="stable").tolist():
+            if least[at] >= length:
+                break
+            found = _steps_between(graph, *joined[at].tolist(), fewer_than=length)
+            if found < length:
+                length, best = found, joined[at]
+    return shortest_chain(n_rows, must_link, *best.tolist())
+
+
+def _steps_between(graph: csr_array, first: int, second: int, *, fewer_than: float) -> float:
+    """Length of the shortest path, searched for from both ends; `fewer_than` where it is no shorter."""
+    reached, edges, steps = [{first}, {second}], [{first}, {second}], 0
+    while steps + 1 < fewer_than:
+        degrees = [sum(int(graph.indptr[row + 1] - graph.indptr[row]) for row in edge) for edge in edges]
+        side = int(degrees[1] < degrees[0])
+        next_to = (graph.indices[graph.indptr[row] : graph.indptr[row + 1]].tolist() for row in edges[side])
+        edges[side] = set().union(*next_to) - reached[side]
+        reached[side] |= edges[side]
+        steps += 1
+        if not edges[side].isdisjoint(reached[1 - side]):
+            return steps
+    return fewer_than
 
 
 def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> str:

@@ -12,10 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs, chain_in_words, components, shortest_contradiction
-from linkwise.errors import ConstraintError, ConstraintWarning, DataError, InfeasibleConstraintsError
+from linkwise.errors import (
+    ConstraintError,
+    ConstraintWarning,
+    DataError,
+    InfeasibleConstraintsError,
+    short_repr,
+)
 from linkwise.pairs import (
     Kind,
+    checked_ids,
     checked_pairs,
+    checked_row,
     checked_weights,
     class_codes,
     distinct,
@@ -105,8 +113,8 @@ class Constraints:
         on_conflict: OnConflict = "raise",
     ) -> None:
         n = row_count(n_rows)
-        if on_conflict not in ("raise", "keep"):
-            raise ValueError(f"on_conflict={on_conflict!r}; give 'raise' or 'keep'")
+        if not (isinstance(on_conflict, str) and on_conflict in ("raise", "keep")):
+            raise ValueError(f"on_conflict={short_repr(on_conflict)}; give 'raise' or 'keep'")
         must, must_at = checked_pairs(must_link, n, "must-link")
         cannot, cannot_at = checked_pairs(cannot_link, n, "cannot-link")
         must_w = checked_weights(must_link_weight, must_at, "must_link_weight")
@@ -152,6 +160,9 @@ class Constraints:
     def __len__(self) -> int:
         return self.n_rows
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Constraints are no array of numbers; their pairs are in must_link and cannot_link")
+
     def __getitem__(self, rows: Any) -> Constraints:
         """Return all that the constraints say of `rows`, renumbered by their order.
 
@@ -171,10 +182,8 @@ class Constraints:
 
     def relation(self, first: int, second: int) -> Kind | None:
         """What is given or follows for a pair: ``"must-link"``, ``"cannot-link"`` or None."""
-        for row in (first, second):
-            if not 0 <= row < self.n_rows:
-                raise ConstraintError(f"row {row}; the rows are 0 to {self.n_rows - 1}")
-        a, b = sorted((int(self.component[first]), int(self.component[second])))
+        rows = [checked_row(row, self.n_rows) for row in (first, second)]
+        a, b = sorted(self.component[rows].tolist())
         if a == b:
             return "must-link"
         at = np.searchsorted(self.component_cannot_link[:, 0], a)
@@ -238,9 +247,9 @@ class Constraints:
         codes = class_codes(y)
         known = np.flatnonzero(codes >= 0)
         total = len(known) * (len(known) - 1) // 2
-        if not 0 <= n <= total:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= total:
             raise ValueError(
-                f"n={n} pairs of {len(known)} labelled rows; there are {total} pairs to draw from"
+                f"n={short_repr(n)} pairs of {len(known)} labelled rows; there are {total} pairs to draw from"
             )
         rng = np.random.default_rng(random_state)
         pairs = known[random_pairs(len(known), n, rng)]
@@ -271,7 +280,7 @@ class Constraints:
         """
         if (n_rows is None) == (ids is None):
             raise TypeError("give either n_rows (the file names positions) or ids (it names ids)")
-        names = [str(i) for i in (range(n_rows) if n_rows is not None else ids or ())]
+        names = list(map(str, range(row_count(n_rows)))) if n_rows is not None else checked_ids(ids)
         position = positions_of(names)
         must: list[tuple[int, int, float]] = []
         cannot: list[tuple[int, int, float]] = []
@@ -308,13 +317,14 @@ class Constraints:
         ids : sequence of length n_rows, optional
             The id of every row; positions are written without it.
         """
-        if ids is not None and len(ids) != self.n_rows:
-            raise ValueError(f"{len(ids)} ids for {self.n_rows} rows; give one id a row")
+        names = None if ids is None else checked_ids(ids)
+        if names is not None and len(names) != self.n_rows:
+            raise ValueError(f"{len(names)} ids for {self.n_rows} rows; give one id a row")
         try:
-            refuse_half_characters([str(one) for one in ids or ()], "the ids")
+            refuse_half_characters(names or (), "the ids")
         except DataError as error:
             raise ConstraintError(str(error)) from None
-        name = str if ids is None else lambda row: str(ids[row])
+        name = str if names is None else names.__getitem__
         weights = {"must-link": self.must_link_weight, "cannot-link": self.cannot_link_weight}
         plain = all((w == 1).all() for w in weights.values())
         rows = [
@@ -367,6 +377,8 @@ def constraint_score(labels: ArrayLike, constraints: Constraints) -> float:
         Noise (-1) counts as one cluster.
     constraints : Constraints
     """
+    if not isinstance(constraints, Constraints):
+        raise TypeError(f"constraints is {short_repr(constraints)}; give linkwise.Constraints")
     if constraints.n_constraints == 0:
         return 1.0
     broken = sum(int(v.sum()) for v in constraints.violated(labels))

@@ -9,6 +9,22 @@ if TYPE_CHECKING:
     from linkwise.learner import Question
 
 
+LONGEST = 60  # characters of a value in a message
+
+
+def short_repr(value: object) -> str:
+    """What was given, for a message: the value if it is short, else its type and size."""
+    kind, shape = type(value).__name__, getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"{kind} of shape {shape}"
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > LONGEST // 3:
+        return f"{kind} of {len(value)} items"
+    text = repr(value)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}... ({kind})" if isinstance(value, str) else kind
+
+
 class ConstraintError(ValueError):
     """A constraint that cannot be used as given."""
 
@@ -36,6 +52,10 @@ class InfeasibleConstraintsError(ConstraintError):
 
 class ConstraintWarning(UserWarning):
     """Constraints were accepted, but the user will want to know something about them."""
+
+
+class NothingAskedWarning(UserWarning):
+    """A learner had neither an oracle nor constraints, so the clusters follow from the rows alone."""
 
 
 class DataError(ValueError):

@@ -17,10 +17,16 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.closure import Pairs, chain_in_words, shortest_chain, shortest_chain_apart
+from linkwise.closure import (
+    Pairs,
+    chain_in_words,
+    shortest_chain,
+    shortest_chain_apart,
+    shortest_contradiction,
+)
 from linkwise.constraints import Constraints
-from linkwise.errors import ConstraintError, InfeasibleConstraintsError
-from linkwise.pairs import row_count
+from linkwise.errors import ConstraintError, InfeasibleConstraintsError, short_repr
+from linkwise.pairs import checked_row, row_count
 
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
@@ -154,8 +160,10 @@ class Evidence:
     def check(self, first: int, second: int, answer: Answer) -> tuple[int, int]:
         """Raise what `add` would raise, change nothing; the two rows as plain integers."""
         i, j = self._row(first), self._row(second)
-        if answer not in ANSWERS:
-            raise TypeError(f"the answer about rows {i} and {j} is {answer!r}; give 'yes', 'no' or 'unsure'")
+        if not (isinstance(answer, str) and answer in ANSWERS):
+            raise TypeError(
+                f"the answer about rows {i} and {j} is {short_repr(answer)}; give 'yes', 'no' or 'unsure'"
+            )
         if i == j:
             raise ConstraintError(f"row {i} is compared with itself; give two different rows")
         if answer != "unsure" and self.verdict(i, j) not in (None, "unsure", answer):
@@ -177,14 +185,15 @@ class Evidence:
 
     def check_constraints(self, constraints: Constraints) -> None:
         """Raise what `add_constraints` would raise, change nothing."""
+        if not isinstance(constraints, Constraints):
+            raise TypeError(f"constraints is {short_repr(constraints)}; give linkwise.Constraints")
         if constraints.n_rows != self.n_rows:
             raise ConstraintError(
                 f"the constraints are about {constraints.n_rows} rows, the data have {self.n_rows}; "
                 "build them with n_rows=len(X)"
             )
         if len(constraints.conflicts):
-            i, j = (int(row) for row in constraints.conflicts[0])
-            chain = shortest_chain(self.n_rows, constraints.must_link, i, j)
+            chain = shortest_contradiction(self.n_rows, constraints.must_link, constraints.conflicts)
             raise InfeasibleConstraintsError(
                 f"the constraints contradict each other: {chain_in_words(chain)}; remove one of them", chain
             )
@@ -306,11 +315,7 @@ class Evidence:
 
     # ------------------------------------------------------------ the closure
     def _row(self, row: int) -> int:
-        if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
-            raise TypeError(f"row {row!r} ({type(row).__name__}); row positions are integers")
-        if not 0 <= row < self.n_rows:
-            raise ConstraintError(f"row {row}; the rows are 0 to {self.n_rows - 1}")
-        return int(row)
+        return checked_row(row, self.n_rows)
 
     def _group_of_each(self) -> NDArray[np.int64]:
         """Group of every row; a view that must not outlive the next answer."""

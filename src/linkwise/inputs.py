@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from linkwise.constraints import Constraints
-from linkwise.errors import ConstraintWarning, DataError
+from linkwise.errors import ConstraintWarning, DataError, short_repr
 
 LARGEST = 1e150  # squares of larger values overflow, squares of smaller differences vanish
 
@@ -53,17 +54,33 @@ def checked_rows(
     form: dict[str, Any] = {"accept_sparse": "csr"} if issparse(X) else {"order": "C"}
     try:
         rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
+    except (TypeError, ValueError) as error:
+        if "Expected 2D array" in str(error):
+            raise DataError(_without_columns(X)) from None
+        is_text = "could not convert string to float" in str(error)
+        if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
             raise
-        raise DataError(
-            f"{_first_text(X)}; encode it as numbers, for example by linkwise.data.encode"
+        wrong = f"{_without_numbers(X)}; encode it as numbers, for example by linkwise.data.encode"
+        if is_text:
+            raise DataError(wrong) from None
+        raise TypeError(
+            f"{wrong}. The argument must be a table of numbers, or of strings that are numbers"
         ) from None
     if issparse(rows):
         rows = _canonical(rows)
     _check_finite(rows)
     _check_range(rows)
     return rows
+
+
+def _without_columns(X: Any) -> str:
+    """What to do with numbers that are no table, which may be many: the message does not hold them."""
+    shape = np.shape(X)
+    way_out = "Reshape your data: numpy.reshape(X, (-1, 1)) for one column, or (1, -1) for one row"
+    return (
+        f"X is a {type(X).__name__} of shape {shape}, but a table of shape (n_rows, n_features) is needed. "
+        f"{way_out if shape else 'Give a row of numbers for each thing to cluster'}."
+    )
 
 
 def _canonical(X: Any) -> csr_array:
@@ -103,16 +120,19 @@ def _check_range(rows: Any) -> None:
         )
 
 
-def _first_text(X: Any) -> str:
+def _without_numbers(X: Any) -> str:
     """Where the first value stands that is no number."""
-    values = np.asarray(X, dtype=object)
+    table = isinstance(X, Iterable) and not isinstance(X, (str, bytes, Constraints))
+    values = np.asarray(X, dtype=object) if table else np.empty(0)
+    if values.ndim != 2:
+        return f"X is {short_repr(X)}, not a table with rows of the same length"
     names = getattr(X, "columns", range(values.shape[1]))
     for name, column in zip(names, values.T, strict=True):
         for value in column:
             try:
                 float(value)
-            except ValueError:
-                return f"column {name!r} of X holds {value!r}"
+            except (TypeError, ValueError):
+                return f"column {name!r} of X holds {short_repr(value)}"
     return "X holds values that are no numbers"
 
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise import kernels
+from linkwise.errors import short_repr
 from linkwise.evidence import ANSWERS, Answer, Evidence, Groups
-from linkwise.pairs import class_codes
+from linkwise.pairs import class_codes, is_integer
 
 Labels = NDArray[np.int32]
 Reason = Literal["budget", "exhausted", "stopped"]
@@ -152,7 +154,7 @@ def checked_answer(answer: object, first: int, second: int) -> Answer:
         if isinstance(answer, str) and answer == known:
             return known
     raise TypeError(
-        f"the answer about rows {first} and {second} is {answer!r} ({type(answer).__name__}); "
+        f"the answer about rows {first} and {second} is {short_repr(answer)} ({type(answer).__name__}); "
         "give 'yes', 'no', 'unsure', True or False"
     )
 
@@ -362,8 +364,8 @@ class TruthOracle:
         self, y: ArrayLike, *, noise: float = 0.0, unsure: float = 0.0, random_state: int | None = None
     ) -> None:
         for name, value in (("noise", noise), ("unsure", unsure)):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name}={value}; give a probability, 0 to 1")
+            if not (isinstance(value, Real) and 0 <= value <= 1):
+                raise ValueError(f"{name}={short_repr(value)}; give a probability, 0 to 1")
         self.codes = class_codes(y)
         self.noise, self.unsure = noise, unsure
         self.seed = int(np.random.default_rng(random_state).integers(2**31))
@@ -371,6 +373,8 @@ class TruthOracle:
     def __call__(self, first: int, second: int) -> Answer:
         """Answer whether two rows have the same class."""
         for row in (first, second):
+            if not is_integer(row):
+                raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
             if not 0 <= row < len(self.codes):
                 raise IndexError(f"row {row}; the oracle knows rows 0 to {len(self.codes) - 1}")
         if min(self.codes[first], self.codes[second]) < 0:

@@ -15,23 +15,61 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.closure import Pairs
-from linkwise.errors import ConstraintError, ConstraintWarning, DataError, InfeasibleConstraintsError
+from linkwise.errors import (
+    ConstraintError,
+    ConstraintWarning,
+    DataError,
+    InfeasibleConstraintsError,
+    short_repr,
+)
 from linkwise.text_files import read_records, shortened
 
 Kind = Literal["must-link", "cannot-link"]
 KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
 
+MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
+
+HEAVIEST = 1e300  # weight; sums of more would overflow
+
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number by its type, and no truth value."""
+    if isinstance(value, np.ndarray):
+        return value.shape == () and value.dtype.kind in "iu"
+    return isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.bool_))
+
+
+def is_sequence(value: object) -> bool:
+    """Whether a value holds others in an order, and is no text."""
+    if isinstance(value, (list, tuple)):
+        return True
+    plain = isinstance(value, (str, bytes, set, frozenset)) or not isinstance(value, Iterable)
+    return not plain and getattr(value, "ndim", 1) == 1
+
+
 def row_count(n_rows: object) -> int:
-    """`n_rows` as an int, 0 or more."""
+    """`n_rows` as an int, from 0 to `MOST_ROWS`."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
-        raise TypeError(f"n_rows={n_rows!r} ({type(n_rows).__name__}); give the number of rows, an integer")
-    if n_rows < 0:
-        raise ConstraintError(f"n_rows={n_rows}; give the number of rows, 0 or more")
+        raise TypeError(
+            f"n_rows={short_repr(n_rows)} ({type(n_rows).__name__}); give the number of rows, an integer"
+        )
+    if not 0 <= n_rows <= MOST_ROWS:
+        raise ConstraintError(
+            f"n_rows={short_repr(int(n_rows))}; give the number of rows, 0 or more, at most {MOST_ROWS}"
+        )
     return int(n_rows)
+
+
+def checked_row(row: object, n_rows: int) -> int:
+    """The position of one row as an int."""
+    if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
+        raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
+    if not 0 <= row < n_rows:
+        raise ConstraintError(f"row {short_repr(int(row))}; the rows are 0 to {n_rows - 1}")
+    return int(row)
 
 
 def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
@@ -52,17 +90,11 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     if given is None:
         raise TypeError(f"the {kind}s are None; give pairs of row positions, or () for none")
     if not hasattr(given, "__array__"):
+        if not isinstance(given, Iterable):
+            raise TypeError(f"the {kind}s are {short_repr(given)}; give pairs of row positions")
         given = list(given)
         for at, pair in enumerate(given):
-            try:
-                first, second = pair
-            except (TypeError, ValueError):
-                raise ConstraintError(f"{kind} {at} is {pair!r}; give pairs of two row positions") from None
-            for value in (first, second):
-                if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
-                    raise TypeError(
-                        f"{kind} {at} holds {value!r} ({type(value).__name__}); row positions are integers"
-                    )
+            _check_pair(pair, at, kind)
     pairs = np.asarray(given)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -77,16 +109,35 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     return pairs.astype(np.int64)
 
 
+def _check_pair(pair: Any, at: int, kind: Kind) -> None:
+    """Raise what makes an entry of a list no pair of rows."""
+    ends = list(pair) if is_sequence(pair) else []
+    if len(ends) != 2:
+        raise ConstraintError(f"{kind} {at} is {short_repr(pair)}; give pairs of two row positions")
+    for value in ends:
+        if type(value) is not int and not is_integer(value):
+            raise TypeError(
+                f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); row positions are integers"
+            )
+        if not -MOST_ROWS <= value <= MOST_ROWS:  # NumPy would make fractions of it, or objects
+            raise ConstraintError(f"{kind} {at} names row {short_repr(int(value))}, more than any data have")
+
+
 def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
-    """One positive, finite weight a pair; 1 where none is given."""
+    """One weight a pair, above 0 and at most `HEAVIEST`; 1 where none is given."""
     if given is None:
         return np.ones(n_pairs)
-    weights = np.array(given, dtype=np.float64)
+    try:
+        weights = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ConstraintError(f"{name} is {short_repr(given)}; give one weight a pair, above 0") from None
     if weights.shape != (n_pairs,):
         raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= HEAVIEST)))
     if len(wrong):
-        raise ConstraintError(f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are finite and above 0")
+        raise ConstraintError(
+            f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are above 0, at most {HEAVIEST:g}"
+        )
     return weights
 
 
@@ -125,6 +176,13 @@ def distinct(
 
 
 # ---------------------------------------------------------------- labels and files
+def checked_ids(ids: Any) -> list[str]:
+    """The id of every row as text."""
+    if not is_sequence(ids):
+        raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
+    return [str(name) for name in ids]
+
+
 def class_codes(y: ArrayLike) -> NDArray[np.int64]:
     """Classes as 0 .. k-1, unknown ones as -1."""
     values = np.asarray(y)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import linkwise as lw
+from laws.asking import nobody_is_asked
 from linkwise.active import feature_weights as afw
 from linkwise.active.feature_weights import Known, rounds
 from linkwise.active.neighbourhoods import distinct_points
@@ -53,6 +54,7 @@ def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
     assert (np.diff(seen) >= 0).all()
 
 
+@nobody_is_asked
 def test_it_finds_the_column_that_is_meant():
     X, y = three_columns()
     model = learner().fit(X, oracle=lw.TruthOracle(y), budget=25)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import linkwise as lw
-from laws.asking import partition
+from laws.asking import nobody_is_asked, partition
 from linkwise import kernels
 from linkwise.active import kernel_views, kin_cells, kin_model, kin_outlook
 from linkwise.evidence import Evidence
@@ -208,6 +208,7 @@ def test_undo_and_another_client_ask_the_same(tmp_path):
             assert answers(other, 10) == before[50:]
 
 
+@nobody_is_asked
 # ---------------------------------------------------------------- the estimator
 def test_it_finds_classes_that_k_means_does_not():
     """Two moons: chains of neighbours."""
@@ -250,6 +251,7 @@ def test_how_sure_clusters_are_is_about_right():
     np.testing.assert_array_equal(model.proba_, sure)
 
 
+@nobody_is_asked
 def test_how_sure_clusters_are_where_nobody_was_asked(monkeypatch):
     X, y = real(load_wine)
     assert (lw.KIN(random_state=0).fit(X).proba_ == 0).all()
@@ -418,3 +420,17 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     assert set(range(55, 60)) <= set(learned.known.items.tolist())
     assert learned.alike().shape == (30, 30)
     assert len(kin_model.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+def test_how_far_the_likeliest_neighbourhood_is_ahead_of_the_next_of_any_number(k):
+    home = np.random.default_rng(k).random((7, k))
+    ordered = np.sort(np.pad(home, ((0, 0), (2, 0))), axis=1)
+    np.testing.assert_array_equal(kin_cells.margins(home), ordered[:, -1] - ordered[:, -2])
+
+
+def test_many_rows_that_all_belong_together():
+    X = np.random.default_rng(0).normal(size=(2600, 5))
+    model = lw.KIN(random_state=0).fit(X, oracle=lambda i, j: True, budget=12)
+    assert model.n_questions_ == 12
+    assert model.violations_ == 0

@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
+from laws.asking import nobody_is_asked
 from linkwise.active import estimators, known_k
 from linkwise.active.known_k import matched, spread
 from linkwise.errors import InfeasibleConstraintsError, SessionError
@@ -97,6 +98,7 @@ def test_each_cluster_is_met_in_few_questions(kind):
     assert len({int(y[row]) for fact in run.evidence for row in fact[:2]}) == 3
 
 
+@nobody_is_asked
 @each
 def test_answers_help(kind):
     X, y = load_iris(return_X_y=True)
@@ -237,6 +239,7 @@ def test_no_such_clusterer(kind, estimator, kind_of_error, words, oracle):
         kind(2, estimator=estimator).fit(np.eye(4), oracle=oracle)
 
 
+@nobody_is_asked
 @each
 def test_without_an_oracle_the_clusterer_decides(kind):
     X, y = blobs()

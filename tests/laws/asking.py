@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from linkwise.learner import TruthOracle
+
+# for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
+nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")
 
 
 class Remembering:

@@ -10,12 +10,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
+from laws.asking import nobody_is_asked
 from linkwise.learner import TruthOracle
 from registry import LEARNERS, each_learner
 
 KNOWN_K = [kind(3) for kind in (lw.ExploreConsolidate, lw.MinMax, lw.NPU, lw.ActiveFeatureWeights)]
 
 
+@nobody_is_asked
 @parametrize_with_checks([lw.COBRA(), lw.COBRA(2), lw.COBRAS(), lw.COBRAS.paper(), lw.KIN(), *KNOWN_K])
 def test_every_generated_check(estimator, check):
     check(estimator)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_blobs
 
 import linkwise as lw
-from laws.asking import partition, rows_and_truth, truth
+from laws.asking import nobody_is_asked, partition, rows_and_truth, truth
 from linkwise.learner import TruthOracle
 from registry import each_exact_learner, each_learner, each_that_finds_k
 
@@ -125,6 +125,7 @@ def test_identical_rows_that_are_required_apart_are_named(entry, oracle):
     assert model.labels_[0] != model.labels_[1]
 
 
+@nobody_is_asked
 # ---------------------------------------------------------------- without an oracle
 @each_that_finds_k
 def test_without_an_oracle_nothing_is_asked(entry):
@@ -154,6 +155,7 @@ def test_a_cannot_link_divides_a_clear_group_by_its_nearer_end(entry):
     assert partition(model.labels_) == partition(np.where((y == 0) & nearer, 3, y))
 
 
+@nobody_is_asked
 @settings(deadline=None, max_examples=40)
 @each_learner
 @given(rows_and_truth(distinct=True), st.data())

@@ -10,6 +10,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
+from laws.asking import nobody_is_asked
 from linkwise.evidence import Evidence
 from linkwise.learner import Run
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
@@ -26,6 +27,7 @@ def pool():
     return build_pool(X, "paper", 0)
 
 
+@nobody_is_asked
 @parametrize_with_checks([lw.ActiveCOBS(random_state=0)])
 def test_scikit_learn_s_checks(estimator, check):
     check(estimator)

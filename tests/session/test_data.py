@@ -176,7 +176,7 @@ def test_the_sums_of_a_fingerprint_are_those_of_the_file_format():
         (one_value(X, np.nan), ValueError, r"NaN/infinity: 1 value\(s\), the first in row \d+, column \d+"),
         (one_value(X, np.inf), ValueError, "infinity"),
         (np.empty((0, 2)), ValueError, r"0 sample\(s\)"),
-        (X[:, 0], ValueError, "Expected 2D array"),
+        (X[:, 0], ValueError, r"of shape \(14,\), but a table"),
         ([["a", "b"]] * N_ROWS, ValueError, "holds 'a'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from linkwise.active.unasked import unasked
 from linkwise.constraints import Constraints
+from linkwise.errors import NothingAskedWarning, short_repr
 from linkwise.evidence import Evidence
 from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 from linkwise.learner import Asking, History, Labels, Oracle, Problem, Progress, Run, checked_answer
@@ -60,7 +62,9 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         y : ignored
         oracle : callable, optional
             ``oracle(first, second)`` returns "yes", "no", "unsure", True or False for two row
-            positions. Without one nothing is asked: the result is what the constraints alone give.
+            positions. Without one nothing is asked: the result is what the constraints alone give. Where
+            there are no constraints either, a warning says so: a learner is there to ask, and a clustering
+            that nobody was asked about looks the same as one that answers led to.
         budget : int, optional
             Largest number of questions; until nothing is left to ask by default.
         constraints : Constraints, optional
@@ -72,6 +76,11 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         -------
         self
             If the oracle raises, what was found until then is kept and the exception passes.
+
+        Warns
+        -----
+        NothingAskedWarning
+            There are two rows or more, and neither an oracle nor a constraint.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -79,11 +88,12 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
         evidence = Evidence(len(rows), checked_constraints(constraints, rows))
         seed = seed_of(self.random_state)
-        if oracle is not None and not callable(oracle):
-            raise TypeError(f"oracle={oracle!r}; give a function of two row positions, or None")
+        refuse_no_oracle(oracle)
         if oracle is None:
             labels = self._unasked(rows, evidence, seed)
             self._keep(evidence, labels, History(labels), "no oracle")
+            if len(evidence) == 0 and len(rows) > 1:
+                warn_that_nothing_is_asked(type(self).__name__)
             return self
         prepared = self.prepare(rows, seed)
         run = Run(self, rows, evidence, seed, prepared=prepared, askable=shown, budget=budget)
@@ -114,14 +124,35 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.violations_ = int(sum(v.sum() for v in self.constraints_.violated(labels)))
 
 
+def refuse_no_oracle(oracle: object) -> None:
+    """Raise where an oracle cannot be asked, with the way to make one of known classes."""
+    if oracle is not None and not callable(oracle):
+        raise TypeError(
+            f"oracle={short_repr(oracle)} is no function; give a function of two row positions, "
+            "for known classes linkwise.TruthOracle(y), or None"
+        )
+
+
+def warn_that_nothing_is_asked(name: str) -> None:
+    """Tell the caller of `fit` that the clusters are those of no answer at all."""
+    warnings.warn(
+        f"{name} was given neither an oracle nor constraints, so it asks nothing and clusters by the rows "
+        "alone; give fit(X, oracle=...), or answer questions yourself in linkwise.Session",
+        NothingAskedWarning,
+        stacklevel=3,
+    )
+
+
 def checked_budget(budget: object) -> int | None:
     """A number of questions, 0 or more, or None."""
     if budget is None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, Integral):
-        raise TypeError(f"budget={budget!r} ({type(budget).__name__}); give a number of questions, or None")
+        raise TypeError(
+            f"budget={short_repr(budget)} ({type(budget).__name__}); give a number of questions, or None"
+        )
     if int(budget) < 0:
-        raise ValueError(f"budget={budget}; give 0 or more questions, or None for no bound")
+        raise ValueError(f"budget={short_repr(int(budget))}; give 0 or more questions, or None for no bound")
     return int(budget)
 
 

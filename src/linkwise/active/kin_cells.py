@@ -58,10 +58,16 @@ def borders(cells: Cells, labels: NDArray[Any], home: Table) -> Rows:
     near = labels[cells.around[:, :MEETS]]
     mixed = ((near != labels[:, None]) & (near < home.shape[1])).any(axis=1) & (labels < home.shape[1])
     found = np.flatnonzero(mixed)
-    best = np.partition(home[found], -2, axis=1)[:, -2:]
-    found = found[np.argsort((best[:, 1] - best[:, 0]).round(9), kind="stable")]
+    found = found[np.argsort(margins(home[found]).round(9), kind="stable")]
     size = np.diff(cells.start)[found]
     return found[np.cumsum(size) <= MOST_ROWS]
+
+
+def margins(home: Table) -> Table:
+    """(n,) how much likelier the likeliest neighbourhood is than the next one, of any number of them."""
+    with_impossible = np.pad(home, ((0, 0), (2, 0)))  # there may be none, or a single one
+    best = np.partition(with_impossible, -2, axis=1)[:, -2:]
+    return np.asarray(best[:, 1] - best[:, 0])
 
 
 def weights_of(X: NDArray[Any], items: Items, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:

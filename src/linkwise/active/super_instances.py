@@ -160,13 +160,11 @@ class Partition:
     instances : list of SuperInstance
     at : ndarray of shape (n_rows,)
         Position in `instances` of the one that holds each row.
-    distance : ndarray
-        Distances between the means.
     """
 
     instances: list[SuperInstance]
     at: NDArray[np.int32]
-    distance: NDArray[np.float64]
+    _distance: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, instances: list[SuperInstance], n_rows: int) -> Partition:
@@ -174,7 +172,7 @@ class Partition:
         at = np.empty(n_rows, dtype=np.int32)
         for number, instance in enumerate(instances):
             at[instance.rows] = number
-        return cls(instances, at, _between(instances))
+        return cls(instances, at)
 
     def replace(self, number: int, parts: list[SuperInstance]) -> None:
         """Put the parts of one super-instance in its place and at the end."""
@@ -182,7 +180,14 @@ class Partition:
         for part in parts[1:]:
             self.at[part.rows] = len(self.instances)
             self.instances.append(part)
-        self.distance = _between(self.instances)
+        self._distance = None
+
+    @property
+    def distance(self) -> NDArray[np.float64]:
+        """Distances between the means; worked out only where something is left to ask."""
+        if self._distance is None:
+            self._distance = _between(self.instances)
+        return self._distance
 
     def impure(self, evidence: Evidence) -> set[int]:
         """Positions of the super-instances that hold rows known to be apart."""
@@ -347,6 +352,8 @@ def _closest_unknown(
     X: NDArray[Any], partition: Partition, grouping: Grouping, evidence: Evidence
 ) -> tuple[int, int] | None:
     """The pair of rows to ask about: representatives of the closest clusters not yet compared."""
+    if grouping.apart.all():
+        return None
     order = np.argsort(grouping.cluster, kind="stable")
     starts = np.searchsorted(grouping.cluster[order], np.arange(len(grouping.apart)))
     by_cluster = partition.distance[np.ix_(order, order)]

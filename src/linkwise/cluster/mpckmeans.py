@@ -63,6 +63,7 @@ from linkwise.cluster.common.points import Centers
 from linkwise.cluster.common.priced import Run
 from linkwise.constraints import Constraints
 from linkwise.learner import Labels, Progress, rng_at
+from linkwise.metric.differences import prices
 from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
@@ -346,7 +347,7 @@ def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
     span = np.diag(pair_distances(farthest, metrics))
     gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
     must = pair_distances(problem.must, metrics)
-    return Prices(w * named.must_weight[:, None] * must, w * named.cannot_weight[:, None] * gap)
+    return Prices(prices(named.must_weight[:, None], w * must), prices(named.cannot_weight[:, None], w * gap))
 
 
 def _metrics(
@@ -383,9 +384,9 @@ def _with_broken(
     first, second = labels[named.rows[named.must]].T
     same, other = labels[named.rows[named.cannot]].T
     ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    must = w / 2 * named.must_weight * ends * (first != second)
+    must = prices(named.must_weight, w / 2) * ends * (first != second)
     scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
-    cannot = w * named.cannot_weight * (same == other)
+    cannot = prices(named.cannot_weight, w) * (same == other)
     if cluster is not None:
         cannot = cannot * (same == cluster)
     if not cannot.any():

@@ -11,6 +11,7 @@ Array = NDArray[np.float64]
 Pairs = NDArray[np.integer[Any]]
 
 _CHUNK = 8192
+DEAREST = 1e300  # price of breaking a constraint; sums of more would overflow
 
 
 def spreads(X: NDArray[Any]) -> Array:
@@ -39,6 +40,19 @@ def differences(X: NDArray[Any], pairs: Pairs, unit: Array) -> Array:
 def outer_sum(differences: Array, weight: Array, *, full: bool) -> Array:
     """Weighted sum of the squares, (d,), or of the outer products, (d, d), of differences."""
     found: Array = (differences.T * weight) @ differences if full else weight @ differences**2
+    return found
+
+
+def prices(weight: Array, unit: float | Array) -> Array:
+    """What it costs to break each constraint, `unit` for one of weight 1; at most `DEAREST`."""
+    with np.errstate(over="ignore"):
+        found: Array = np.minimum(weight * unit, DEAREST)
+    return found
+
+
+def relative(weight: Array) -> Array:
+    """Weights of which the greatest is about 1, where only their ratios count; divided by a power of two."""
+    found: Array = np.ldexp(weight, -int(np.frexp(weight.max(initial=1e-300))[1]))
     return found
 
 

@@ -34,12 +34,11 @@ from linkwise.constraints import Constraints
 from linkwise.inputs import seed_of
 from linkwise.learner import rng_at
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, spreads
+from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, prices, spreads
 from linkwise.metric.roots import root
 from linkwise.pairs import random_pairs
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds
-DEAREST = 1e300  # price of missing a bound
 _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be singular
 
 
@@ -145,7 +144,7 @@ class ITML(MetricLearner):
         pairs, sign, gamma = (
             pairs[told],
             sign[told],
-            np.minimum(self.gamma, DEAREST / weight[told]) * weight[told],
+            prices(weight[told], self.gamma),
         )
         bound = np.where(sign > 0, *bounds)
         found = kernels.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)

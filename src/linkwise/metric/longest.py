@@ -26,6 +26,7 @@ _REMEMBERED = 10  # values, of which a step must beat the worst
 _STEPS = (1e-10, 1e10)
 _SHORTEST = 1e-12
 _ROUNDING = 1e-15
+_NO_LENGTH = 1e-150  # instead of 0; the metric is not taken then, see `_searched`
 
 
 class Longest(NamedTuple):
@@ -94,7 +95,7 @@ def _measured(among: _Set, pairs: Array, weight: Array, metric: Array) -> _Place
     """Log T and its gradient Q."""
     lengths = np.sqrt(np.maximum(among.squares(pairs, metric), 0))
     total = float(weight @ lengths)
-    pull = weight / (2 * total * np.maximum(lengths, np.finfo(float).tiny))
+    pull = weight / (2 * total * np.maximum(lengths, _NO_LENGTH))
     return _Place(metric, float(np.log(total)), among.outer(pairs, pull), float(lengths.min()))
 
 

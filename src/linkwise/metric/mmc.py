@@ -38,7 +38,7 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints import Constraints
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, spreads
+from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, relative, spreads
 from linkwise.metric.longest import Longest, longest
 from linkwise.metric.roots import root
 from linkwise.parallel import one_blas_thread
@@ -227,7 +227,7 @@ def _differing(X: NDArray[Any], links: _Links, spread: Array) -> tuple[Array, Ar
     """Differences of pairs whose rows differ, in features that vary, in their spreads; and the weights."""
     found = differences(X, links.pairs, nonzero(spread))[:, spread > 0]
     differing = (found**2).any(axis=1)
-    return found[differing], links.weight[differing]
+    return found[differing], relative(links.weight[differing])
 
 
 def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:

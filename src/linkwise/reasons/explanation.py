@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ from sklearn.pipeline import Pipeline
 from linkwise.cluster.common.tree import Tree
 from linkwise.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
+from linkwise.errors import short_repr
 from linkwise.inputs import checked_constraints, checked_rows, seed_of
+from linkwise.pairs import is_sequence
 from linkwise.reasons import drawing
 from linkwise.reasons.clauses import Clause, clauses_of
 from linkwise.reasons.rules import ClusterRules, Name, Rule, as_dict, rules_of
@@ -194,6 +196,7 @@ def explain(
     """
     if isinstance(X, BaseEstimator):
         raise TypeError(f"X is a {type(X).__name__}; the clustering comes first: explain(clustering, X)")
+    _refuse_swapped(clustering, X)
     share, most = _checked_bounds(fidelity, max_leaves)
     own = getattr(clustering, "tree_", None)  # a pipeline has none: its tree asks about other columns
     clustering = last_step(clustering)
@@ -239,6 +242,21 @@ def last_step(clustering: Any) -> Any:
     return clustering[-1] if isinstance(clustering, Pipeline) else clustering
 
 
+def _refuse_swapped(clustering: Any, X: Any) -> None:
+    """The table first and the labels second is an easy mistake."""
+    shapes = [np.shape(given) if hasattr(given, "shape") else () for given in (clustering, X)]
+    is_table = len(shapes[0]) == 2 or isinstance(clustering, (Table, Encoded))
+    if is_table and (len(shapes[1]) == 1 or (isinstance(X, (list, tuple)) and not _has_columns(X))):
+        raise TypeError(
+            f"The clustering is a {type(clustering).__name__} with columns and X a {type(X).__name__} "
+            "without, as if they were swapped. The labels come first: explain(labels, X)."
+        )
+
+
+def _has_columns(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and isinstance(values[0], (list, tuple, np.ndarray))
+
+
 def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | None]:
     fidelity = USUAL_FIDELITY if fidelity is None else fidelity
     if (
@@ -246,12 +264,14 @@ def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | 
         or not isinstance(fidelity, (int, float, np.number))
         or not 0 <= fidelity <= 1
     ):
-        raise ValueError(f"fidelity={fidelity!r}; give a share of the rows, 0 to 1")
+        raise ValueError(f"fidelity={short_repr(fidelity)}; give a share of the rows, 0 to 1")
     if max_leaves is None:
         return float(fidelity), None
     if isinstance(max_leaves, bool) or not isinstance(max_leaves, (int, np.integer)) or max_leaves < 1:
-        raise ValueError(f"max_leaves={max_leaves!r}; give the largest number of rules, 1 or more, or None")
-    return float(fidelity), int(max_leaves)
+        raise ValueError(
+            f"max_leaves={short_repr(max_leaves)}; give the largest number of rules, 1 or more, or None"
+        )
+    return float(fidelity), min(int(max_leaves), MOST_ROWS)
 
 
 def _described_by(
@@ -275,6 +295,8 @@ def _described_by(
     if isinstance(X, Encoded):
         return rows, X.features, X.notes
     names = list(X.columns) if named else feature_names
+    if names is not None and not is_sequence(names):
+        raise TypeError(f"feature_names is {short_repr(names)}; give the name of every column of X")
     names = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
     if len(names) != rows.shape[1]:
         raise ValueError(f"feature_names has {len(names)} names; X has {rows.shape[1]} columns")
@@ -298,6 +320,8 @@ def labels_of(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
     if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
         raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet; call fit first")
     given = getattr(clustering, "labels_", clustering)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"The labels are {short_repr(given)}; give one label a row, or a fitted clusterer.")
     labels = np.asarray(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
     if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
         there = "" if n_rows is None else f"; X has {n_rows} rows"

@@ -18,6 +18,7 @@ from linkwise.constraints import Constraints
 from linkwise.data.words import counted
 from linkwise.errors import ConstraintError
 from linkwise.evidence import Evidence, Fact
+from linkwise.pairs import checked_row
 from linkwise.reasons.clauses import Clause
 from linkwise.reasons.explanation import Explanation, labels_of, last_step
 from linkwise.reasons.rules import Name, Rule
@@ -188,7 +189,7 @@ def why(
     Answers say so: 0 = 1 = 2 ≠ 3.
     """
     labels = labels_of(clustering)
-    i, j = (_row(row, len(labels)) for row in (first, second))
+    i, j = (checked_row(row, len(labels)) for row in (first, second))
     if i == j:
         raise ConstraintError(f"row {i} is compared with itself; give two different rows")
     own = getattr(last_step(clustering), "constraints_", None)
@@ -316,11 +317,3 @@ def _evidence(given: Constraints | Evidence | None, n_rows: int) -> Evidence:
         kept = [pair for pair in given.cannot_link.tolist() if tuple(pair) not in wrong]
         given = Constraints(n_rows, given.must_link, kept)
     return Evidence(n_rows, given)
-
-
-def _row(row: object, n_rows: int) -> int:
-    if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
-        raise TypeError(f"row {row!r} ({type(row).__name__}); row positions are integers")
-    if not 0 <= row < n_rows:
-        raise ConstraintError(f"row {row}; the rows are 0 to {n_rows - 1}")
-    return int(row)

@@ -65,7 +65,8 @@ def ranked(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def next_best(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:
     """The chosen clustering's runners-up: by score, then `preference`, then the order of making."""
-    order = np.lexsort((-preference(pool, score), -score.round(9)))
+    of_the_best = (score / max(1.0, abs(float(score.max())))).round(9)
+    order = np.lexsort((-preference(pool, score), -of_the_best))
     return [int(c) for c in order if c != first][:how_many]
 
 

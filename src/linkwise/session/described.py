@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import ConstraintError, SessionError
+from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.learner import Learner
-from linkwise.pairs import positions_of
+from linkwise.pairs import is_sequence, positions_of
 from linkwise.session import registry
 from linkwise.session.tables import MOST_JSON, MOST_PARTS
 
@@ -25,7 +25,7 @@ ROUNDING = 1e-12  # of the sum of a column: far above the rounding of a sum, far
 def described(learner: Learner) -> dict[str, Any]:
     """Name and parameters of a learner, in JSON."""
     if isinstance(learner, type) or not (hasattr(learner, "prepare") and hasattr(learner, "ask")):
-        raise TypeError(f"{learner!r} is no learner; give one, for example COBRAS(random_state=0)")
+        raise TypeError(f"{short_repr(learner)} is no learner; give one, for example COBRAS(random_state=0)")
     kind = type(learner)
     ours = kind.__module__.startswith("linkwise.")
     parameters = {name: _kept(name, value) for name, value in _parameters(learner).items()}
@@ -95,6 +95,8 @@ def checked_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
     """One id a row, as text, all different."""
     if ids is None:
         return None
+    if not is_sequence(ids):
+        raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
     missing = [row for row, i in enumerate(ids) if i is None or i != i]
     if missing:
         raise ConstraintError(f"row {missing[0]} has no id ({ids[missing[0]]!r}); give each row its own")

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise.closure import chain_in_words, shortest_chain
+from linkwise.closure import chain_in_words, shortest_contradiction
 from linkwise.cluster.common import points
 from linkwise.constraints import Constraints, constraint_score
 from linkwise.errors import DataError, InfeasibleConstraintsError
@@ -172,11 +172,10 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
 
 
 def refuse_conflicts(constraints: Constraints, name: str) -> None:
-    """Raise where constraints contradict each other, with the shortest chain of the first contradiction."""
+    """Raise where constraints contradict each other, with the shortest chain of all contradictions."""
     if len(constraints.conflicts) == 0:
         return
-    i, j = (int(row) for row in constraints.conflicts[0])
-    chain = shortest_chain(constraints.n_rows, constraints.must_link, i, j)
+    chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
     raise InfeasibleConstraintsError(
         f"{name} satisfies every constraint, but these contradict each other: {chain_in_words(chain)}; "
         "remove one of them, or take a method that may break constraints, such as PCKMeans",

@@ -101,6 +101,7 @@ def fitted(
     prior : (d, d)
     entropy : SeedSequence
     """
+    weight = np.maximum(weight, _NEVER)  # a row without any has no place
     chance = np.eye(k)[_started(Z, weight, chunklets.number, k, entropy)]
     for _ in range(MAX_ITER):
         mixture = maximized(Z, weight, chance[chunklets.number], chance.sum(axis=0), prior)

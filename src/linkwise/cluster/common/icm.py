@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from linkwise import kernels
 from linkwise.cluster.common import points
 from linkwise.constraints import Constraints
+from linkwise.metric.differences import prices
 
 _SWEEPS = 100
 
@@ -66,7 +67,7 @@ def named_rows(X: Any, constraints: Constraints) -> Named:
 
 def equal_prices(named: Named, w: float) -> Prices:
     """`w` for each constraint of weight 1."""
-    return Prices(w * named.must_weight[:, None], w * named.cannot_weight[:, None])
+    return Prices(prices(named.must_weight[:, None], w), prices(named.cannot_weight[:, None], w))
 
 
 def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:

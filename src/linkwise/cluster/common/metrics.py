@@ -14,8 +14,11 @@ from scipy.linalg import solve_triangular
 
 from linkwise import kernels, parallel
 from linkwise.cluster.common.points import Centers
+from linkwise.metric.differences import relative
 
 _CHUNK = 8192
+HEAVIEST = 1e290  # weight of a pair, times its squared length
+LEAST = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
 
 Kind = Literal["diagonal", "full"]
 Array = NDArray[np.float64]
@@ -59,7 +62,10 @@ def inverted(covariance: Array) -> Metrics:
     """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
     if covariance.ndim == 2:
         return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
-    root = np.linalg.cholesky(covariance)
+    try:
+        root = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:  # a weight may outgrow all rows together
+        root = np.linalg.cholesky(_invertible(covariance))
     plain = np.eye(covariance.shape[1])
     maps = np.empty_like(root)
     for h, R in enumerate(root):
@@ -68,12 +74,20 @@ def inverted(covariance: Array) -> Metrics:
     return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
 
 
+def _invertible(covariance: Array) -> Array:
+    """Covariances (g, d, d) with no variance below the least that can be inverted beside the greatest."""
+    value, vector = np.linalg.eigh(covariance)
+    value = np.maximum(value, LEAST * value[:, -1:])
+    return np.asarray((vector * value[:, None]) @ np.swapaxes(vector, 1, 2))
+
+
 def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
     """The metric under which rows that differ so are near.
 
     It is drawn to the plain one as by one pair for each of d features.
     """
-    share = weight / weight.mean()
+    share = relative(weight)
+    share /= share.mean()
     first = plain.matrices[0]
     variance = np.linalg.inv(first) if plain.full else 1 / first
     covariance = (outer_sum(differences, share / 2, plain.full) + d * variance) / (len(share) + d)
@@ -152,7 +166,11 @@ def pair_distances(differences: Array, metrics: Metrics) -> Array:
 
 
 def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
-    """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences."""
+    """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences.
+
+    No pair counts by so much that sums overflow.
+    """
+    weight = np.minimum(weight, HEAVIEST / np.maximum((differences**2).sum(axis=1), 1.0))
     if not full:
         squares: Array = weight @ differences**2
         return squares

@@ -1,0 +1,166 @@
+"""Every learner in every degenerate world: it asks, ends, and keeps every answer, whatever these are."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
+from linkwise.evidence import Evidence
+from linkwise.learner import Describing, Run, StandingIn, Weighing
+
+ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")
+WITH_A_SESSION = ("2 rows", "10 rows", "12 identical rows", "10 rows in 3 classes", "many rows")
+
+each_cell = pytest.mark.parametrize(
+    ("entry", "world"), CELLS, ids=[f"{entry.name}: {world.name}" for entry, world in CELLS]
+)
+SESSIONS = [
+    (entry, world)
+    for entry, world in CELLS
+    if world.askable is None
+    and (entry.name == "KIN" or (entry.name in ASKING and world.name in WITH_A_SESSION))
+]
+
+
+def begin(entry, world, copy=0):
+    learner, prepared = learner_and_prepared(entry, world, copy)
+    evidence = Evidence(len(world.X), world.constraints)
+    return Run(
+        learner, world.X, evidence, SEED, prepared=prepared, askable=world.mask, budget=world.budget
+    ), prepared
+
+
+def assert_labels_respect(labels, evidence):
+    n_clusters = int(labels.max()) + 1
+    assert labels.shape == (evidence.n_rows,)
+    assert labels.dtype == np.int32
+    assert np.bincount(labels, minlength=n_clusters).all(), "a cluster without rows"
+    together, apart = evidence.answered("yes"), evidence.answered("no")
+    assert (labels[together[:, 0]] == labels[together[:, 1]]).all()
+    assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
+
+
+def assert_describes(learner, prepared, evidence):
+    """What the page shows beside a question can be worked out."""
+    n_rows = evidence.n_rows
+    if isinstance(learner, Describing):
+        assert all(isinstance(line, str) for line in learner.describe(prepared, evidence))
+    if isinstance(learner, StandingIn) and (rows := learner.stand_ins(prepared)) is not None:
+        assert ((rows >= 0) & (rows < n_rows)).all()
+    if isinstance(learner, Weighing) and (shares := learner.column_shares(prepared, evidence)) is not None:
+        np.testing.assert_allclose(shares.sum(), 1)
+
+
+def ask(entry, world, answer_of):
+    """All questions with their answers, and the labels at each; what a run may never do is checked."""
+    run, prepared = begin(entry, world)
+    learner = learner_and_prepared(entry, world)[0]
+    steps = []
+    while (q := run.question) is not None:
+        assert run.evidence.verdict(q.first, q.second) is None, "what is known was asked"
+        if world.askable is not None:
+            assert {q.first, q.second} <= set(world.askable)
+        answer = answer_of(len(steps), q.first, q.second)
+        steps.append((q.first, q.second, answer, run.labels))
+        run.answer(answer)  # any answer is consistent, since nothing was known
+        assert_labels_respect(run.labels, run.evidence)
+        assert_describes(learner, prepared, run.evidence)
+    assert_labels_respect(run.labels, run.evidence)
+    return run, steps
+
+
+def n_classes(run):
+    """Number of classes by the answers, if no others belong together."""
+    return int(run.evidence.to_constraints().component.max()) + 1
+
+
+def assert_truth_is_found(run):
+    """Who asked until nothing was left knows every pair, and shows just that."""
+    n, labels = len(run.labels), run.labels
+    verdicts = np.array([[run.evidence.verdict(i, j) for j in range(n)] for i in range(n)])
+    assert set(verdicts.ravel().tolist()) <= {"yes", "no"}
+    np.testing.assert_array_equal(labels[:, None] == labels, verdicts == "yes")
+
+
+@each_cell
+def test_it_asks_on_and_ends(entry, world):
+    told = {}
+    for kind, answer_of in ANSWERS.items():
+        run, steps = ask(entry, world, answer_of)
+        assert run.reason == ("budget" if len(steps) == world.budget else "exhausted")
+        complete = world.budget is None and world.askable is None and world.has_distinct_rows
+        sure = all(answer != "unsure" for *_, answer, _ in steps)
+        if entry.exact and complete and sure and not (entry.known_k and n_classes(run) > 4):
+            assert_truth_is_found(run)
+        told[kind] = run, steps
+        if not steps:
+            break  # nothing is asked, whatever would be answered
+    # in another order, with nothing remembered of these runs
+    for kind, (run, steps) in reversed(told.items()):
+        again, _ = begin(entry, world, copy=1)
+        for first, second, answer, labels in steps:
+            assert (again.question.first, again.question.second) == (first, second), kind
+            np.testing.assert_array_equal(again.labels, labels)
+            again.tell(first, second, answer, asked=True)
+        assert again.question is None
+        assert again.reason == run.reason
+        np.testing.assert_array_equal(again.labels, run.labels)
+
+
+class Broken(Exception):
+    """What an oracle raises."""
+
+
+@each_cell
+@pytest.mark.parametrize("after", [0, 4])
+def test_an_oracle_that_raises_loses_nothing(entry, world, after, monkeypatch):
+    learner, prepared = learner_and_prepared(entry, world)
+    monkeypatch.setattr(type(learner), "prepare", lambda self, X, seed, *, progress=None: prepared)
+    said, model = [], entry.make(random_state=SEED)
+
+    def oracle(first, second):
+        if len(said) == after:
+            raise Broken
+        said.append((first, second))
+        return len(said) % 3 != 0
+
+    try:
+        model.fit(
+            world.X, oracle=oracle, constraints=world.constraints, askable=world.askable, budget=QUESTIONS
+        )
+    except Broken:
+        assert model.reason_ == "stopped"
+    else:
+        assert model.reason_ != "stopped"
+        assert len(said) < after or model.reason_ == "exhausted"
+    assert model.n_questions_ == len(model.history_) == len(said)
+    for number, pair in enumerate(said, start=1):
+        assert model.constraints_.relation(*pair) == ("cannot-link" if number % 3 == 0 else "must-link")
+    assert model.violations_ == 0
+    assert len(model.labels_) == len(world.X)
+    if entry.predicts:
+        assert set(model.predict(world.X)) <= set(model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("entry", "world"), SESSIONS, ids=[f"{entry.name}: {world.name}" for entry, world in SESSIONS]
+)
+def test_a_session_that_is_opened_again_asks_the_same(entry, world, tmp_path, monkeypatch):
+    learner, prepared = learner_and_prepared(entry, world)
+    monkeypatch.setattr(type(learner), "prepare", lambda self, X, seed, *, progress=None: prepared)
+    for number, answer_of in enumerate((ANSWERS["yes"], ANSWERS["no"])):
+        path = tmp_path / f"{number}.linkwise"
+        with lw.Session.open(path, world.X, entry.make(random_state=SEED)) as session:
+            if world.constraints is not None:
+                session.import_constraints(world.constraints)
+            for at in range(5):
+                if (q := session.question) is not None:
+                    session.answer(answer_of(at, q.first, q.second))
+            here, labels, words = session.question, session.labels, session.status.description
+        with lw.Session.open(path, world.X) as session:
+            there = session.question
+            assert (there is None) == (here is None)
+            if here is not None:
+                assert (there.first, there.second) == (here.first, here.second)
+            np.testing.assert_array_equal(session.labels, labels)
+            assert session.status.description == words
