@@ -25,9 +25,8 @@ SESSIONS = [
 def begin(entry, world, copy=0):
     learner, prepared = learner_and_prepared(entry, world, copy)
     evidence = Evidence(len(world.X), world.constraints)
-    return Run(
-        learner, world.X, evidence, SEED, prepared=prepared, askable=world.mask, budget=world.budget
-    ), prepared
+    options = {"prepared": prepared, "askable": world.mask, "budget": world.budget}
+    return learner, Run(learner, world.X, evidence, SEED, **options)
 
 
 def assert_labels_respect(labels, evidence):
@@ -40,31 +39,31 @@ def assert_labels_respect(labels, evidence):
     assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
 
 
-def assert_describes(learner, prepared, evidence):
-    """What the page shows beside a question can be worked out."""
-    n_rows = evidence.n_rows
+def told_beside(learner, run):
+    """What the page shows beside a question; that it can be worked out is what counts."""
+    n_rows, words, rows, shares = run.evidence.n_rows, [], None, None
     if isinstance(learner, Describing):
-        assert all(isinstance(line, str) for line in learner.describe(prepared, evidence))
-    if isinstance(learner, StandingIn) and (rows := learner.stand_ins(prepared)) is not None:
+        words = list(learner.describe(run.state))
+        assert all(isinstance(line, str) for line in words)
+    if isinstance(learner, StandingIn) and (rows := learner.stand_ins(run.state)) is not None:
         assert ((rows >= 0) & (rows < n_rows)).all()
-    if isinstance(learner, Weighing) and (shares := learner.column_shares(prepared, evidence)) is not None:
+    if isinstance(learner, Weighing) and (shares := learner.column_shares(run.state)) is not None:
         np.testing.assert_allclose(shares.sum(), 1)
+    return [words, *(None if part is None else part.tolist() for part in (rows, shares))]
 
 
 def ask(entry, world, answer_of):
     """All questions with their answers, and the labels at each; what a run may never do is checked."""
-    run, prepared = begin(entry, world)
-    learner = learner_and_prepared(entry, world)[0]
+    learner, run = begin(entry, world)
     steps = []
     while (q := run.question) is not None:
         assert run.evidence.verdict(q.first, q.second) is None, "what is known was asked"
         if world.askable is not None:
             assert {q.first, q.second} <= set(world.askable)
         answer = answer_of(len(steps), q.first, q.second)
-        steps.append((q.first, q.second, answer, run.labels))
+        steps.append((q.first, q.second, answer, run.labels, told_beside(learner, run)))
         run.answer(answer)  # any answer is consistent, since nothing was known
         assert_labels_respect(run.labels, run.evidence)
-        assert_describes(learner, prepared, run.evidence)
     assert_labels_respect(run.labels, run.evidence)
     return run, steps
 
@@ -89,7 +88,7 @@ def test_it_asks_on_and_ends(entry, world):
         run, steps = ask(entry, world, answer_of)
         assert run.reason == ("budget" if len(steps) == world.budget else "exhausted")
         complete = world.budget is None and world.askable is None and world.has_distinct_rows
-        sure = all(answer != "unsure" for *_, answer, _ in steps)
+        sure = all(answer != "unsure" for _, _, answer, *_ in steps)
         if entry.exact and complete and sure and not (entry.known_k and n_classes(run) > 4):
             assert_truth_is_found(run)
         told[kind] = run, steps
@@ -97,10 +96,11 @@ def test_it_asks_on_and_ends(entry, world):
             break  # nothing is asked, whatever would be answered
     # in another order, with nothing remembered of these runs
     for kind, (run, steps) in reversed(told.items()):
-        again, _ = begin(entry, world, copy=1)
-        for first, second, answer, labels in steps:
+        learner, again = begin(entry, world, copy=1)
+        for first, second, answer, labels, words in steps:
             assert (again.question.first, again.question.second) == (first, second), kind
             np.testing.assert_array_equal(again.labels, labels)
+            assert told_beside(learner, again) == words
             again.tell(first, second, answer, asked=True)
         assert again.question is None
         assert again.reason == run.reason

@@ -146,6 +146,7 @@ ANSWERS: dict[str, Answering] = {
 # ---------------------------------------------------------------- learners in these worlds
 SLOW = {  # what takes seconds a run, and is the same code with 300 rows
     "COBRA, all rows": ("many rows", "many rows in 3 classes"),
+    "COBRAS": ("many rows in 3 classes",),
     "COBRAS, halves": ("many rows in 3 classes",),
     "COBRAS, smallest half": ("many rows in 3 classes",),
     "COBRAS, largest half, largest first": ("many rows in 3 classes",),
