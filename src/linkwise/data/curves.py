@@ -60,8 +60,8 @@ def _of_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
 def _numbers(value: Any, row: int, name: str) -> list[float]:
     if is_missing_cell(value):
         raise DataError(f"Row {row} (counted from 0) has no curve in column '{name}'; leave the row out.")
-    cells = _BETWEEN.split(value.strip().strip("[]()").strip()) if isinstance(value, str) else list(value)
     try:
+        cells = _BETWEEN.split(value.strip().strip("[]()").strip()) if isinstance(value, str) else list(value)
         return [_number(cell) for cell in cells]
     except (TypeError, ValueError):
         raise DataError(
