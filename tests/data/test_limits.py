@@ -317,6 +317,19 @@ def test_half_characters_in_arrays_are_named(tmp_path):
     assert r"b\ud800" in refusal("table", tmp_path / "rows.npz")
 
 
+def test_ids_beyond_unicode_are_named(tmp_path):
+    ids = np.array(["a", "b", "c"])
+    ids.view(np.uint32)[1] = 0x800000
+    np.savez(tmp_path / "rows.npz", X=np.eye(3), ids=ids)
+    assert "Row 1 " in refusal("table", tmp_path / "rows.npz")
+
+
+def test_moments_are_ids_whatever_the_year(tmp_path):
+    ids = np.array(["2024-01-31", "0001-01-01", "30000-01-01"], dtype="M8[D]")
+    np.savez(tmp_path / "rows.npz", X=np.eye(3), ids=ids)
+    assert read_table(tmp_path / "rows.npz").ids == ("2024-01-31", "0001-01-01", "30000-01-01")
+
+
 def test_ids_that_no_file_can_hold_are_named_and_nothing_is_written(tmp_path):
     held = lw.Constraints(3, [(0, 1)])
     with pytest.raises(ConstraintError, match=r"Row 1.*b\\ud800"):

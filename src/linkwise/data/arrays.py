@@ -178,16 +178,30 @@ def _with_ids(frame: nw.DataFrame[Any], name: str, stored: _Stored) -> nw.DataFr
     if stored.dtype.kind not in "biufUSM":
         raise DataError(f"The array '{name}' holds {stored.dtype}; ids are texts or numbers.")
     ids = _unpacked(stored)
-    if ids.dtype.kind in "US":
+    if ids.dtype.kind in "USM":
         column = pl.Series(name, _texts(name, ids), dtype=pl.String)
     else:
         column = pl.Series(name, ids.tolist())
     return frame.with_columns(nw.from_native(column, series_only=True))
 
 
-def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str]:
+def _refuse_no_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
+    """NumPy makes texts of any numbers, also of those that are no characters; readers break."""
+    points = np.ascontiguousarray(ids.astype(ids.dtype.newbyteorder("="))).view(np.uint32)
+    wrong = np.flatnonzero(points.reshape(len(ids), -1).max(axis=1, initial=0) > 0x10FFFF)
+    if len(wrong):
+        raise DataError(
+            f"Row {wrong[0]} (counted from 0) of array '{name}' holds numbers that are no characters. {_AGAIN}"
+        )
+
+
+def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
     """Ids as texts; one that is none is refused with its row."""
     try:
+        if ids.dtype.kind == "M":  # by NumPy, since Python has no dates beyond the year 9999
+            return [None if text == "NaT" else text for text in np.datetime_as_string(ids).tolist()]
+        if ids.dtype.kind == "U":
+            _refuse_no_characters(name, ids)
         texts = [text.decode() if isinstance(text, bytes) else text for text in ids.tolist()]
     except ValueError as error:
         raise DataError(
