@@ -123,6 +123,19 @@ def test_many_contradictions_in_many_rows_are_compared(shape):
     assert {*found[:: len(found) - 1]} in [set(pair) for pair in cannot.tolist()]
 
 
+def test_links_that_are_given_often_are_no_longer_for_that():
+    must = np.array([(0, 1)] * 5 + [(0, 2), (2, 3), (3, 4)])
+    assert shortest_contradiction(5, must, np.array([(2, 4), (0, 1)])) == (0, 1)
+
+
+def test_of_contradictions_that_are_as_short_the_first_is_named():
+    """Thirty twigs at one row, thirty at each of their ends; the first thirty contradictions are longer."""
+    must = np.array([(0, i) for i in range(1, 31)] + [(i, i + 30) for i in range(1, 31)])
+    longer = [(i, i % 30 + 31) for i in range(1, 31)]
+    short = [(i, i + 1) for i in range(1, 30)]
+    assert shortest_contradiction(61, must, np.array([*longer, *short])) == (1, 0, 2)
+
+
 def test_chains_in_words():
     assert chain_in_words((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
     assert chain_in_words((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"

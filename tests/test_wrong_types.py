@@ -1,0 +1,25 @@
+"""Constraints where they are taken for something else, and ids that no file can hold."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+
+
+def test_constraints_are_no_array():
+    with pytest.raises(TypeError, match="no array of numbers; their pairs are in must_link and cannot_link"):
+        np.asarray(lw.Constraints(3, [(0, 1)]))
+
+
+def test_what_is_no_constraints_is_named():
+    with pytest.raises(TypeError, match=r"constraints is \[0, 1, 1\]; give linkwise.Constraints"):
+        lw.constraint_score(lw.Constraints(3), [0, 1, 1])
+    with pytest.raises(TypeError, match=r"constraints is \[\(0, 1\)\]; give linkwise.Constraints"):
+        lw.Evidence(3).add_constraints([(0, 1)])
+
+
+def test_ids_with_half_a_character_are_not_written(tmp_path):
+    path = tmp_path / "pairs.csv"
+    with pytest.raises(lw.ConstraintError, match=r"\bthe ids\b"):
+        lw.Constraints(2, [(0, 1)]).to_csv(path, ids=["a", "\ud800"])
+    assert not path.exists()
