@@ -21,8 +21,8 @@ test: .venv/dev  ## all tests, on all cores and one worker more, since some wait
 quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
 	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
 
-coverage: .venv/dev  ## how much of the library the fast tests run; build/coverage.json lists the rest
-	@$(MAKE) --no-print-directory quick ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
+coverage: .venv/dev  ## all tests, and how much of the library the fast ones run; build/coverage.json lists the rest
+	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
 
 fuzz: .venv/dev  ## damaged and odd input files for as long as you like: ARGS="--seconds 600 --seed 7"

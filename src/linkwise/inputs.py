@@ -58,6 +58,8 @@ def checked_rows(
         if "Expected 2D array" in str(error):
             raise DataError(_without_columns(X)) from None
         is_text = "could not convert string to float" in str(error)
+        if isinstance(error, TypeError) and _is_table_of_ours(X):  # it names the way out itself
+            raise
         if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
             raise
         wrong = f"{_without_numbers(X)}; encode it as numbers, for example by linkwise.data.encode"
@@ -71,6 +73,11 @@ def checked_rows(
     _check_finite(rows)
     _check_range(rows)
     return rows
+
+
+def _is_table_of_ours(X: object) -> bool:
+    """Whether X is a Table, or what became of one, that refuses to be an array."""
+    return hasattr(type(X), "__array__") and type(X).__module__.startswith("linkwise.")
 
 
 def _without_columns(X: Any) -> str:

@@ -191,7 +191,8 @@ def _refuse_no_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
     wrong = np.flatnonzero(points.reshape(len(ids), -1).max(axis=1, initial=0) > 0x10FFFF)
     if len(wrong):
         raise DataError(
-            f"Row {wrong[0]} (counted from 0) of array '{name}' holds numbers that are no characters. {_AGAIN}"
+            f"Row {wrong[0]} (counted from 0) of array '{name}' holds numbers that are no characters. "
+            f"{_AGAIN}"
         )
 
 
