@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
+from linkwise import closure
 from linkwise.closure import (
     chain_in_words,
     components,
@@ -129,11 +130,36 @@ def test_links_that_are_given_often_are_no_longer_for_that():
 
 
 def test_of_contradictions_that_are_as_short_the_first_is_named():
-    """Thirty twigs at one row, thirty at each of their ends; the first thirty contradictions are longer."""
-    must = np.array([(0, i) for i in range(1, 31)] + [(i, i + 30) for i in range(1, 31)])
-    longer = [(i, i % 30 + 31) for i in range(1, 31)]
-    short = [(i, i + 1) for i in range(1, 30)]
-    assert shortest_contradiction(61, must, np.array([*longer, *short])) == (1, 0, 2)
+    """Many twigs at one row and one at the end of each; the first half of the contradictions is longer."""
+    n = 201
+    must = np.array([(0, i) for i in range(1, n)] + [(i, i + n) for i in range(1, n)])
+    longer = [(i, i % (n - 1) + 1 + n) for i in range(1, n)]
+    short = [(i, i + 1) for i in range(1, n - 1)]
+    assert shortest_contradiction(2 * n, must, np.array([*longer, *short])) == (1, 0, 2)
+
+
+def test_the_search_leaves_what_cannot_be_the_shortest(monkeypatch):
+    """On a path the bound is the length: after the nearest pair no other is looked at."""
+    seen = []
+
+    def steps_between(graph, first, second, **options):
+        seen.append((first, second))
+        return plain(graph, first, second, **options)
+
+    plain = closure._steps_between
+    monkeypatch.setattr(closure, "_steps_between", steps_between)
+    must = np.array([(i, i + 1) for i in range(60)])
+    far = [(i, i + 9) for i in range(50)]
+    assert shortest_contradiction(61, must, np.array([*far, (20, 23), (30, 33), *far])) == (20, 21, 22, 23)
+    assert seen == [(20, 23)]
+    assert shortest_contradiction(61, must, np.array([(5, 9)])) == (5, 6, 7, 8, 9)
+    assert seen == [(20, 23)], "one contradiction alone is the shortest"
+
+
+@pytest.mark.parametrize(("fewer_than", "found"), [(np.inf, 5), (6, 5), (5, 5), (3, 3)])
+def test_steps_from_both_ends(fewer_than, found):
+    path = closure._graph(9, np.array([(i, i + 1) for i in range(8)] + [(i + 1, i) for i in range(8)]))
+    assert closure._steps_between(path, 2, 7, fewer_than=fewer_than) == found
 
 
 def test_chains_in_words():

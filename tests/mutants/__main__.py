@@ -49,6 +49,9 @@ def _report(name: str, given: argparse.Namespace) -> bool:
     done = subprocess.run(command + ["--again"] * given.again, env=env, cwd=ROOT)
     shutil.rmtree(temporary, ignore_errors=True)
     if done.returncode:
+        print(
+            f"The tests of {name} ended with {done.returncode}. Run the same again: what was found is kept."
+        )
         return False
     return _judge(name, time.time() - start)
 
