@@ -33,7 +33,7 @@ def test_what_was_found_once_stays_mended(outcomes, name):
 
 @pytest.mark.parametrize("names", [WIDE, LONG])
 def test_the_time_grows_with_the_width_of_a_table_and_with_the_length_of_its_cells(names):
-    # they take 3 s at most; one cost for each pair of columns takes 25 s, and cores that are shared count slowly
+    # 3 s at most; with one cost for each pair of columns 25 s, and shared cores count slowly
     assert list(tried(names, cpu_s=18)) == [None] * len(names)
 
 
