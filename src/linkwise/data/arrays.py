@@ -1,6 +1,6 @@
 """NumPy arrays, in memory or in .npy and .npz files, as tables.
 
-Of a file the headers are read first: what is to be unpacked has then the size that it should have.
+Headers are read first, so the size of an array is known and checked before anything is unpacked.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
         kinds[number] = event.kind
         yield event
     if pairs:
-        raise Damage(f"pairs are said to come with event {min(pairs)}, which brings none")
+        raise Damage(f"event {min(pairs)} has pairs, but it is no import")
 
 
 def _next(after: int) -> int:
