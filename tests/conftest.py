@@ -16,7 +16,7 @@ SLOW = Path(__file__).with_name("slow.txt").read_text(encoding="utf-8").splitlin
 def pytest_collection_modifyitems(items):
     """Mark what `slow.txt` lists: folders, and single tests with all their cases.
 
-    Coverage is measured without slow tests, laws and Hypothesis: they compute much, and tracing doubles that.
+    Coverage is measured without them: they compute much, and tracing doubles that.
     """
     folders, tests = tuple(name for name in SLOW if name.endswith("/")), {*SLOW}
     for item in items:
@@ -25,8 +25,6 @@ def pytest_collection_modifyitems(items):
         uses_dask = "dask" in inside.partition("[")[2]
         if file.startswith(folders) or f"{file}::{name}" in tests or uses_dask:
             item.add_marker(pytest.mark.slow)
-        searches = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if item.get_closest_marker("slow") or searches or file.startswith("tests/laws/"):
             item.add_marker(pytest.mark.no_cover)
 
 
