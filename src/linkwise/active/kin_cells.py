@@ -64,7 +64,7 @@ def borders(cells: Cells, labels: NDArray[Any], home: Table) -> Rows:
 
 
 def margins(home: Table) -> Table:
-    """(n,) how much likelier the likeliest neighbourhood is than the next one, of any number of them."""
+    """(n,) lead of the likeliest neighbourhood over the next one; its whole chance where it is alone."""
     with_impossible = np.pad(home, ((0, 0), (2, 0)))  # there may be none, or a single one
     best = np.partition(with_impossible, -2, axis=1)[:, -2:]
     return np.asarray(best[:, 1] - best[:, 0])

@@ -203,7 +203,7 @@ def _read_facts(db: sqlite3.Connection, n_rows: int, after: int) -> dict[int, li
     )
     for event, first, second, answer in found:
         if type(event) is not int:
-            raise Damage("pairs are said to come with no event")
+            raise Damage("imported pairs name no event")
         try:
             _check_pair(first, second, n_rows)
         except Damage as damage:
