@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import socket
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -349,6 +350,23 @@ def test_a_long_head_is_refused(still, what):
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{still.port}\r\nCookie: {still.cookie}\r\n{more}\r\n"
     assert still.send(head).split(b" ")[1] in (b"400", b"431")
     assert still.get("/nothing", Cookie=still.cookie)[0] == 404, "still there"
+
+
+def test_a_refusal_arrives_however_much_is_still_on_its_way(still):
+    head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{still.port}\r\nX-Long: {'x' * 8_000_000}\r\n\r\n"
+    assert still.send(head).startswith(b"HTTP/1.1 400")
+
+
+def test_who_goes_on_after_a_refusal_is_cut_off(pages, monkeypatch):
+    monkeypatch.setattr(server, "SILENT_S", 0.2)
+    with socket.create_connection(("127.0.0.1", pages().port), timeout=patience()) as raw:
+        raw.sendall(b"no request\r\n\r\n")
+        while raw.recv(65536):
+            pass
+        with pytest.raises(ConnectionError):
+            while True:
+                raw.sendall(b"x" * 1000)
+                time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

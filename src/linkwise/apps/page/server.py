@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -148,6 +149,8 @@ class _Listener(H11Protocol):
     A browser opens some in advance; it opens them again when it needs them.
     """
 
+    _refused = False
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         silent = [other for other in self.connections if isinstance(other, _Listener) and other.silent]
@@ -165,6 +168,25 @@ class _Listener(H11Protocol):
         if self.silent:
             self.connections.discard(self)
             self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, or too long for one.
+
+        A socket that is closed before all was read resets the connection, and then the refusal may be lost.
+        So the rest is read and thrown away until the other side has ended, or `SILENT_S` have passed.
+        """
+        body = msg.encode()
+        head = [("content-type", "text/plain"), ("content-length", str(len(body))), ("connection", "close")]
+        for event in (h11.Response(status_code=400, headers=head), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.write_eof()
+        self._refused = True
+        self._timer.cancel()
+        self._timer = self.loop.call_later(SILENT_S, self.transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._refused:
+            super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
