@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.errors import SessionError
+from linkwise.errors import ConstraintError, SessionError
 from linkwise.session import described as module
 from linkwise.session.described import (
+    checked_ids,
     described,
     difference,
     difference_from,
@@ -35,6 +36,27 @@ class Halfway:
 def test_half_a_learner_is_none():
     with pytest.raises(TypeError, match="is no learner"):
         described(Halfway())
+
+
+class Sorter:
+    """A learner of somebody else."""
+
+    def prepare(self, X, seed, progress):
+        return None
+
+    def ask(self, state):
+        yield
+
+
+def test_a_learner_has_a_name():
+    assert described(lw.COBRAS())["name"] == "COBRAS"
+    assert described(Sorter()) == {"name": f"{Sorter.__module__}.Sorter", "parameters": {}}
+
+
+def test_the_parameters_of_a_part_are_kept_with_the_part():
+    assert set(described(lw.MinMax(3, estimator=lw.PCKMeans()))["parameters"]) == set(
+        lw.MinMax(3).get_params(False)
+    )
 
 
 def test_a_generator_of_random_numbers_is_not_kept():
@@ -103,6 +125,37 @@ def test_whole_characters_are_unicode(whole):
     assert is_unicode(whole)
 
 
+# ---------------------------------------------------------------- ids
+@pytest.mark.parametrize("wrong", [5, "abc", {"a", "b", "c"}])
+def test_ids_are_a_sequence(wrong):
+    with pytest.raises(TypeError, match=r"ids is .*; give a sequence with the id of every row"):
+        checked_ids(wrong, 3)
+
+
+def test_ids_become_text():
+    assert checked_ids(None, 3) is None
+    assert checked_ids([7, "b", 1.5], 3) == ["7", "b", "1.5"]
+    assert checked_ids(np.array([7, 8]), 2) == ["7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (["a", None, "c"], r"row 1 has no id \(None\); give each row its own"),
+        (["a", "b", float("nan")], r"row 2 has no id \(nan\); give each row its own"),
+        (["a", "b"], "2 ids for 3 rows; give each row its own"),
+        (["a", "b", "a"], "the id 'a' stands in rows 0 and 2; ids are unique"),
+        (
+            ["a", "\ud800", "c"],
+            "The id of row 1 is not valid Unicode: .* holds half a character. Give the row another",
+        ),
+    ],
+)
+def test_every_row_has_an_id_of_its_own(ids, words):
+    with pytest.raises(ConstraintError, match=words):
+        checked_ids(ids, 3)
+
+
 # ---------------------------------------------------------------- data
 X = np.random.default_rng(0).normal(size=(50, 3))
 
@@ -114,6 +167,20 @@ def test_a_fingerprint_does_not_depend_on_the_blocks(monkeypatch):
     assert whole["shape"] == [50, 3]
     assert whole["width"] == "float64"
     assert fingerprint(X.astype(np.float32))["width"] == "float32"
+
+
+def test_a_fingerprint_is_the_same_in_every_version():
+    """Files of today are compared with data of tomorrow."""
+    stored = fingerprint(np.array([[1.0, -2.0], [0.5, 4.0], [8.0, 0.25]]))
+    assert stored["scale"] == [9.5, 6.25]
+    waves = [[-7.58771109, -2.99269008], [-6.5426232, -3.2369477]]
+    np.testing.assert_allclose(stored["sketch"], waves, rtol=1e-6)
+
+
+def test_data_beyond_float32_are_other_data():
+    huge = changed(9, 1, 1e300)
+    huge[10, 1] = -1e300
+    assert difference_from(fingerprint(X.astype(np.float32)), huge).endswith("(column 1)")
 
 
 def test_shapes_that_differ_are_told():
@@ -171,6 +238,22 @@ def test_the_width_of_floats_does_not_matter(scale):
 def test_narrow_data_that_changed_are_noticed():
     assert difference_from(fingerprint(X.astype(np.float32)), changed(9, 1, 1e-4)) is not None
     assert difference_from(fingerprint(X), changed(9, 1, 0.01).astype(np.float32)) is not None
+
+
+def test_narrow_data_are_compared_as_closely_as_they_are_known():
+    """A change that is lost among all that rounding may change, but not in the rounded values."""
+    many = np.random.default_rng(1).normal(size=(5000, 2))
+    other = many.copy()
+    other[7, 0] += 1e-6
+    stored = fingerprint(many.astype(np.float32))
+    assert difference(stored, fingerprint(other)) is None
+    assert difference_from(stored, other) is not None
+
+
+def test_one_wave_that_differs_is_enough():
+    stored = {"shape": [9, 2], "sketch": [[1.0, 2.0], [3.0, 4.0]], "scale": [5.0, 6.0]}
+    other = stored | {"sketch": [[1.0, 2.0], [3.0, 4.5]]}
+    assert difference(stored, other).endswith("(column 1)")
 
 
 def test_a_width_that_is_not_stored_is_the_wider_one():

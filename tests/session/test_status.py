@@ -34,8 +34,8 @@ def test_every_number_counts_its_own_kind_of_event():
 
 @pytest.mark.parametrize(
     ("labels", "sizes"),
-    [([], ()), ([0], (1,)), ([2, 0, 2], (1, 0, 2)), ([-1, 0, -1, 1], (2, 1, 1))],
-    ids=["no rows", "one row", "an empty cluster", "noise first"],
+    [([], ()), ([0], (1,)), ([2, 0, 2], (1, 0, 2)), ([1, 1], (0, 2)), ([-1, 0, -1, 1], (2, 1, 1))],
+    ids=["no rows", "one row", "an empty cluster", "an empty one first", "noise first"],
 )
 def test_sizes_are_in_order_of_the_clusters(labels, sizes):
     found = counted([], np.array(labels, dtype=np.int32), Evidence(max(1, len(labels))), None)

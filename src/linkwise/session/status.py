@@ -70,7 +70,7 @@ def counted(
         n_imported=sum(len(e.facts) for e in history if e.kind == "import"),
         n_done=sum(e.kind == "done" for e in history),
         n_inferred=known.n_inferred,
-        cluster_sizes=tuple(np.bincount(labels - min(labels.min(initial=0), 0)).tolist()),
+        cluster_sizes=tuple(np.bincount(labels - labels.min(initial=0)).tolist()),
         reason=reason,
         description=description,
     )

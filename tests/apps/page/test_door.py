@@ -204,6 +204,8 @@ def test_tries_of_all_addresses_count_together():
     attempts, clock = attempts_at(times, each=2, together=3, seconds=10.0)
     clock[0] = 9.0
     assert [attempts.wait(who) for who in "az"] == [3, 3], "until the last but two is ten seconds old"
+    clock[0] = 11.0
+    assert attempts.wait("z") == 1, "as many as are allowed are left"
     clock[0] = 12.0
     assert attempts.wait("z") == 0
 
@@ -389,7 +391,8 @@ def test_after_too_many_wrong_tokens_none_is_looked_at(door):
         assert Answer(door, asked(query="token=wrong")).status == 403
     answer = Answer(door, asked(query=f"token={door.token}"))
     assert (answer.status, answer.headers["retry-after"]) == (429, "60")
-    assert "Wait 60 seconds, then try again." in answer.text
+    assert "<h1>Too many wrong tries</h1>" in answer.text
+    assert "<p>Wait 60 seconds, then try again." in answer.text
     other = asked(query=f"token={door.token}", client=None)
     assert Answer(door, other).status == 303, "another address, even one that is not known"
 
@@ -428,14 +431,18 @@ def test_the_form_is_on_two_pages(locked, path):
     answer = Answer(locked, asked(path=path))
     assert answer.status == (200 if path != "/host.js" else 403)
     assert ("<form" in answer.text) is (path != "/host.js")
-    assert ("Log in first" in answer.text) is (path == "/host.js")
+    assert f"<h1>{'Log in first' if path == '/host.js' else 'linkwise'}</h1>" in answer.text
     policy = "same-origin" if path != "/host.js" else "no-referrer"
     assert answer.headers["referrer-policy"] == policy
     assert answer.headers["content-security-policy"] == PLAIN_CSP != CSP
 
 
 def test_a_socket_before_the_password_is_refused(locked):
-    assert "Log in first" in Answer(locked, asked(kind="websocket", path="/ws", origin=OWN)).text
+    answer = Answer(locked, asked(kind="websocket", path="/ws", origin=OWN))
+    assert answer.status == 403
+    assert "<h1>Log in first</h1>" in answer.text
+    assert "<p>Open the first page of this address; it asks for the password." in answer.text
+    assert answer.headers["x-frame-options"] == "DENY"
 
 
 @pytest.mark.parametrize(
@@ -505,7 +512,7 @@ def test_a_form_that_does_not_come_is_not_waited_for(locked, monkeypatch):
 # ---------------------------------------------------------------- the words
 def test_where_to_open_it_instead(door, locked):
     assert f"as {NAME}." in Answer(door, asked(host="evil.example")).text
-    assert "by its address" in Answer(locked, asked(host="-")).text
+    assert "<p>Open linkwise in a window of its own, by its address." in Answer(locked, asked(host="-")).text
 
 
 def test_limits():
@@ -514,8 +521,8 @@ def test_limits():
 
 
 def test_what_a_browser_is_told_of_every_page():
-    policy = [part.strip() for part in CSP.split(";")]
-    plain = [part.strip() for part in PLAIN_CSP.split(";")]
+    policy = [part.strip() for part in guard.CSP.split(";")]
+    plain = [part.strip() for part in guard.PLAIN_CSP.split(";")]
     assert policy == [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
         "img-src 'self' data: blob:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",

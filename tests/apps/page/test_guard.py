@@ -357,6 +357,12 @@ def test_a_refusal_arrives_however_much_is_still_on_its_way(still):
     assert still.send(head).startswith(b"HTTP/1.1 400")
 
 
+def go_on_sending(raw):
+    while True:
+        raw.sendall(b"x" * 1000)
+        time.sleep(0.01)
+
+
 def test_who_goes_on_after_a_refusal_is_cut_off(pages, monkeypatch):
     monkeypatch.setattr(server, "SILENT_S", 0.2)
     with socket.create_connection(("127.0.0.1", pages().port), timeout=patience()) as raw:
@@ -364,9 +370,7 @@ def test_who_goes_on_after_a_refusal_is_cut_off(pages, monkeypatch):
         while raw.recv(65536):
             pass
         with pytest.raises(ConnectionError):
-            while True:
-                raw.sendall(b"x" * 1000)
-                time.sleep(0.01)
+            go_on_sending(raw)
 
 
 @pytest.mark.parametrize(
