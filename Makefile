@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 SANITIZER ?= address,undefined
 BIN := .venv/bin
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/kernels/*.cpp src/linkwise/kernels/*.hpp)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -62,7 +62,7 @@ docs: .venv/docs  ## docs/_build/html/index.html
 check: lint types docs test  ## what CI runs, less the demo
 
 sanitize: .venv/dev  ## the native code under AddressSanitizer and UBSan, or SANITIZER=thread; ARGS: the tests
-	$(BIN)/python tests/kernels/sanitized.py $(SANITIZER) $(ARGS)
+	$(BIN)/python tests/native/sanitized.py $(SANITIZER) $(ARGS)
 
 mutants: .venv/dev  ## how many small faults the tests notice; ARGS: modules of tests/mutants/plan.toml, --jobs 1
 	PYTHONPATH=tests $(BIN)/python -m mutants $(ARGS)

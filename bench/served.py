@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.apps.page.guard import Door, Password
-from linkwise.apps.page.room import Room
-from linkwise.apps.page.server import host, listening
+from linkwise.page.auth import Door, Password
+from linkwise.page.hub import Room
+from linkwise.page.server import host, listening
 
 PATIENCE = 300.0  # only reached when something is wrong
 

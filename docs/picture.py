@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from linkwise import TruthOracle, datasets
-from linkwise.apps.demo import opened, pair_of
-from linkwise.apps.terminal import Terminal
+from linkwise.cli.commands.demo import opened, pair_of
+from linkwise.terminal.console import Terminal
 
 ANSWERED = 11
 

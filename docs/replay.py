@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner
 
-from linkwise.apps.cli import app
+from linkwise.cli.main import app
 
 FOLDER = Path(__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

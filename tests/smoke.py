@@ -34,7 +34,7 @@ def check(holds: bool, what: str) -> None:
 def main() -> None:
     """Import, fit, ask by the command line."""
     held = {file.name for file in files("linkwise") or ()}
-    check({"py.typed", "index.html", "widget.js", "style.css", "_kernels.pyi"} <= held, "files of the page")
+    check({"py.typed", "index.html", "widget.js", "style.css", "_native.pyi"} <= held, "files of the page")
     check(not any(name.endswith((".cpp", ".hpp")) for name in held), "no sources of the kernels")
     check("site-packages" in Path(lw.__file__).parts, f"linkwise {lw.__version__} as installed")
     X, y = load_wine(return_X_y=True)

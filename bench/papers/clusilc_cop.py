@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.cluster.common.components import Blocks, blocks_of
-from linkwise.constraints import Constraints
+from linkwise.cluster.kmeans.components import Blocks, blocks_of
+from linkwise.constraints.constraints import Constraints
 
 PASSES = 100
 

@@ -34,8 +34,9 @@ from linkwise import (
     SilhouetteSearch,
     TruthOracle,
 )
-from linkwise.learner import Run, checked_answer
-from linkwise.select.choice import satisfied
+from linkwise.asking.learner import checked_answer
+from linkwise.asking.run import Run
+from linkwise.select.ranking import satisfied
 
 CLUSTERS = {"n_clusters": list(range(2, 11))}
 PEER_FIELDS = ("task", "method", "constraints", "run")

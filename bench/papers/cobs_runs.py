@@ -19,11 +19,12 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from bench.data import Source, Task, load
 from bench.harness import Cell, Row, fingerprint
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
-from linkwise.learner import Run, checked_answer, rng_at
-from linkwise.pairs import random_pairs
-from linkwise.select.choice import ranked, satisfied
+from linkwise.asking.learner import checked_answer, rng_at
+from linkwise.asking.run import Run
+from linkwise.constraints.sampling import random_pairs
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool
+from linkwise.select.ranking import ranked, satisfied
 from linkwise.select.self_tuning import SelfTuningSpectral
 from linkwise.validity.dbcv import dbcv_scorer
 
@@ -38,7 +39,7 @@ MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
 TIES = ("agreement", "random")
 """Rules for ties of COBS: ours, then the paper's."""
-BUILDING = ("linkwise.kernels", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
+BUILDING = ("linkwise.native", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
 
 CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
 BEST_FIELDS = ("task", "algorithms")

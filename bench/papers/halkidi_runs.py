@@ -21,7 +21,7 @@ from sklearn.metrics import rand_score
 import linkwise as lw
 from bench.data import codes, read_table, to_unit
 from bench.harness import Cell, Row
-from linkwise.cluster.feature_weights import dimensions
+from linkwise.cluster.feature_weights.feature_weights import dimensions
 from linkwise.metric.mmc import diagonal_weights
 
 FILES = {

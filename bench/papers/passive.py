@@ -52,8 +52,8 @@ from bench.papers.cobs_runs import (
     supervised,
 )
 from bench.scores import Mean, aligned_ranks, mean_of
-from linkwise.cluster.common.base import ConstrainedClusterer
-from linkwise.select.choice import satisfied
+from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.select.ranking import satisfied
 
 CONSTRAINTS, RUNS = 50, 25
 TOLERANCE = 0.02  # of ARI: about two standard errors

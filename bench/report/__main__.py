@@ -26,14 +26,14 @@ from bench.harness import RESULTS
 from bench.report.page import machine, write_page
 from bench.report.sections import Section
 from bench.report.sections import sections as all_sections
-from linkwise.kernels import _kernels
+from linkwise.native import _native
 
 
 def code() -> str:
     """A short name for the library as it is, sources and kernels."""
     digest = hashlib.sha256()
     folder = Path(linkwise.__file__).parent
-    kernels = Path(str(_kernels.__file__))
+    kernels = Path(str(_native.__file__))
     for file in [*sorted(folder.rglob("*.py")), kernels]:
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:8]

@@ -26,7 +26,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from linkwise import ConstrainedAgglomerative, Constraints
-from linkwise.kernels.agglomerate import LINKAGES
+from linkwise.native.agglomerate import LINKAGES
 
 SIZES = (1000, 2000, 5000)
 K, PAIRS = 10, 100

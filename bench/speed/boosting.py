@@ -27,7 +27,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
-from linkwise.cluster.pcp import MOST
+from linkwise.cluster.similarity.pcp import MOST
 
 SIZES = (300, 1000, 2000, 10_000)
 K = 5

@@ -35,9 +35,10 @@ from sklearn.metrics import pairwise_distances_argmin
 
 import linkwise as lw
 from bench import harness
-from linkwise.evidence import Evidence
-from linkwise.learner import Learner, Run
-from linkwise.pairs import random_pairs
+from linkwise.asking.learner import Learner
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.sampling import random_pairs
 from linkwise.select.active_cobs import OpenPairs
 from linkwise.select.pool import Candidate, Pool
 

@@ -30,8 +30,8 @@ from sklearn.cluster import KMeans
 
 import linkwise as lw
 from bench import data
-from linkwise.cluster.common import weighing
-from linkwise.cluster.feature_weights import dimensions, s_dbw_validity
+from linkwise.cluster.feature_weights import tuning
+from linkwise.cluster.feature_weights.feature_weights import dimensions, s_dbw_validity
 
 AIM = 50  # times as fast
 SECONDS = {"breast_cancer": 1.0, "spambase": 10.0}  # for the whole
@@ -68,8 +68,8 @@ def steps(task: data.Task, repeats: int) -> tuple[str, ...]:
     k = len(set(task.y))
     mean, components = dimensions(task.X, "scores")
     Z = np.ascontiguousarray((task.X - mean) @ components.T)
-    aim = weighing.Aim(Z, constraints_of(task), weighing.k_means(k, 0, 10), s_dbw_validity)
-    trials = weighing.Trials(aim, most=sys.maxsize)
+    aim = tuning.Aim(Z, constraints_of(task), tuning.k_means(k, 0, 10), s_dbw_validity)
+    trials = tuning.Trials(aim, most=sys.maxsize)
     best = trials(np.ones(Z.shape[1]))
     ours, kmeans, naive = [], [], []
     for step in range(max(repeats, Z.shape[1])):

@@ -43,7 +43,7 @@ def measure(n: int) -> dict[str, float]:
     from sklearn.datasets import make_blobs
 
     from linkwise import KIN, Evidence, TruthOracle
-    from linkwise.learner import Run
+    from linkwise.asking.run import Run
 
     KIN(random_state=0).fit([[0.0], [1.0], [5.0]], oracle=TruthOracle([0, 0, 1]))  # what is loaded once
     X, y = make_blobs(n, 10, centers=20, cluster_std=2.0, random_state=0)

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from linkwise import kernels
+from linkwise import native
 from linkwise.parallel import n_threads
 
 FIELDS = ("n", "d", "k", "dtype", "threads", "ours_s", "sklearn_s", "ratio", "same_labels")
@@ -51,8 +51,8 @@ def measure(X: np.ndarray, k: int, seed: int, repeats: int) -> dict[str, Any]:
 
     def ours() -> np.ndarray:
         if k == 2:
-            return kernels.two_means(X, wide, 300, 0.0, threads).labels
-        return kernels.lloyd(X, wide[None], 300, 0.0, threads).labels[0]
+            return native.two_means(X, wide, 300, 0.0, threads).labels
+        return native.lloyd(X, wide[None], 300, 0.0, threads).labels[0]
 
     same = float(np.mean(ours() == theirs.fit(X).labels_))  # also warms both up
     ours_s, sklearn_s = seconds(ours, lambda: theirs.fit(X), repeats=repeats)

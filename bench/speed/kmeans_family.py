@@ -30,7 +30,7 @@ from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from bench import harness
-from linkwise.cluster.common.base import ConstrainedClusterer
+from linkwise.cluster.base import ConstrainedClusterer
 
 FIELDS = ("n", "constraints", "method", "fit_s", "kmeans_s", "multiple", "missed")
 SIZES, QUICK = (500, 2000, 10_000, 100_000), (500, 2000)

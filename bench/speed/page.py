@@ -36,13 +36,13 @@ from bench.peers import page as peers
 from bench.peers.page_blobs import blobs, labels_after, rows_of
 from bench.served import Served
 
-from linkwise.active.cobras import COBRAS
-from linkwise.active.kin import KIN
-from linkwise.active.min_max import MinMax
-from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_numbers
-from linkwise.apps.page.requests import Reply
-from linkwise.learner import Learner
+from linkwise.active.cobras.cobras import COBRAS
+from linkwise.active.kin.kin import KIN
+from linkwise.active.known_k.min_max import MinMax
+from linkwise.asking.learner import Learner
+from linkwise.page.cards import of_numbers
+from linkwise.page.presenter import Desk
+from linkwise.page.requests import Reply
 from linkwise.session.session import Session
 
 AIMS = {0: 15, 10_000: 50, 100_000: 130, 1_000_000: 1000}  # milliseconds

@@ -46,7 +46,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from bench import data, harness
-from linkwise.cluster.common.walk import embedding
+from linkwise.cluster.graph.random_walk import embedding
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
 

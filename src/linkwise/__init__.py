@@ -9,33 +9,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkwise.active.cobra import COBRA
-    from linkwise.active.cobras import COBRAS
-    from linkwise.active.explore_consolidate import ExploreConsolidate
-    from linkwise.active.feature_weights import ActiveFeatureWeights
-    from linkwise.active.kin import KIN
-    from linkwise.active.min_max import MinMax
-    from linkwise.active.npu import NPU
-    from linkwise.apps.page.widget import widget
-    from linkwise.cluster.agglomerative import ConstrainedAgglomerative
-    from linkwise.cluster.bckm import BCKM
-    from linkwise.cluster.boost_cluster import BoostCluster
-    from linkwise.cluster.ckm import CKM
-    from linkwise.cluster.clusilc import ClusILC
-    from linkwise.cluster.constrained_kmeans import ConstrainedKMeans
-    from linkwise.cluster.cop_kmeans import COPKMeans
-    from linkwise.cluster.cosc import COSC
-    from linkwise.cluster.extract import extract
-    from linkwise.cluster.feature_weights import FeatureWeightClustering
-    from linkwise.cluster.fosc import FOSC
-    from linkwise.cluster.kernel_boost import KernelBoost
-    from linkwise.cluster.mpckmeans import MPCKMeans
-    from linkwise.cluster.pckmeans import PCKMeans
-    from linkwise.cluster.pcp import PCP
-    from linkwise.cluster.rckm import RCKM
-    from linkwise.cluster.seeded_kmeans import SeededKMeans
-    from linkwise.cluster.spcl import SPCL
-    from linkwise.constraints import Constraints, constraint_score
+    from linkwise.active.active_feature_weights import ActiveFeatureWeights
+    from linkwise.active.cobras.cobra import COBRA
+    from linkwise.active.cobras.cobras import COBRAS
+    from linkwise.active.kin.kin import KIN
+    from linkwise.active.known_k.explore_consolidate import ExploreConsolidate
+    from linkwise.active.known_k.min_max import MinMax
+    from linkwise.active.known_k.npu import NPU
+    from linkwise.asking.learner import Question
+    from linkwise.asking.oracles import TruthOracle
+    from linkwise.cluster.feature_weights.feature_weights import FeatureWeightClustering
+    from linkwise.cluster.graph.cosc import COSC
+    from linkwise.cluster.graph.spcl import SPCL
+    from linkwise.cluster.hierarchy.agglomerative import ConstrainedAgglomerative
+    from linkwise.cluster.hierarchy.extract import extract
+    from linkwise.cluster.hierarchy.fosc import FOSC
+    from linkwise.cluster.kmeans.constrained_kmeans import ConstrainedKMeans
+    from linkwise.cluster.kmeans.cop_kmeans import COPKMeans
+    from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
+    from linkwise.cluster.kmeans.pckmeans import PCKMeans
+    from linkwise.cluster.kmeans.seeded_kmeans import SeededKMeans
+    from linkwise.cluster.similarity.bckm import BCKM
+    from linkwise.cluster.similarity.boost_cluster import BoostCluster
+    from linkwise.cluster.similarity.ckm import CKM
+    from linkwise.cluster.similarity.kernel_boost import KernelBoost
+    from linkwise.cluster.similarity.pcp import PCP
+    from linkwise.cluster.similarity.rckm import RCKM
+    from linkwise.cluster.trees.clusilc import ClusILC
+    from linkwise.constraints.constraints import Constraints, constraint_score
+    from linkwise.constraints.evidence import Evidence
     from linkwise.errors import (
         ConstraintError,
         ConstraintWarning,
@@ -45,11 +47,10 @@ if TYPE_CHECKING:
         SessionError,
         StaleAnswerError,
     )
-    from linkwise.evidence import Evidence
-    from linkwise.learner import Question, TruthOracle
     from linkwise.metric.itml import ITML
     from linkwise.metric.mmc import MMC
     from linkwise.metric.rca import RCA
+    from linkwise.page.notebook import widget
     from linkwise.reasons.explanation import Explanation, explain
     from linkwise.reasons.telling_words import telling_words
     from linkwise.reasons.why import Why, why
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from linkwise.select.cvcp import CVCPSearch
     from linkwise.select.eigengap import EigengapSearch
     from linkwise.select.pool import Pool, build_pool
-    from linkwise.select.searches import DBCVSearch, NumSatSearch, SilhouetteSearch
+    from linkwise.select.score_searches import DBCVSearch, NumSatSearch, SilhouetteSearch
     from linkwise.select.self_tuning import SelfTuningSpectral
     from linkwise.session.session import Session
     from linkwise.validity.dbcv import dbcv_score
@@ -68,33 +69,33 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
-    "COBRA": "active.cobra",
-    "COBRAS": "active.cobras",
-    "ExploreConsolidate": "active.explore_consolidate",
-    "ActiveFeatureWeights": "active.feature_weights",
-    "KIN": "active.kin",
-    "MinMax": "active.min_max",
-    "NPU": "active.npu",
-    "BCKM": "cluster.bckm",
-    "BoostCluster": "cluster.boost_cluster",
-    "CKM": "cluster.ckm",
-    "ConstrainedKMeans": "cluster.constrained_kmeans",
-    "COPKMeans": "cluster.cop_kmeans",
-    "FeatureWeightClustering": "cluster.feature_weights",
-    "KernelBoost": "cluster.kernel_boost",
-    "MPCKMeans": "cluster.mpckmeans",
-    "PCKMeans": "cluster.pckmeans",
-    "PCP": "cluster.pcp",
-    "RCKM": "cluster.rckm",
-    "SeededKMeans": "cluster.seeded_kmeans",
-    "ClusILC": "cluster.clusilc",
-    "ConstrainedAgglomerative": "cluster.agglomerative",
-    "FOSC": "cluster.fosc",
-    "extract": "cluster.extract",
-    "COSC": "cluster.cosc",
-    "SPCL": "cluster.spcl",
-    "Constraints": "constraints",
-    "constraint_score": "constraints",
+    "COBRA": "active.cobras.cobra",
+    "COBRAS": "active.cobras.cobras",
+    "ExploreConsolidate": "active.known_k.explore_consolidate",
+    "ActiveFeatureWeights": "active.active_feature_weights",
+    "KIN": "active.kin.kin",
+    "MinMax": "active.known_k.min_max",
+    "NPU": "active.known_k.npu",
+    "BCKM": "cluster.similarity.bckm",
+    "BoostCluster": "cluster.similarity.boost_cluster",
+    "CKM": "cluster.similarity.ckm",
+    "ConstrainedKMeans": "cluster.kmeans.constrained_kmeans",
+    "COPKMeans": "cluster.kmeans.cop_kmeans",
+    "FeatureWeightClustering": "cluster.feature_weights.feature_weights",
+    "KernelBoost": "cluster.similarity.kernel_boost",
+    "MPCKMeans": "cluster.kmeans.mpckmeans",
+    "PCKMeans": "cluster.kmeans.pckmeans",
+    "PCP": "cluster.similarity.pcp",
+    "RCKM": "cluster.similarity.rckm",
+    "SeededKMeans": "cluster.kmeans.seeded_kmeans",
+    "ClusILC": "cluster.trees.clusilc",
+    "ConstrainedAgglomerative": "cluster.hierarchy.agglomerative",
+    "FOSC": "cluster.hierarchy.fosc",
+    "extract": "cluster.hierarchy.extract",
+    "COSC": "cluster.graph.cosc",
+    "SPCL": "cluster.graph.spcl",
+    "Constraints": "constraints.constraints",
+    "constraint_score": "constraints.constraints",
     "ConstraintError": "errors",
     "ConstraintWarning": "errors",
     "NothingAskedWarning": "errors",
@@ -102,9 +103,9 @@ _HOME = {
     "InfeasibleConstraintsError": "errors",
     "SessionError": "errors",
     "StaleAnswerError": "errors",
-    "Evidence": "evidence",
-    "Question": "learner",
-    "TruthOracle": "learner",
+    "Evidence": "constraints.evidence",
+    "Question": "asking.learner",
+    "TruthOracle": "asking.oracles",
     "ITML": "metric.itml",
     "MMC": "metric.mmc",
     "RCA": "metric.rca",
@@ -120,14 +121,14 @@ _HOME = {
     "Pool": "select.pool",
     "build_pool": "select.pool",
     "CVCPSearch": "select.cvcp",
-    "DBCVSearch": "select.searches",
-    "NumSatSearch": "select.searches",
-    "SilhouetteSearch": "select.searches",
+    "DBCVSearch": "select.score_searches",
+    "NumSatSearch": "select.score_searches",
+    "SilhouetteSearch": "select.score_searches",
     "SelfTuningSpectral": "select.self_tuning",
     "Session": "session.session",
     "dbcv_score": "validity.dbcv",
     "s_dbw_score": "validity.s_dbw",
-    "widget": "apps.page.widget",
+    "widget": "page.notebook",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them

@@ -18,13 +18,13 @@ def main() -> None:
         return
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing and sys.argv[1:2] == ["doctor"]:
-        from linkwise.apps.doctor import main as doctor
+        from linkwise.cli.commands.doctor import main as doctor
 
         sys.exit(doctor(sys.argv[2:]))
     if missing:
         sys.exit(_without(missing))
     by_python = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is open yet: Ctrl-C needs no words
-    from linkwise.apps.cli import app
+    from linkwise.cli.main import app
 
     signal.signal(signal.SIGINT, by_python)
     app(prog_name="linkwise")

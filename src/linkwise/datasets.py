@@ -134,3 +134,9 @@ def _numbers(frame: Any, name: str) -> NDArray[np.float64]:
                 " Get it with sklearn.datasets.fetch_openml and use linkwise.data.from_frame."
             )
     return np.ascontiguousarray(frame.to_numpy(), dtype=np.float64)
+
+
+def scale_to_unit(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Every column from 0 to 1, constant ones 0; pixels share one scale already and keep it."""
+    spread = np.ptp(X, axis=0)
+    return np.asarray((X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0))

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from linkwise.learner import Question
-
+from typing import Any
 
 LONGEST = 60  # characters of a value in a message
 
@@ -87,6 +83,6 @@ class StaleAnswerError(SessionError):
         The question that the session asks now.
     """
 
-    def __init__(self, message: str, question: Question | None = None) -> None:
+    def __init__(self, message: str, question: Any = None) -> None:
         super().__init__(message)
         self.question = question

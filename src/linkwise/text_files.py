@@ -14,6 +14,7 @@ from threading import RLock
 
 from linkwise.errors import DataError
 from linkwise.limits import MOST_CHARACTERS, too_large_for_memory
+from linkwise.wording import shorten
 
 _CSV_LIMIT = RLock()  # the csv module has one limit for all threads
 
@@ -112,7 +113,7 @@ def check_unique(names: Iterable[str], where: str = "") -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         rest = f" and {len(twice) - 8} more" if len(twice) > 8 else ""
-        some = ", ".join(map(shortened, twice[:8]))
+        some = ", ".join(map(shorten, twice[:8]))
         raise DataError(f"Column names must differ; these come twice: {some}{rest}.{where}")
 
 
@@ -124,12 +125,7 @@ def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
                 text.encode()
             except UnicodeEncodeError:
                 raise DataError(
-                    f"Row {row} (counted from 0) of {where} is {shortened(text)!a}, which holds half a"
+                    f"Row {row} (counted from 0) of {where} is {shorten(text)!a}, which holds half a"
                     " character, so that no file can hold it. Replace it:"
                     " text.encode(errors='replace').decode()."
                 ) from None
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """A text for a message, cut where it is long."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

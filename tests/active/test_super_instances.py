@@ -5,7 +5,7 @@ import pytest
 
 from linkwise.active import super_instances
 from linkwise.active.super_instances import RECENT, Partition, Splitter, SuperInstance
-from linkwise.evidence import Evidence
+from linkwise.constraints.evidence import Evidence
 
 
 @pytest.fixture

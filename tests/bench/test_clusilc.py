@@ -12,7 +12,7 @@ from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import harness
-from linkwise.cluster.common.components import blocks_of
+from linkwise.cluster.kmeans.components import blocks_of
 from linkwise.errors import DataError
 from reference.cop_kmeans import cop_k_means as plain
 

@@ -27,7 +27,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
-from linkwise.select.choice import satisfied
+from linkwise.select.ranking import satisfied
 
 
 def made_up(name, source):

@@ -60,11 +60,20 @@ def test_cells_of_other_code_are_run_again(tmp_path, work, monkeypatch):
 
 
 def test_a_fingerprint_is_that_of_the_named_modules():
-    import linkwise.learner  # loads linkwise.evidence too
+    import linkwise.asking.run  # loads linkwise.constraints.evidence too
 
-    both = harness.fingerprint("linkwise.evidence", linkwise.learner.__name__)
-    assert both == harness.fingerprint("linkwise.learner", "linkwise.evidence")
-    assert len({both, harness.fingerprint("linkwise.evidence"), harness.fingerprint("linkwise.learn")}) == 3
+    both = harness.fingerprint("linkwise.constraints.evidence", linkwise.asking.run.__name__)
+    assert both == harness.fingerprint("linkwise.asking.run", "linkwise.constraints.evidence")
+    assert (
+        len(
+            {
+                both,
+                harness.fingerprint("linkwise.constraints.evidence"),
+                harness.fingerprint("linkwise.asking.ru"),
+            }
+        )
+        == 3
+    )
 
 
 def test_a_cell_that_fails_keeps_those_before(tmp_path, work):

@@ -4,7 +4,7 @@ import csv
 
 from bench.speed import agglomerative
 
-from linkwise.kernels.agglomerate import LINKAGES
+from linkwise.native.agglomerate import LINKAGES
 
 
 def test_a_line_for_each_size_and_linkage(tmp_path, capsys):

@@ -9,8 +9,8 @@ from bench.peers.page_blobs import N_KINDS, blobs, labels_after, rows_of
 from bench.speed.page import FIELDS, Stub, row_of, told
 
 import linkwise as lw
-from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import of_numbers
+from linkwise.page.cards import of_numbers
+from linkwise.page.presenter import Desk
 
 
 def test_the_stub_says_what_a_desk_says():

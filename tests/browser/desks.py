@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from linkwise import datasets
-from linkwise.active.cobras import COBRAS
-from linkwise.apps.demo import unit_scaled
-from linkwise.apps.page import desks
-from linkwise.apps.page.desk import Desk
-from linkwise.apps.page.items import View
+from linkwise.active.cobras.cobras import COBRAS
+from linkwise.asking.oracles import TruthOracle
 from linkwise.data.items import Items, value_items
-from linkwise.learner import TruthOracle
+from linkwise.datasets import scale_to_unit
+from linkwise.page import opening
+from linkwise.page.cards import View
+from linkwise.page.presenter import Desk
 from linkwise.session.session import Session
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
@@ -28,7 +28,7 @@ class Bundled:
     def __init__(self, name: str, answers: int = 0, budget: int | None = None) -> None:
         self.data = datasets.load(name)
         self.oracle = TruthOracle(self.data.y)
-        self.session = Session(unit_scaled(self.data.X), COBRAS(random_state=0))
+        self.session = Session(scale_to_unit(self.data.X), COBRAS(random_state=0))
         for _ in range(answers):
             question = self.session.question
             assert question is not None
@@ -36,7 +36,7 @@ class Bundled:
         self.budget = budget
 
     def __call__(self) -> Desk:
-        return desks.of_demo(self.session, self.data, budget=self.budget)
+        return opening.of_demo(self.session, self.data, budget=self.budget)
 
     @property
     def n_answers(self) -> int:

@@ -11,7 +11,7 @@ import pytest
 from bench.served import Served
 
 from browser.desks import READ_MS, Bundled, press, shown_as
-from linkwise.active.cobras import COBRAS
+from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items
 from linkwise.errors import DataError
 from linkwise.session.session import Session

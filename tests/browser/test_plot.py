@@ -7,8 +7,8 @@ import pytest
 
 from browser.desks import blobs, press, shown_as
 from browser.pixels import agreement, picture, positions
+from linkwise.asking.learner import Question
 from linkwise.data.items import value_items
-from linkwise.learner import Question
 from linkwise.session.session import Session
 
 CARD = """() => { const real = WebGL2RenderingContext.prototype.getParameter;

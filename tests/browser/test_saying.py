@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from browser.desks import Bundled, pair, press, shown_as
-from linkwise.active.cobras import COBRAS
+from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.session.session import Session
 

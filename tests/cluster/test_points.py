@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from linkwise.cluster.common import points
-from linkwise.cluster.common.kmeans import k_means
+from linkwise.cluster import points
+from linkwise.cluster.kmeans.lloyd import k_means
 
 
 @st.composite

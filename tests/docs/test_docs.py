@@ -14,9 +14,9 @@ from sklearn import config_context
 
 import linkwise
 import linkwise.data
-from linkwise.apps import exits
-from linkwise.apps.cli import app
+from linkwise.cli.main import app
 from linkwise.session import schema
+from linkwise.workspace import exit_codes
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
@@ -109,7 +109,14 @@ def test_the_flags_of_all_commands_are_described():
 
 
 def test_every_exit_code_is_described():
-    codes = {exits.FAULT, exits.USAGE, exits.BAD_DATA, exits.CONTRADICTION, exits.SESSION, exits.INTERRUPTED}
+    codes = {
+        exit_codes.FAULT,
+        exit_codes.USAGE,
+        exit_codes.BAD_DATA,
+        exit_codes.CONTRADICTION,
+        exit_codes.SESSION,
+        exit_codes.INTERRUPTED,
+    }
     described = re.findall(r"^   \* - (\d+)$", section("command-line.rst", "Exit codes"), re.MULTILINE)
     assert {int(code) for code in described} == {0, *codes}
 

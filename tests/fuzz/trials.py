@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from fuzz.inputs import TABLE, Case, seeds
-from linkwise.apps.asking import Asking
-from linkwise.apps.exits import exit_code, sentence
-from linkwise.apps.explain import read_labels
-from linkwise.apps.output import write_labels
-from linkwise.apps.project import opened
-from linkwise.apps.reading import Reading, ids_of, pairs_of, read
-from linkwise.constraints import Constraints
+from linkwise.cli.commands.explain import read_labels
+from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows, encode
 from linkwise.errors import ConstraintWarning
+from linkwise.workspace.exit_codes import exit_code, sentence
+from linkwise.workspace.learners import Asking
+from linkwise.workspace.output import write_labels
+from linkwise.workspace.project import opened
+from linkwise.workspace.reading import Reading, ids_of, pairs_of, read
 
 READINGS = [
     Reading(),
@@ -236,7 +236,7 @@ def _run(*arguments: object, said: str = "") -> None:
     """A command in this process: an exit code of ours, and no traceback."""
     from typer.testing import CliRunner
 
-    from linkwise.apps.cli import app
+    from linkwise.cli.main import app
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

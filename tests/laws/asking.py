@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from linkwise.learner import TruthOracle
+from linkwise.asking.oracles import TruthOracle
 
 # for tests of what follows from the rows alone: learners warn of it (see test_nothing_asked.py)
 nobody_is_asked = pytest.mark.filterwarnings("ignore::linkwise.errors.NothingAskedWarning")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 import linkwise as lw
-from linkwise.cluster.common import points
+from linkwise.cluster import points
 
 CENTERS = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
 

@@ -20,7 +20,7 @@ from laws.clustering import (
     weight_satisfied,
 )
 from linkwise import parallel
-from linkwise.cluster.common import points
+from linkwise.cluster import points
 from registry import (
     CLUSTERERS,
     LEARNERS,

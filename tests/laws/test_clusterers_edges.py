@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import linkwise as lw
 from laws.clustering import blobs, breaking_is_told, check_result, kept
 from laws.test_edges import REFUSED
-from linkwise.cluster.common.base import FewerClustersWarning
+from linkwise.cluster.base import FewerClustersWarning
 from registry import (
     each_clusterer,
     each_dense,

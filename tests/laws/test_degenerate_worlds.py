@@ -5,8 +5,9 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
-from linkwise.evidence import Evidence
-from linkwise.learner import Describing, Run, StandingIn, Weighing
+from linkwise.asking.learner import Describing, StandingIn, Weighing
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
 
 ASKING = ("COBRA, 25 parts", "COBRAS", "MinMax", "NPU", "ActiveFeatureWeights", "ActiveCOBS")
 WITH_A_SESSION = ("2 rows", "10 rows", "12 identical rows", "10 rows in 3 classes", "many rows")

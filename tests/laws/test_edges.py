@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import linkwise as lw
 from laws.asking import nobody_is_asked, partition, truth
-from linkwise.learner import TruthOracle
+from linkwise.asking.oracles import TruthOracle
 from registry import each_exact_learner, each_learner, each_without_predict
 
 

@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 import linkwise as lw
 from laws.asking import Remembering, rows_and_truth, truth
 from linkwise import parallel
-from linkwise.evidence import Evidence
-from linkwise.learner import TruthOracle
+from linkwise.asking.oracles import TruthOracle
+from linkwise.constraints.evidence import Evidence
 from registry import each_learner
 
 REAL = {"iris": load_iris, "wine": load_wine, "digits": lambda **_: tuple(a[:300] for a in load_digits(**_))}

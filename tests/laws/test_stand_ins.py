@@ -8,8 +8,10 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import rows_and_truth
-from linkwise.evidence import Evidence
-from linkwise.learner import Run, StandingIn, TruthOracle
+from linkwise.asking.learner import StandingIn
+from linkwise.asking.oracles import TruthOracle
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
 from registry import LEARNERS, sweep
 
 each_that_stands_in = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), StandingIn)))

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
-from linkwise import kernels
+from linkwise import native
 from metric.problems import a_problem
 from reference import itml as paper
 
@@ -158,8 +158,8 @@ def test_bounds_that_no_metric_keeps_are_told():
 
 def test_a_metric_beyond_the_range_of_numbers_is_refused(monkeypatch):
     X, c = a_hard_problem()
-    lost = kernels.bregman_projections(np.eye(6), *np.ones((3, 6)), np.eye(6), 1, 1.0)
+    lost = native.bregman_projections(np.eye(6), *np.ones((3, 6)), np.eye(6), 1, 1.0)
     lost = lost._replace(metric=np.full((6, 6), np.nan))
-    monkeypatch.setattr(kernels, "bregman_projections", lambda *a: lost)
+    monkeypatch.setattr(native, "bregman_projections", lambda *a: lost)
     with pytest.raises(ValueError, match=r"no metric keeps the bounds .* at the price gamma=1e\+06"):
         lw.ITML(gamma=1e6).fit(X, constraints=c)

@@ -8,8 +8,8 @@ from scipy.optimize import check_grad
 from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
-from linkwise.metric.longest import longest, on_simplex
 from linkwise.metric.mmc import diagonal_weights
+from linkwise.metric.mmc_search import longest, on_simplex
 from metric.problems import a_problem
 from reference import mmc as paper
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkwise.cluster.common.tree import Condition, tree_of
+from linkwise.cluster.trees.tree import Condition, tree_of
 from linkwise.data import encode, from_frame
 from linkwise.reasons.clauses import Among, Between, clauses_of, gap, simplified
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise.cluster.common.tree import Condition, Tree
+from linkwise.cluster.trees.tree import Condition, Tree
 from linkwise.reasons.small_tree import chosen_rows, cut_back, small_tree
 
 

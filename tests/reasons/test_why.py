@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import linkwise as lw
+from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
-from linkwise.evidence import Evidence, Fact
 
 NAMES = "abcdefgh"
 

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
-from linkwise.evidence import Evidence
-from linkwise.learner import Run
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
 from linkwise.select.base_rows import base_rows
 from linkwise.select.pool import Candidate, Pool, build_pool

@@ -14,9 +14,9 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from linkwise.select.choice import ranked, satisfied
-from linkwise.select.follow import rule_of
+from linkwise.select.assign import rule_of
 from linkwise.select.pool import build_pool
+from linkwise.select.ranking import ranked, satisfied
 from reference.cobs import cobs
 
 X, y = load_iris(return_X_y=True)

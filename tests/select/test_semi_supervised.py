@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from linkwise.select.base_rows import base_rows, of_base_rows
-from linkwise.select.choice import satisfied
 from linkwise.select.cobs import NOTHING
 from linkwise.select.pool import build_pool
+from linkwise.select.ranking import satisfied
 from linkwise.select.semi_supervised import clusterers, halves
 
 X, y = load_iris(return_X_y=True)

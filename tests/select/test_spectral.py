@@ -15,8 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
-from linkwise.cluster.common import walk
-from linkwise.cluster.common.walk import embedding
+from linkwise.cluster.graph import random_walk
+from linkwise.cluster.graph.random_walk import embedding
 from linkwise.select.spectral import (
     gaussian_graph,
     knn_graphs,
@@ -218,7 +218,7 @@ def test_the_factorised_path_leads_to_the_same_places(sigma, monkeypatch):
     X = make_blobs(450, 2, centers=[[0, 0], [3, 3], [9, 0]], cluster_std=0.6, random_state=0)[0]
     graph = gaussian_graph(X, sigma)
     usual = embedding(graph.copy(), 5)
-    monkeypatch.setattr(walk, "PRODUCTS", 4)
+    monkeypatch.setattr(random_walk, "PRODUCTS", 4)
     kept = graph.copy()
     factorised = embedding(kept, 5)
     np.testing.assert_allclose(factorised, usual, atol=1e-5 * np.abs(usual).max())
@@ -229,10 +229,10 @@ def test_a_graph_is_whole_again_after_its_factorisation():
     np.fill_diagonal(weights, 0)
     before, root = weights.copy(), np.sqrt(weights.sum(axis=0))
     vector = np.random.default_rng(0).normal(size=(1, len(root)))
-    with walk._Factorised(weights, root) as solved:
+    with random_walk._Factorised(weights, root) as solved:
         found = solved(vector)
     np.testing.assert_allclose(weights, before, rtol=1e-12)
-    shifted = (1 + walk.BEYOND) * np.eye(len(root)) - before / root / root[:, None]
+    shifted = (1 + random_walk.BEYOND) * np.eye(len(root)) - before / root / root[:, None]
     np.testing.assert_allclose(found @ shifted, vector, atol=1e-9)
 
 
@@ -240,7 +240,7 @@ def test_parts_of_a_dense_graph_are_scipys():
     part = np.random.default_rng(0).integers(0, 4, 300)
     graph = np.where(part == part[:, None], np.random.default_rng(1).uniform(size=(300, 300)) < 0.05, 0.0)
     graph = np.maximum(graph, graph.T)
-    number, component = walk._component_of(graph, graph.sum(axis=0))
+    number, component = random_walk._component_of(graph, graph.sum(axis=0))
     theirs = sp.csgraph.connected_components(sp.csr_array(graph))
     assert number == theirs[0]
     assert adjusted_rand_score(component, theirs[1]) == 1

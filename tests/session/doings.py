@@ -7,7 +7,7 @@ from dataclasses import astuple
 import numpy as np
 
 import linkwise as lw
-from linkwise.learner import TruthOracle
+from linkwise.asking.oracles import TruthOracle
 
 N_ROWS = 14
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.evidence import Fact
 from linkwise.session.events import Event, evidence_of, facts_of, holding, in_ids, names_of, settled
 
 WHEN = "2026-01-01T00:00:00.000+00:00"

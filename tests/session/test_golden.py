@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from linkwise.apps.reading import Reading, read
 from linkwise.session.session import Session
+from linkwise.workspace.reading import Reading, read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CUSTOMERS = Path(__file__).parents[2] / "examples" / "data" / "customers.csv"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import linkwise as lw
+from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
-from linkwise.evidence import Evidence
 from linkwise.session.events import names_of
 from linkwise.session.session import Session
 from session.doings import (

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.active import estimators
 from linkwise.active.base import ActiveLearner
-from linkwise.constraints import Constraints
+from linkwise.active.known_k import estimators
+from linkwise.asking.learner import Question
+from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintError, SessionError
-from linkwise.learner import Question
 from linkwise.session import registry
-from linkwise.session.described import described
+from linkwise.session.description import described
 from linkwise.session.session import Session
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, true_pairs
 
@@ -237,7 +237,7 @@ def test_an_interruption_while_the_learner_works(path, monkeypatch, said):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("linkwise.learner.Run._advance", interrupted)
+            patch.setattr("linkwise.asking.run.Run._advance", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 session.answer(said)
         assert image(session) == image(plain)

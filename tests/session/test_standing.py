@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.evidence import Evidence
-from linkwise.learner import Run
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
 from linkwise.session.session import Session
 from registry import each_learner
 from session.doings import LEARNERS, TRUTH, X, answer_by

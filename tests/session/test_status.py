@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from linkwise.constraints import Constraints
-from linkwise.evidence import Evidence, Fact
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.session.status import counted
 from session.test_events import event
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.learner import Question
+from linkwise.asking.learner import Question
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import SNAPSHOT_ROWS, Session
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs

@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 import linkwise as lw
-from linkwise import kernels
-from linkwise.kernels import squared_distances
+from linkwise import native
+from linkwise.native import squared_distances
 from reference import s_dbw as reference
 
 OPTIONS = [(s, f) for s in ("mean", "icdm2001") for f in ("mean", "printed")]
@@ -175,7 +175,7 @@ def test_the_kernel_equals_its_twin(problem, pooled):
     X, labels, means = problem
     twin = reference.scatter_and_density(X, labels, means, pooled)
     for squares in (None, squared_distances(X, means, 1)):
-        found = kernels.s_dbw(X, labels, means, squares, pooled=pooled, n_threads=2)
+        found = native.s_dbw(X, labels, means, squares, pooled=pooled, n_threads=2)
         assert found == pytest.approx(twin, rel=1e-12)
 
 
@@ -184,7 +184,7 @@ def test_the_same_bits_for_any_number_of_threads(dtype):
     rng = np.random.default_rng(0)
     X, means = rng.normal(size=(200_000, 12)).astype(dtype), rng.normal(size=(7, 12))
     labels = rng.integers(-1, 7, len(X)).astype(np.int32)
-    one, three = (kernels.s_dbw(X, labels, means, None, pooled=False, n_threads=t) for t in (1, 3))
+    one, three = (native.s_dbw(X, labels, means, None, pooled=False, n_threads=t) for t in (1, 3))
     assert one == three
     assert min(one) > 0
 
@@ -208,4 +208,4 @@ ROWS, LABELS, MEANS = np.zeros((3, 2)), np.arange(3, dtype=np.int32), np.zeros((
 def test_what_the_kernel_refuses(arguments, error, words):
     *arrays, threads = arguments
     with pytest.raises(error, match=words):
-        kernels.s_dbw(*arrays, pooled=False, n_threads=threads)
+        native.s_dbw(*arrays, pooled=False, n_threads=threads)

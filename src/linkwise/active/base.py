@@ -11,19 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from linkwise.active.unasked import unasked
-from linkwise.constraints import Constraints
+from linkwise.active.prior import unasked
+from linkwise.asking.history import History
+from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, checked_answer
+from linkwise.asking.run import Run
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence
 from linkwise.errors import NothingAskedWarning, short_repr
-from linkwise.evidence import Evidence
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
-from linkwise.learner import Asking, History, Labels, Oracle, Problem, Progress, Run, checked_answer
+from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 
 
 class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
     """A scikit-learn estimator around a generator of questions.
 
     A learner writes ``prepare``, ``ask`` and, where it keeps a state, ``start`` (see
-    `linkwise.learner.Learner`); the rest is here.
+    `linkwise.asking.learner.Learner`); the rest is here.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints import Constraints
-from linkwise.evidence import Evidence
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
-from linkwise.cluster.common.kmeans import k_means
-from linkwise.evidence import Answer, Evidence
-from linkwise.kernels import nearest_rows
-from linkwise.learner import Labels, Question
+from linkwise.asking.learner import Labels, Question
+from linkwise.cluster.kmeans.lloyd import k_means
+from linkwise.constraints.evidence import Answer, Evidence
+from linkwise.native import nearest_rows
 from linkwise.parallel import n_threads
 
 WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows

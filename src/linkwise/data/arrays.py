@@ -17,10 +17,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from linkwise.data.words import listed
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
 from linkwise.text_files import check_unique, refuse_half_characters
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -69,7 +69,7 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     notes = [] if name == "" else [f"Rows are those of the array '{name}'."]
     others = [other for other in (*stored, *broken) if other not in used]
     if others:
-        notes.append(f"Arrays in the file that are not used: {listed(others)}.")
+        notes.append(f"Arrays in the file that are not used: {join_names(others)}.")
     if id_column is None:
         return frame, None, notes
     return _with_ids(frame, id_column, stored[id_column]), id_column, notes
@@ -143,7 +143,7 @@ def _main(stored: dict[str, _Stored], broken: dict[str, DataError]) -> str:
         return flat[0]
     for error in broken.values():
         raise error
-    there = listed(f"{name} {array.shape}" for name, array in stored.items())
+    there = join_names(f"{name} {array.shape}" for name, array in stored.items())
     raise DataError(
         f"Wanted is one 2-D array or one named X; the file holds {len(flat)} 2-D arrays ({there})."
         " Save the array of rows as X."

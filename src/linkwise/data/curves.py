@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.data.cells import is_missing
 from linkwise.data.roles import Column, as_numbers
-from linkwise.data.words import is_missing, listed
 from linkwise.errors import DataError
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -49,7 +50,7 @@ def _of_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
     if len(others):
         raise DataError(
             f"The curves of '{series.name}' must be equally long: most have {usual} values, but"
-            f" {listed((f'row {row} has {lengths[row]}' for row in others), 3)} (rows counted from 0)."
+            f" {join_names((f'row {row} has {lengths[row]}' for row in others), 3)} (rows counted from 0)."
             " Cut them, or fill them up with null."
         )
     if usual < 2:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise.data.words import listed
 from linkwise.errors import DataError
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -30,7 +30,7 @@ def refuse_far_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
         native = series.to_native()
         if hasattr(native, "to_physical"):
             rows = np.flatnonzero(_far(native))
-            where = f" (rows {listed(rows, 5)}, counted from 0)" if len(rows) else ""
+            where = f" (rows {join_names(rows, 5)}, counted from 0)" if len(rows) else ""
             is_far = len(rows) > 0
         else:
             where, is_far = "", _cannot_be_held(series)

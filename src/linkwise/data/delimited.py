@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.data.words import counted
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns
 from linkwise.text_files import check_unique, csv_records, decode, long_cells
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +71,7 @@ def read_delimited(
     with long_cells():
         frame, n_blank = _careful_frame(text, delimiter, names)
     if n_blank:
-        notes.append(f"{counted(n_blank, 'empty line')} skipped.")
+        notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
     return frame, delimiter, notes
 
 
@@ -158,8 +158,8 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
                 blank.append(line)
             elif len(row) != len(names):
                 raise DataError(
-                    f"Line {line} has {counted(len(row), 'field')}, but the first line names"
-                    f" {counted(len(names), 'column')}. Mend the line, or name the delimiter."
+                    f"Line {line} has {count_noun(len(row), 'field')}, but the first line names"
+                    f" {count_noun(len(names), 'column')}. Mend the line, or name the delimiter."
                 )
             else:
                 yield [field or None for field in row]

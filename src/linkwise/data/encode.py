@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import limits
+from linkwise.data.cells import format_cell
 from linkwise.data.curves import curves_of
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.roles import Role, as_numbers, as_words, kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
 from linkwise.data.texts import encode_texts
-from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -78,7 +79,7 @@ def encode(
     missing = _missing(table, numbers, words)
     if missing and impute is None:
         raise DataError(
-            f"Values are missing: {listed(f'{n} in {name!r}' for name, n in missing.items())}."
+            f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
             " Impute or drop: --impute median puts medians and most frequent categories there,"
             ' --drop COLUMN leaves a column out (in Python: impute="median", drop=[...]).'
         )
@@ -93,7 +94,7 @@ def encode(
             fill, block = _scaled(columns[name], table.roles[name], numbers[name], scale)
         blocks.append(block)
         if name in missing:
-            filled.append(f"{name} ({counted(missing[name], 'value')}: {fill})")
+            filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
     return _joined(table, blocks, _notes(table, blocks, filled, scale, categories))
 
 
@@ -143,9 +144,10 @@ def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
     if len(table) * n_columns > limits.MOST_CELLS:
         widest = sorted(made, key=made.__getitem__, reverse=True)
         raise DataError(
-            f"{counted(len(table), 'row')} would have {n_columns} columns, as each category becomes one:"
-            f" {listed(f'{made[name]} of {name!r}' for name in widest)}. At most {limits.MOST_CELLS} cells"
-            " can be clustered. Drop the columns that have most, or cluster a sample of the rows."
+            f"{count_noun(len(table), 'row')} would have {n_columns} columns, as each category becomes one:"
+            f" {join_names(f'{made[name]} of {name!r}' for name in widest)}."
+            f" At most {limits.MOST_CELLS} cells can be clustered."
+            " Drop the columns that have most, or cluster a sample of the rows."
         )
 
 
@@ -187,7 +189,7 @@ def _scaled(
     else:
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
         feature = Feature(name, name, None, role, offset, spread or 1.0, unit=zone)
-    return shown(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
+    return format_cell(fill), ([feature], ((values - feature.offset) / feature.scale)[:, None])
 
 
 def _median(values: NDArray[np.float64]) -> float:
@@ -226,7 +228,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = []
     if filled:
-        notes.append(f"Missing values were filled in: {listed(filled)}.")
+        notes.append(f"Missing values were filled in: {join_names(filled)}.")
     if any(table.roles[name] != "category" for name in table.features):
         notes.append(
             {
@@ -236,17 +238,17 @@ def _notes(
             }[scale]
         )
     made = [
-        f"{some[0].source} ({counted(len(some), 'column')})"
+        f"{some[0].source} ({count_noun(len(some), 'column')})"
         for some, _ in blocks
         if some[0].category is not None
     ]
     coded = [
-        f"{some[0].source} ({counted(len(some[0].categories) or 2, 'value')})"
+        f"{some[0].source} ({count_noun(len(some[0].categories) or 2, 'value')})"
         for some, _ in blocks
         if some[0].role == "category"
     ]
     if made and categories == "columns":
-        notes.append(f"Categories are columns of 0 and 1, whatever the scale: {listed(made)}.")
+        notes.append(f"Categories are columns of 0 and 1, whatever the scale: {join_names(made)}.")
     if coded and categories == "codes":
-        notes.append(f"Categories are compared as equal or not: {listed(coded)}.")
+        notes.append(f"Categories are compared as equal or not: {join_names(coded)}.")
     return tuple(notes)

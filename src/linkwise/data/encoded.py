@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.data.new_rows import encoded_alike
-from linkwise.data.roles import Role
+from linkwise.data.column_names import unknown_column
+from linkwise.data.roles import Role, as_numbers, as_words, kind
+from linkwise.data.table import Table
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 @dataclass(frozen=True)
@@ -92,4 +99,52 @@ class Encoded:
         DataError
             A column is not there, or holds words in place of numbers, or values are missing or infinite.
         """
-        return encoded_alike(self.features, rows)
+        return _encode_alike(self.features, rows)
+
+
+# ---------------------------------------------------------------- new rows
+def _encode_alike(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
+    """New rows in the columns of `features`; a word that is not known is none of those that are."""
+    import narwhals as nw
+
+    frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)
+    for feature in features:
+        if feature.role in ("document", "sample", "image"):
+            raise DataError(
+                "Texts, curves and images are encoded all together; encode old and new rows at once."
+            )
+        if feature.source not in frame.columns:
+            raise DataError(unknown_column(feature.source, frame.columns))
+    columns = [_encode_column(feature, frame[feature.source]) for feature in features]
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+
+
+def _encode_column(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
+    truth = feature.category == "true" and feature.name == feature.source
+    if feature.categories or (feature.category is not None and not truth):
+        return _encode_words(feature, series)
+    if kind(series) in ("words", "nothing"):
+        raise DataError(
+            f"Column '{feature.source}' holds {kind(series)}, such as {series.to_list()[:1]}; wanted are"
+            " numbers, as in the table that was encoded first."
+        )
+    values = as_numbers(series)
+    _refuse_rows(feature, np.flatnonzero(~np.isfinite(values)))
+    return (values - feature.offset) / feature.scale
+
+
+def _encode_words(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
+    words = as_words(series)
+    _refuse_rows(feature, [row for row, word in enumerate(words) if word is None])
+    if feature.category is not None:
+        return np.array([float(word == feature.category) for word in words])
+    code = {word: at for at, word in enumerate(feature.categories)}
+    return np.array([float(code.get(str(word), len(code))) for word in words])
+
+
+def _refuse_rows(feature: Feature, rows: Sequence[int] | NDArray[np.intp]) -> None:
+    if len(rows):
+        raise DataError(
+            f"Values are missing or infinite in column '{feature.source}': rows {join_names(rows, 5)},"
+            " counted from 0. Fill them in, or leave these rows out."
+        )

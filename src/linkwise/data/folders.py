@@ -13,14 +13,14 @@ from linkwise.data.images import encode_files, file_items, need_pillow
 from linkwise.data.roles import Column
 from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table, from_frame
-from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
 from linkwise.text_files import decode, read_bytes
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from linkwise.learner import Progress
+    from linkwise.asking.learner import Progress
 
 TEXTS = (".txt", ".md")
 FolderKind = Literal["image", "text"]
@@ -67,17 +67,17 @@ def read_folder(
     kind = kind or ("image" if images or not texts else "text")
     chosen = images if kind == "image" else texts
     if not chosen:
-        there = f" (there are {listed(names, 3)})" if names else ""
+        there = f" (there are {join_names(names, 3)})" if names else ""
         raise DataError(
             f"{folder} is a folder without images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}){there};"
             " to read a table, name its file."
         )
     if len(chosen) == 1:
         raise DataError(f"The folder {folder} holds 1 {kind}, {chosen[0]}; at least 2 are needed to compare.")
-    notes = [f"Each of {counted(len(chosen), kind)} is a row, known by its path within the folder."]
+    notes = [f"Each of {count_noun(len(chosen), kind)} is a row, known by its path within the folder."]
     others = sorted(set(names) - set(chosen))
     if others:
-        notes.append(f"Other files are not read: {listed(others, 3)}.")
+        notes.append(f"Other files are not read: {join_names(others, 3)}.")
     if kind == "image":
         return _images(folder, chosen, notes, skip_broken, progress)
     return _texts(folder, chosen, notes)

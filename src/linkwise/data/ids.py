@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from linkwise.data.names import unknown_column
-from linkwise.data.words import is_missing, listed
+from linkwise.data.cells import is_missing
+from linkwise.data.column_names import unknown_column
 from linkwise.errors import DataError
+from linkwise.wording import join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -72,7 +73,7 @@ def checked_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
     if empty:
         raise DataError(
             f"Column '{name}' cannot be the id: it is missing in {len(empty)} of {len(texts)} rows"
-            f" (rows {listed(empty, 5)}, counted from 0). Fill it in or choose another column."
+            f" (rows {join_names(empty, 5)}, counted from 0). Fill it in or choose another column."
         )
     first: dict[str, int] = {}
     repeats = []
@@ -82,7 +83,7 @@ def checked_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
             repeats.append(f"'{text}' in rows {first[text]} and {row}")
     if repeats:
         raise DataError(
-            f"Column '{name}' cannot be the id: {listed(repeats, 3)} (counted from 0)."
+            f"Column '{name}' cannot be the id: {join_names(repeats, 3)} (counted from 0)."
             " Make its values unique or choose another column."
         )
     return tuple(first)

@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.items import LARGEST, Items
 from linkwise.data.png import as_bytes, png
-from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
 from linkwise.parallel import n_threads, one_blas_thread
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from linkwise.learner import Progress
+    from linkwise.asking.learner import Progress
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
 _FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # and no others, whatever the file says
@@ -202,7 +202,7 @@ def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
 
 def _broken_in_words(broken: Sequence[str]) -> str:
     return (
-        f"{counted(len(broken), 'file')} cannot be used: {'; '.join(broken[:3])}"
+        f"{count_noun(len(broken), 'file')} cannot be used: {'; '.join(broken[:3])}"
         f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. Take them away, or leave them out with"
         " --skip-broken (in Python: skip_broken=True)."
     )
@@ -210,8 +210,8 @@ def _broken_in_words(broken: Sequence[str]) -> str:
 
 def _notes(X: NDArray[np.float64], share: float, broken: Sequence[str]) -> list[str]:
     compared = "Images are compared by their edges, brightness and colour at 64 x 64 pixels:"
-    held = f"{counted(X.shape[1], 'component')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
-    left_out = [f"{counted(len(broken), 'file')} left out: {listed(broken, 3)}."] if broken else []
+    held = f"{count_noun(X.shape[1], 'component')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
+    left_out = [f"{count_noun(len(broken), 'file')} left out: {join_names(broken, 3)}."] if broken else []
     return [f"{compared} {held}", *left_out]
 
 

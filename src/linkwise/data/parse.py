@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from linkwise.data.words import counted, listed
-from linkwise.data.written import dates_year_first, plain_numbers
+from linkwise.data.number_formats import dates_year_first, plain_numbers
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,8 +142,8 @@ def _marked_note(text: pl.Series, marked: pl.Series) -> list[str]:
     if not marked.any():
         return []
     found = text.filter(marked)
-    forms = listed(repr(form) for form in sorted(found.unique().to_list()))
-    return [f"Column '{text.name}': {counted(len(found), 'value')} written {forms} read as missing."]
+    forms = join_names(repr(form) for form in sorted(found.unique().to_list()))
+    return [f"Column '{text.name}': {count_noun(len(found), 'value')} written {forms} read as missing."]
 
 
 def _as_numbers(text: pl.Series) -> pl.Series | None:

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.arrays import read_array
+from linkwise.data.column_names import as_names, check_names
 from linkwise.data.delimited import read_delimited
 from linkwise.data.ids import find_id
 from linkwise.data.json_lines import read_json_lines
-from linkwise.data.names import as_names, check_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
-from linkwise.data.words import listed
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns, check_expansion, too_large_for_memory
-from linkwise.text_files import read_bytes, shortened
+from linkwise.text_files import read_bytes
+from linkwise.wording import join_names, shorten
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -70,7 +70,7 @@ def read_table(
     if ending not in ENDINGS:
         way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
         raise DataError(
-            f"'{path.name}' has no ending that is known; wanted is one of {listed(ENDINGS, 20)}.{way_out}"
+            f"'{path.name}' has no ending that is known; wanted is one of {join_names(ENDINGS, 20)}.{way_out}"
         )
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
@@ -148,4 +148,4 @@ def _parquet(raw: bytes) -> nw.DataFrame[Any]:
     except (DataError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # of a damaged file polars may raise anything
-        raise DataError(f"This cannot be read as Parquet: {shortened(str(error), 300)}") from error
+        raise DataError(f"This cannot be read as Parquet: {shorten(str(error), 300)}") from error

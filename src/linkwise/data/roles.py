@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.data.cells import format_cell, is_missing
 from linkwise.data.ids import is_key, named_like_an_id
-from linkwise.data.words import counted, is_missing, shown
 from linkwise.errors import DataError
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -101,7 +102,7 @@ def as_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
 
 def as_words(series: nw.Series[Any]) -> list[str | None]:
     """Categories as text, None where missing."""
-    return [None if is_missing(value) else shown(value) for value in series.to_list()]
+    return [None if is_missing(value) else format_cell(value) for value in series.to_list()]
 
 
 def is_label_like(name: str, names: list[str]) -> bool:
@@ -161,7 +162,7 @@ def _worded(series: nw.Series[Any], name: str, named: bool) -> Column:
     at_most_half = 2 * n_words <= n_rows
     if (few and (at_most_half or named)) or (named and at_most_half and n_words <= MOST_NAMED_CATEGORIES):
         return Column(name, "category", f"{n_words} categories")
-    reason = f"{n_words} different texts in {counted(n_rows, 'row')}"
+    reason = f"{n_words} different texts in {count_noun(n_rows, 'row')}"
     if all(_NUMBER.fullmatch(word.strip()) for word in words):
         reason += "; they are numbers stored as text: turn them into numbers to use them"
     if named:
@@ -182,7 +183,7 @@ def _constant(series: nw.Series[Any], name: str, n_known: int) -> Column:
         return Column(name, "constant", "no values")
     values = (value for value in series.to_list() if not is_missing(value))
     where = "" if n_known == len(series) else " where known"
-    return Column(name, "constant", f"always {shown(next(values))}{where}")
+    return Column(name, "constant", f"always {format_cell(next(values))}{where}")
 
 
 def _refused(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:

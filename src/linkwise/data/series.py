@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
+from linkwise.wording import count_noun, join_names
 
 _FLAT = 1e-12  # deviation, as a share of the largest value, below which a curve is a straight level
 
@@ -64,7 +64,7 @@ def encode_series(
     if scale != "none":
         X[flat] = 0.0
         if flat.any():
-            notes.append(f"{counted(int(flat.sum()), 'curve')} never change: they become a line at 0.")
+            notes.append(f"{count_noun(int(flat.sum()), 'curve')} never change: they become a line at 0.")
     if np.ptp(X, axis=0).max() == 0:
         kept = "" if scale == "none" else " once each is scaled; --scale none keeps their level and size"
         raise DataError(f"All curves are the same{kept}.")
@@ -79,7 +79,7 @@ def _check(X: NDArray[np.float64]) -> None:
     if len(infinite):
         row, at = infinite[0].tolist()
         raise DataError(
-            f"Curves hold {counted(len(infinite), 'infinite value')}, the first in row {row} at sample"
+            f"Curves hold {count_noun(len(infinite), 'infinite value')}, the first in row {row} at sample"
             f" {at + 1} (rows counted from 0). Leave such values empty, or leave the row out."
         )
     if np.abs(np.nan_to_num(X)).max(initial=0.0) > 1e150:
@@ -87,8 +87,8 @@ def _check(X: NDArray[np.float64]) -> None:
     without = np.flatnonzero(np.isnan(X).all(axis=1))
     if len(without):
         raise DataError(
-            f"{counted(len(without), 'curve')} without any value: rows {listed(without.tolist(), 5)} (counted"
-            " from 0). Leave these rows out."
+            f"{count_noun(len(without), 'curve')} without any value: rows {join_names(without.tolist(), 5)}"
+            " (counted from 0). Leave these rows out."
         )
 
 
@@ -103,7 +103,7 @@ def _filled(X: NDArray[np.float64]) -> list[str]:
     if len(rows) == 0:
         return []
     return [
-        f"{counted(int(gaps.sum()), 'missing value')} in {counted(len(rows), 'curve')} put on the line"
+        f"{count_noun(int(gaps.sum()), 'missing value')} in {count_noun(len(rows), 'curve')} put on the line"
         " between the neighbours."
     ]
 

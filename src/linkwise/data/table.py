@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from linkwise.data.arrays import array_frame
+from linkwise.data.cells import format_cell
+from linkwise.data.column_names import as_names, check_names
+from linkwise.data.column_uses import as_curves, as_document
 from linkwise.data.dates import refuse_far_dates
 from linkwise.data.ids import checked_ids, find_id
-from linkwise.data.names import as_names, check_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
-from linkwise.data.uses import as_curves, as_document
-from linkwise.data.words import counted, listed, shown
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths
 from linkwise.text_files import check_unique, refuse_half_characters
+from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -103,7 +104,7 @@ class Table:
         names = (*self.features, *self.shown) if names is None else names
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
-        return {name: shown(cells[name][0]) for name in names}
+        return {name: format_cell(cells[name][0]) for name in names}
 
 
 def from_frame(
@@ -183,7 +184,7 @@ def understand(
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) < 2:
-        raise DataError(f"The table has {counted(len(frame), 'row')}; at least 2 are needed to compare.")
+        raise DataError(f"The table has {count_noun(len(frame), 'row')}; at least 2 are needed to compare.")
     refuse_far_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else checked_ids(frame[id_column], id_column)
@@ -240,7 +241,7 @@ def _column(
 
 
 def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
-    why = listed((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
+    why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
     if all(column.role == "constant" for column in found if column.role != "id"):
         return f"All columns are constant, so there is nothing to cluster by: {why}."
     return " ".join([f"No column is left to cluster by: {why}.", *told])
@@ -260,7 +261,7 @@ def _notes(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
 
     notes = []
     if columns is not None:
-        notes.append(f"Only the columns named are used: {listed(columns)}.")
+        notes.append(f"Only the columns named are used: {join_names(columns)}.")
     notes += [
         f"Column '{c.name}' is left out: {c.reason}. It is still shown; name it in the columns to use it."
         for c in of("label")
@@ -271,11 +272,11 @@ def _notes(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
     unused = [c for c in of("left out") if c.reason not in ("dropped", "not among the columns named")]
     notes += [f"Column '{c.name}' is left out: {c.reason}. It is still shown." for c in unused]
     if constant := of("constant"):
-        names = listed(f"{c.name} ({c.reason})" for c in constant)
+        names = join_names(f"{c.name} ({c.reason})" for c in constant)
         notes.append(f"Constant columns are left out: {names}.")
     notes += [f"Column '{c.name}' is used as a number: {c.reason}." for c in of("date")]
     if category := of("category"):
-        names = listed(f"{c.name} ({c.reason})" for c in category)
+        names = join_names(f"{c.name} ({c.reason})" for c in category)
         notes.append(f"Columns used as categories: {names}.")
     return notes
 

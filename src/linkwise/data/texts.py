@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.words import counted, listed
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
+from linkwise.wording import count_noun, join_names
 
 MOST_TOPICS = 20
 LEAST_TEXTS = 2  # that a word must be in: a word of one text alone says nothing of its likeness to others
@@ -64,8 +64,8 @@ def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
             f"The texts of '{source}' hold the same words, so nothing tells them apart; name another column."
         )
     features = [Feature(f"topic {k}", source, None, "document") for k in range(1, X.shape[1] + 1)]
-    note = f"The texts of '{source}' are compared by {counted(int(kept.sum()), 'word')} ({chosen})"
-    note += f": {counted(X.shape[1], 'topic')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
+    note = f"The texts of '{source}' are compared by {count_noun(int(kept.sum()), 'word')} ({chosen})"
+    note += f": {count_noun(X.shape[1], 'topic')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
     return Encoded(X, tuple(features), (note, *_empty_note(empty)))
 
 
@@ -134,6 +134,6 @@ def _empty_note(rows: NDArray[np.intp]) -> list[str]:
         return []
     one = len(rows) == 1
     return [
-        f"{counted(len(rows), 'text')} hold{'s' * one} none of these words: {'row' if one else 'rows'}"
-        f" {listed(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
+        f"{count_noun(len(rows), 'text')} hold{'s' * one} none of these words: {'row' if one else 'rows'}"
+        f" {join_names(rows.tolist(), 5)}, counted from 0. Such texts count as alike."
     ]

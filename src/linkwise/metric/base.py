@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise.constraints import Constraints
-from linkwise.inputs import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
 
 Array = NDArray[np.float64]
 

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise import kernels
-from linkwise.constraints import Constraints
-from linkwise.inputs import seed_of
-from linkwise.learner import rng_at
+from linkwise import native
+from linkwise.asking.learner import rng_at
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.sampling import random_pairs
 from linkwise.metric.base import MetricLearner
 from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, prices, spreads
 from linkwise.metric.roots import root
-from linkwise.pairs import random_pairs
+from linkwise.validation import seed_of
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds
 _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be singular
@@ -147,7 +147,7 @@ class ITML(MetricLearner):
             prices(weight[told], self.gamma),
         )
         bound = np.where(sign > 0, *bounds)
-        found = kernels.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
+        found = native.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
         if not np.isfinite(found.metric).all():
             raise ValueError(
                 f"no metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g}, within the "

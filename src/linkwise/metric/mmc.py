@@ -36,10 +36,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from linkwise.constraints import Constraints
+from linkwise.constraints.constraints import Constraints
 from linkwise.metric.base import MetricLearner
 from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, relative, spreads
-from linkwise.metric.longest import Longest, longest
+from linkwise.metric.mmc_search import Longest, longest
 from linkwise.metric.roots import root
 from linkwise.parallel import one_blas_thread
 

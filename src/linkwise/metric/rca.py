@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise.constraints import Constraints
+from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.metric.base import MetricLearner
 from linkwise.metric.differences import Array, common_unit, spreads

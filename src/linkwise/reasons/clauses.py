@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.cluster.common.tree import Condition, Tree, Way
+from linkwise.cluster.trees.tree import Condition, Tree, Way
 from linkwise.data import Feature
-from linkwise.reasons.roundest import roundest, shown_number
+from linkwise.reasons.round_numbers import roundest, shown_number
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SURE_DIGITS = 12  # of a value that was scaled and is scaled back

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from linkwise.data.words import counted
 from linkwise.reasons.clauses import shown_word
+from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Rule
-
-if TYPE_CHECKING:
-    from linkwise.reasons.explanation import Explanation
+from linkwise.wording import count_noun
 
 
-def to_text(found: Explanation) -> str:
+def to_text(found: RuleSet) -> str:
     """Test by test, the answers indented below."""
     rules = _by_leaf(found)
     lines: list[str] = []
@@ -32,7 +30,7 @@ def to_text(found: Explanation) -> str:
     return "\n".join(lines)
 
 
-def to_mermaid(found: Explanation) -> str:
+def to_mermaid(found: RuleSet) -> str:
     """A flowchart; what stands in boxes is escaped, data cannot end them."""
 
     def quoted(text: str) -> str:
@@ -45,7 +43,7 @@ def to_mermaid(found: Explanation) -> str:
     return "\n".join(["flowchart TD", *_graph(found, box, lambda a, b, answer: f"  n{a} -->|{answer}| n{b}")])
 
 
-def to_dot(found: Explanation) -> str:
+def to_dot(found: RuleSet) -> str:
     """A directed graph for Graphviz."""
 
     def quoted(text: str) -> str:
@@ -60,7 +58,7 @@ def to_dot(found: Explanation) -> str:
 
 
 def _graph(
-    found: Explanation, box: Callable[[int, str, bool], str], edge: Callable[[int, int, str], str]
+    found: RuleSet, box: Callable[[int, str, bool], str], edge: Callable[[int, int, str], str]
 ) -> list[str]:
     """Boxes and edges of all nodes, from the root on."""
     rules = _by_leaf(found)
@@ -75,7 +73,7 @@ def _graph(
     return lines
 
 
-def to_dict(found: Explanation) -> list[dict[str, Any]]:
+def to_dict(found: RuleSet) -> list[dict[str, Any]]:
     """Nodes from the root on; `above` is the threshold that decides, in the units of X."""
     rules = _by_leaf(found)
     nodes: list[dict[str, Any]] = []
@@ -96,10 +94,10 @@ def to_dict(found: Explanation) -> list[dict[str, Any]]:
     return nodes
 
 
-def _by_leaf(found: Explanation) -> dict[int, Rule]:
+def _by_leaf(found: RuleSet) -> dict[int, Rule]:
     return {rule.leaf: rule for rule in found.rules}
 
 
 def _leaf_in_words(rule: Rule) -> str:
     right = f", {rule.n_right} right" if rule.n_right < rule.n_rows else ""
-    return f"cluster {shown_word(str(rule.cluster))} ({counted(rule.n_rows, 'row')}{right})"
+    return f"cluster {shown_word(str(rule.cluster))} ({count_noun(rule.n_rows, 'row')}{right})"

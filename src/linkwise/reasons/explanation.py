@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,17 +13,18 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from linkwise.cluster.common.tree import Tree
-from linkwise.constraints import Constraints
+from linkwise.cluster.trees.tree import Tree
+from linkwise.constraints.checks import is_sequence
+from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
 from linkwise.errors import short_repr
-from linkwise.inputs import checked_constraints, checked_rows, seed_of
-from linkwise.pairs import is_sequence
 from linkwise.reasons import drawing
-from linkwise.reasons.clauses import Clause, clauses_of
-from linkwise.reasons.rules import ClusterRules, Name, Rule, as_dict, rules_of
+from linkwise.reasons.clauses import clauses_of
+from linkwise.reasons.rule_set import RuleSet
+from linkwise.reasons.rules import Name, as_dict, rules_of
+from linkwise.reasons.sentences import headline, in_words
 from linkwise.reasons.small_tree import MOST_ROWS, small_tree
-from linkwise.reasons.words import headline, in_words
+from linkwise.validation import checked_constraints, checked_rows, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +35,7 @@ LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules, where nobody says how many
 SAMPLED = f"the tree grew on a sample of about {MOST_ROWS} rows"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(RuleSet):
     """A clustering in words; `print` shows them.
 
     Attributes
@@ -67,34 +67,6 @@ class Explanation:
     notes : tuple of str
         What was left out or chosen in reading a table.
     """
-
-    clusters: tuple[ClusterRules, ...]
-    tree: Tree
-    clauses: Mapping[int, Clause]
-    labels: NDArray[Any]
-    leaf_of: NDArray[np.int32]
-    fidelity: float
-    baseline: float
-    is_the_clustering: bool
-    wanted: float = 0.0
-    max_leaves: int = 0
-    approximation: str | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """All rules, cluster by cluster."""
-        return tuple(rule for cluster in self.clusters for rule in cluster.rules)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that are described."""
-        return len(self.leaf_of)
-
-    def rule_of(self, row: int) -> Rule:
-        """The rule that holds for a row."""
-        leaf = int(self.leaf_of[row])
-        return next(rule for rule in self.rules if rule.leaf == leaf)
 
     def __str__(self) -> str:
         return in_words(self)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.data.words import counted
 from linkwise.reasons.clauses import shown_word
+from linkwise.reasons.rule_set import RuleSet
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from linkwise.reasons.explanation import Explanation
 
 WIDTH, HEIGHT = 1.9, 1.3  # inches of a leaf, and of a level
 LINE = 18  # characters
 
 
-def plot(found: Explanation, ax: Axes | None = None) -> Axes:
+def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
     """Tests as boxes, yes to the left; leaves in the colours of their clusters, paler where less pure."""
     try:
         import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ def plot(found: Explanation, ax: Axes | None = None) -> Axes:
             rule = next(rule for rule in found.rules if rule.leaf == node)
             right = f"\n{rule.n_right} right" if rule.n_right < rule.n_rows else ""
             name = fill(f"cluster {shown_word(str(rule.cluster))}", LINE)
-            text = f"{name}\n{counted(rule.n_rows, 'row')}{right}"
+            text = f"{name}\n{count_noun(rule.n_rows, 'row')}{right}"
             purity = rule.n_right / rule.n_rows if rule.n_rows else 0.0
             full = np.array(colours(int(tree.label[node]) % colours.N)[:3])
             face = 1 - (0.15 + 0.45 * purity) * (1 - full)
@@ -57,7 +57,7 @@ def plot(found: Explanation, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def places(found: Explanation) -> dict[int, tuple[float, int]]:
+def places(found: RuleSet) -> dict[int, tuple[float, int]]:
     """Where each node stands: leaves side by side from yes to no, parents above the middle; and its level."""
     tree = found.tree
     at: dict[int, tuple[float, int]] = {}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.cluster.common.tree import Tree
-from linkwise.constraints import Constraints
+from linkwise.cluster.trees.tree import Tree
+from linkwise.constraints.constraints import Constraints
 from linkwise.reasons.clauses import Clause, simplified
 
 Name = str | int

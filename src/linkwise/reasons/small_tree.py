@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from linkwise.cluster.common.tree import Condition, Path, Tree, tree_of
+from linkwise.cluster.trees.tree import Condition, Path, Tree, tree_of
 
 MOST_ROWS = 100_000  # that a tree grows on
 SMALL = 0.01  # share of the rows up to which a cluster may go without a rule

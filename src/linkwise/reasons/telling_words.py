@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.data.texts import LEAST_TEXTS, word_counts
-from linkwise.data.words import counted
 from linkwise.reasons.explanation import labels_of
 from linkwise.reasons.rules import Name
-from linkwise.reasons.words import percent
+from linkwise.reasons.sentences import percent
+from linkwise.wording import count_noun
 
 
 class TellingWord(NamedTuple):
@@ -41,7 +41,7 @@ class ClusterWords:
             for word, inside, outside in self.words
         ]
         return [
-            f"cluster {self.cluster}: {counted(self.n_rows, 'row')}",
+            f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}",
             *(told or ["  no word is more frequent here"]),
         ]
 

@@ -14,15 +14,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.constraints import Constraints
-from linkwise.data.words import counted
+from linkwise.constraints.checks import checked_row
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
-from linkwise.evidence import Evidence, Fact
-from linkwise.pairs import checked_row
 from linkwise.reasons.clauses import Clause
 from linkwise.reasons.explanation import Explanation, labels_of, last_step
 from linkwise.reasons.rules import Name, Rule
-from linkwise.reasons.words import percent
+from linkwise.reasons.sentences import percent
+from linkwise.wording import count_noun
 
 By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
@@ -117,7 +117,10 @@ class Why:
             )
         if len(self.parts) == 2 and self.parts[0] == self.parts[1] and self.together and not self.facts:
             lead, size = self.parts[0]
-            return [*said, f"They are in one part of {counted(size, 'row')}, which {call(lead)} stands for."]
+            return [
+                *said,
+                f"They are in one part of {count_noun(size, 'row')}, which {call(lead)} stands for.",
+            ]
         for row, (lead, size) in zip((self.first, self.second), self.parts, strict=False):
             if size > 1:
                 stands = "which it stands for" if lead == row else f"which {call(lead)} stands for"

@@ -32,17 +32,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise import kernels, parallel
+from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.evidence import Evidence
-from linkwise.learner import Asking, Labels, Problem, Progress, Question, respecting, rng_at
-from linkwise.pairs import random_pairs
+from linkwise.asking.consistency import respecting
+from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.sampling import random_pairs
 from linkwise.parallel import Backend
-from linkwise.select.choice import ranked
+from linkwise.select.assign import of_all_rows_once
 from linkwise.select.clusterings import Noise
-from linkwise.select.follow import of_all_rows_once
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
-from linkwise.select.standing import standing
+from linkwise.select.ranking import ranked
+from linkwise.select.summary import standing
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
@@ -256,8 +257,8 @@ class OpenPairs:
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
         self._threads = parallel.n_threads()
         first, second = np.ascontiguousarray(pool.base[pairs].T)
-        self._bits = kernels.pack_together(pool.labels, first, second, self._threads)
-        joined = kernels.weighted_together(self._bits, np.ones(len(pool), dtype=np.int64), self._threads)
+        self._bits = native.pack_together(pool.labels, first, second, self._threads)
+        joined = native.weighted_together(self._bits, np.ones(len(pool), dtype=np.int64), self._threads)
         self.pairs, self.open = pairs, (joined > 0) & (joined < len(pool))
         self._heard = 0  # answers that were looked at
 
@@ -277,7 +278,7 @@ class OpenPairs:
     def most_divided(self, weights: NDArray[np.float64]) -> tuple[int, float]:
         """The first of the most divided pairs, and the weight that joins it."""
         parts = np.rint(weights * UNITS).astype(np.int64)
-        joins = kernels.weighted_together(self._bits, parts, self._threads) / parts.sum()
+        joins = native.weighted_together(self._bits, parts, self._threads) / parts.sum()
         gaps = np.where(self.open, np.abs(2 * joins - 1).round(12), np.inf)
         at = int(gaps.argmin())
         return at, float(joins[at])

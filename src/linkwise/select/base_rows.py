@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise import kernels
-from linkwise.closure import components
-from linkwise.constraints import Constraints
-from linkwise.learner import rng_at
+from linkwise import native
+from linkwise.asking.learner import rng_at
+from linkwise.constraints.closure import components
+from linkwise.constraints.constraints import Constraints
 
 
 class BaseRows(NamedTuple):
@@ -41,7 +41,7 @@ def base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> Base
     sample = _sample(X, max_rows, seed)
     if not sample.sampled:
         return sample
-    nearest, _ = kernels.nearest_points(X, X[sample.rows].astype(np.float64), n_threads)
+    nearest, _ = native.nearest_points(X, X[sample.rows].astype(np.float64), n_threads)
     return sample._replace(of=nearest.astype(np.int32))
 
 

@@ -28,9 +28,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import has_fit_parameter
 
-from linkwise import kernels, parallel
-from linkwise.cluster.common.kmeans import k_means_runs
-from linkwise.constraints import Constraints
+from linkwise import native, parallel
+from linkwise.cluster.kmeans.lloyd import k_means_runs
+from linkwise.constraints.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.select.spectral import (
     gaussian_graph,
@@ -214,9 +214,9 @@ def _k_means(work: Work, k: int) -> list[Made]:
 
 
 def _dbscans(work: Work) -> list[Made]:
-    least, most = (_reaching(square) for square in kernels.distance_range(work.X, work.n_threads))
+    least, most = (_reaching(square) for square in native.distance_range(work.X, work.n_threads))
     eps, min_pts = np.linspace(least, most, work.preset.n_eps), np.array(work.preset.min_pts, dtype=np.int64)
-    labels = kernels.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
+    labels = native.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
     return [
         Made(DBSCAN, {"eps": radius, "minPts": least_core}, found)
         for of_min_pts, least_core in zip(labels, work.preset.min_pts, strict=True)
@@ -299,9 +299,7 @@ def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArra
         elif noise == "nearest" and len(rows) < len(settled):
             clustered = np.ones(len(settled), dtype=bool)
             clustered[rows] = False
-            nearest, _ = kernels.nearest_points(
-                X[rows], X[clustered].astype(np.float64), parallel.n_threads()
-            )
+            nearest, _ = native.nearest_points(X[rows], X[clustered].astype(np.float64), parallel.n_threads())
             settled[rows] = settled[clustered][nearest]
     return _numbered_by_first(settled)
 

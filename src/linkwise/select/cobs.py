@@ -29,22 +29,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
-from linkwise.cluster.common.base import ScoredByConstraints
-from linkwise.constraints import Constraints
-from linkwise.inputs import (
-    checked_constraints,
-    checked_rows,
-    refuse_constraints_as_y,
-    seed_of,
-)
-from linkwise.learner import Labels, Progress, rng_at
+from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.cluster.base import ScoredByConstraints
+from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import Backend
+from linkwise.select.assign import of_all_rows
 from linkwise.select.base_rows import n_base_rows
-from linkwise.select.choice import next_best, ranked, reported, satisfied
 from linkwise.select.clusterings import Extra, Noise, Preset
-from linkwise.select.follow import of_all_rows
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool, checked_preset
+from linkwise.select.ranking import next_best, ranked, reported, satisfied
 from linkwise.select.semi_supervised import clusterers, halves
+from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
 
 N_ALTERNATIVES = 5
 NOTHING = Preset(clusters=(), n_runs=0, n_eps=0, min_pts=(), neighbours=(), sigmas=())

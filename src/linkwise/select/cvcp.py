@@ -28,11 +28,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from linkwise.constraints import Constraints
+from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
-from linkwise.inputs import seed_of
-from linkwise.learner import Labels, Progress, rng_at
-from linkwise.select.search import ClusteringSearch, Grid, Refit, Score
+from linkwise.select.base import ClusteringSearch, Grid, Refit, Score
+from linkwise.validation import seed_of
 
 
 class CVCPSearch(ClusteringSearch):

@@ -20,17 +20,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.cluster.common.walk import Graph, eigenvalues, embedding
-from linkwise.inputs import checked_rows, seed_of
-from linkwise.learner import Labels
+from linkwise.asking.learner import Labels
+from linkwise.cluster.graph.random_walk import Graph, eigenvalues, embedding
 from linkwise.parallel import one_blas_thread
-from linkwise.select.self_tuning import (
-    local_scaling,
-    numbers_of_clusters,
-    solved,
-    squared_distances,
-)
+from linkwise.select.self_tuning import local_scaling, numbers_of_clusters, solved, squared_distances
 from linkwise.select.spectral import knn_graphs, spectral_labels
+from linkwise.validation import checked_rows, seed_of
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):

@@ -19,12 +19,12 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise import parallel
-from linkwise.constraints import Constraints
+from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.sampling import random_pairs
 from linkwise.errors import DataError
-from linkwise.learner import Labels, Progress, rng_at
-from linkwise.pairs import random_pairs
 from linkwise.parallel import Backend
-from linkwise.select import files
+from linkwise.select import pool_files
 from linkwise.select.base_rows import BaseRows, base_rows, of_base_rows
 from linkwise.select.clusterings import (
     PRESETS,
@@ -154,7 +154,7 @@ class Pool:
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
-        files.write(
+        pool_files.write(
             path,
             labels=self.labels,
             base=self.base,
@@ -164,7 +164,7 @@ class Pool:
             noise=np.array(self.noise),
             sampled=np.bool_(self.sampled),
             clustering=np.array([c.clustering for c in self.candidates], dtype=np.int64),
-            maker=np.array([files.maker(c.algorithm, c.parameters) for c in self.candidates]),
+            maker=np.array([pool_files.maker(c.algorithm, c.parameters) for c in self.candidates]),
         )
 
     @classmethod
@@ -176,7 +176,7 @@ class Pool:
         DataError
             The file is no pool of this version of linkwise.
         """
-        kept = files.read(path)
+        kept = pool_files.read(path)
         try:
             makers = [json.loads(words) for words in kept["maker"].tolist()]
             candidates = tuple(
@@ -294,7 +294,13 @@ def _name(constraints: Constraints | None) -> str | None:
 
 def _key(X: NDArray[Any], *settings: object) -> str:
     """Name of a pool in the cache; estimators are told apart by what they print."""
-    versions = (files.FORMAT, version("linkwise"), np.__version__, scipy.__version__, sklearn.__version__)
+    versions = (
+        pool_files.FORMAT,
+        version("linkwise"),
+        np.__version__,
+        scipy.__version__,
+        sklearn.__version__,
+    )
     digest = hashlib.sha256(repr((X.shape, settings, versions)).encode())
     digest.update(X.data)
     return digest.hexdigest()[:32]
@@ -318,7 +324,7 @@ def _made(
             at = left[number]
             found[at] = made
             if parts is not None:
-                files.write_made(parts / f"{at}.npz", made)
+                pool_files.write_made(parts / f"{at}.npz", made)
             count += tasks[at].size
             if progress is not None:
                 progress(count, in_all)
@@ -329,7 +335,7 @@ def _finished(parts: Path, n_tasks: int) -> dict[int, list[Made]]:
     found: dict[int, list[Made]] = {}
     for at in range(n_tasks):
         with suppress(FileNotFoundError, DataError):  # what is missing or damaged is made anew
-            found[at] = files.read_made(parts / f"{at}.npz")
+            found[at] = pool_files.read_made(parts / f"{at}.npz")
     return found
 
 

@@ -30,10 +30,10 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
-from linkwise.cluster.common.walk import embedding
-from linkwise.inputs import checked_rows
-from linkwise.learner import Labels
+from linkwise.asking.learner import Labels
+from linkwise.cluster.graph.random_walk import embedding
 from linkwise.parallel import one_blas_thread
+from linkwise.validation import checked_rows
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.cluster.cosc import COSC
-from linkwise.cluster.fosc import FOSC
-from linkwise.cluster.mpckmeans import MPCKMeans
-from linkwise.constraints import Constraints
+from linkwise.asking.learner import rng_at
+from linkwise.cluster.graph.cosc import COSC
+from linkwise.cluster.hierarchy.fosc import FOSC
+from linkwise.cluster.kmeans.mpckmeans import MPCKMeans
+from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
-from linkwise.learner import rng_at
 from linkwise.select.clusterings import Extra, Preset
 
 LARGEST_SEED = 2**31 - 1

@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from linkwise import kernels, parallel
-from linkwise.cluster.common.eigenpairs import largest_pairs, start_block
-from linkwise.cluster.common.walk import PRODUCTS, Graph, embedding
+from linkwise import native, parallel
+from linkwise.cluster.graph.eigenpairs import largest_pairs, start_block
+from linkwise.cluster.graph.random_walk import PRODUCTS, Graph, embedding
 from linkwise.parallel import one_blas_thread
 
 LANDMARKS = 600
@@ -71,7 +71,7 @@ def gaussian_graph(
         Where to write them.
     """
     weights = np.empty((len(X), len(X))) if out is None else out
-    kernels.gaussian_weights(np.ascontiguousarray(X), 0.5 / sigma**2, weights, n_threads)
+    native.gaussian_weights(np.ascontiguousarray(X), 0.5 / sigma**2, weights, n_threads)
     return weights
 
 
@@ -105,7 +105,7 @@ def landmark_rows(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int 
 
     They are drawn as the starts of k-means++ are (Arthur and Vassilvitskii 2007).
     """
-    rows = kernels.kmeans_plusplus(
+    rows = native.kmeans_plusplus(
         np.ascontiguousarray(X), min(LANDMARKS, len(X)), _seeds(seed, 1), 1, n_threads
     )
     return rows[rows >= 0]
@@ -203,7 +203,7 @@ def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_thread
 def _runs(
     X: NDArray[np.float64], k: int, seeds: NDArray[np.uint64], tol: float, n_threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    rows = kernels.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), n_threads)
+    rows = native.kmeans_plusplus(X, k, seeds, 2 + int(log(k)), n_threads)
     starts = X[rows[:, : np.count_nonzero(rows[0] >= 0)]]
-    runs = kernels.lloyd(X, starts, MAX_ITERATIONS, tol, n_threads)
-    return kernels.exchange(X, runs.labels, k, MAX_ITERATIONS, n_threads)
+    runs = native.lloyd(X, starts, MAX_ITERATIONS, tol, n_threads)
+    return native.exchange(X, runs.labels, k, MAX_ITERATIONS, n_threads)

@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.learner import Labels
+from linkwise.asking.learner import Labels
 from linkwise.session.events import Event
 
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from linkwise.closure import chain_in_words
+from linkwise.constraints.closure import chain_in_words
+from linkwise.constraints.evidence import Answer, Evidence, Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.evidence import Answer, Evidence, Fact
 
 EventKind = Literal["answer", "add", "import", "done", "name", "change", "undo"]
 

@@ -14,32 +14,32 @@ from typing import Any
 from linkwise.errors import SessionError
 
 LEARNERS = {
-    "COBRA": "linkwise.active.cobra",
-    "COBRAS": "linkwise.active.cobras",
-    "KIN": "linkwise.active.kin",
-    "ExploreConsolidate": "linkwise.active.explore_consolidate",
-    "MinMax": "linkwise.active.min_max",
-    "NPU": "linkwise.active.npu",
-    "ActiveFeatureWeights": "linkwise.active.feature_weights",
+    "COBRA": "linkwise.active.cobras.cobra",
+    "COBRAS": "linkwise.active.cobras.cobras",
+    "KIN": "linkwise.active.kin.kin",
+    "ExploreConsolidate": "linkwise.active.known_k.explore_consolidate",
+    "MinMax": "linkwise.active.known_k.min_max",
+    "NPU": "linkwise.active.known_k.npu",
+    "ActiveFeatureWeights": "linkwise.active.active_feature_weights",
     "ActiveCOBS": "linkwise.select.active_cobs",
 }
 CLUSTERERS = {  # those that a learner can refit: they take a number of clusters and constraints
-    "BCKM": "linkwise.cluster.bckm",
-    "BoostCluster": "linkwise.cluster.boost_cluster",
-    "CKM": "linkwise.cluster.ckm",
-    "ClusILC": "linkwise.cluster.clusilc",
-    "ConstrainedAgglomerative": "linkwise.cluster.agglomerative",
-    "ConstrainedKMeans": "linkwise.cluster.constrained_kmeans",
-    "COPKMeans": "linkwise.cluster.cop_kmeans",
-    "COSC": "linkwise.cluster.cosc",
-    "FeatureWeightClustering": "linkwise.cluster.feature_weights",
-    "KernelBoost": "linkwise.cluster.kernel_boost",
-    "MPCKMeans": "linkwise.cluster.mpckmeans",
-    "PCKMeans": "linkwise.cluster.pckmeans",
-    "PCP": "linkwise.cluster.pcp",
-    "RCKM": "linkwise.cluster.rckm",
-    "SeededKMeans": "linkwise.cluster.seeded_kmeans",
-    "SPCL": "linkwise.cluster.spcl",
+    "BCKM": "linkwise.cluster.similarity.bckm",
+    "BoostCluster": "linkwise.cluster.similarity.boost_cluster",
+    "CKM": "linkwise.cluster.similarity.ckm",
+    "ClusILC": "linkwise.cluster.trees.clusilc",
+    "ConstrainedAgglomerative": "linkwise.cluster.hierarchy.agglomerative",
+    "ConstrainedKMeans": "linkwise.cluster.kmeans.constrained_kmeans",
+    "COPKMeans": "linkwise.cluster.kmeans.cop_kmeans",
+    "COSC": "linkwise.cluster.graph.cosc",
+    "FeatureWeightClustering": "linkwise.cluster.feature_weights.feature_weights",
+    "KernelBoost": "linkwise.cluster.similarity.kernel_boost",
+    "MPCKMeans": "linkwise.cluster.kmeans.mpckmeans",
+    "PCKMeans": "linkwise.cluster.kmeans.pckmeans",
+    "PCP": "linkwise.cluster.similarity.pcp",
+    "RCKM": "linkwise.cluster.similarity.rckm",
+    "SeededKMeans": "linkwise.cluster.kmeans.seeded_kmeans",
+    "SPCL": "linkwise.cluster.graph.spcl",
 }
 OF_THE_MACHINE = frozenset({"backend", "cache"})  # where work is done: never stored, ignored in a file
 NESTED = frozenset({"estimator"})  # parameters that may hold a clusterer
@@ -135,7 +135,7 @@ def _value(name: str, value: Any, n_columns: int | None) -> Any:
 
 def _check_choice(name: str, value: str) -> None:
     """Refuse names that a class finds out to be wrong only when it works."""
-    if name in NESTED and value.lower() not in import_module("linkwise.active.estimators").names():
+    if name in NESTED and value.lower() not in import_module("linkwise.active.known_k.estimators").names():
         raise ValueError(f"{name}={value!r} is no clusterer of linkwise")
     if name == "preset":
         import_module("linkwise.select.pool").checked_preset(value)

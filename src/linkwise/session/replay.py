@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.evidence import Answer, Evidence
-from linkwise.learner import (
+from linkwise.asking.learner import (
     Describing,
     Labels,
     Learner,
     Progress,
     Question,
     Reason,
-    Run,
     StandingIn,
     Weighing,
 )
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.session.colours import Colours
 from linkwise.session.events import Event, evidence_of, facts_of, settled
 from linkwise.session.tables import Snapshot

@@ -17,18 +17,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise.constraints import Constraints
-from linkwise.errors import (
-    ConstraintError,
-    DataMismatchError,
-    SessionError,
-    StaleAnswerError,
-)
-from linkwise.evidence import Answer, Fact
-from linkwise.inputs import checked_rows
-from linkwise.learner import Learner, Progress, Question, checked_answer
-from linkwise.pairs import KINDS, Kind
-from linkwise.session.described import (
+from linkwise.asking.learner import Learner, Progress, Question, checked_answer
+from linkwise.constraints.checks import KINDS, Kind
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Answer, Fact
+from linkwise.errors import ConstraintError, DataMismatchError, SessionError, StaleAnswerError
+from linkwise.session.description import (
     checked_ids,
     described,
     difference_from,
@@ -42,6 +36,7 @@ from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Changed, Store
 from linkwise.session.view import SessionView, alone
+from linkwise.validation import checked_rows
 
 __all__ = ["Session", "Status"]
 

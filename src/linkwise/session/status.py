@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.evidence import Evidence
-from linkwise.learner import Labels
+from linkwise.asking.learner import Labels
+from linkwise.constraints.evidence import Evidence
 from linkwise.session.events import Event
+from linkwise.wording import count_noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +75,12 @@ def counted(
         reason=reason,
         description=description,
     )
+
+
+def count_answers(status: Status) -> str:
+    """``14 answers: 9 yes, 4 no, 1 unsure; 3 pairs brought in``."""
+    said = count_noun(status.n_answers, "answer")
+    if status.n_answers:
+        said += f": {status.n_yes} yes, {status.n_no} no, {status.n_unsure} unsure"
+    brought = status.n_volunteered + status.n_imported
+    return said + (f"; {count_noun(brought, 'pair')} brought in" if brought else "")

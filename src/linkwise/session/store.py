@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
-from linkwise.evidence import Answer, Fact
 from linkwise.session import schema, tables
-from linkwise.session.described import is_unicode
+from linkwise.session.description import is_unicode
 from linkwise.session.events import Event, EventKind
 from linkwise.session.tables import Snapshot
 

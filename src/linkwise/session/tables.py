@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from linkwise.evidence import ANSWERS, Fact
-from linkwise.learner import Labels, Reason
+from linkwise.asking.learner import Labels, Reason
+from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.session.events import Event, EventKind
 from linkwise.session.registry import check_kinds, is_described, of_the_learner
 from linkwise.session.schema import Damage
@@ -91,7 +91,7 @@ def _value_of(db: sqlite3.Connection, key: str) -> Any:
 
 
 def _check_data(data: Any) -> None:
-    """Refuse a fingerprint that is none: see `linkwise.session.described.fingerprint`."""
+    """Refuse a fingerprint that is none: see `linkwise.session.description.fingerprint`."""
     try:
         n_rows, n_columns = data["shape"]
         sketch, scale, width = data["sketch"], data["scale"], data.get("width", "float64")

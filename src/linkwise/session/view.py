@@ -10,13 +10,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints import Constraints
+from linkwise.asking.learner import Labels, Learner, Progress
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence
 from linkwise.errors import SessionDamagedError, SessionError
-from linkwise.evidence import Evidence
-from linkwise.learner import Labels, Learner, Progress
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
-from linkwise.session.described import seed_of_learner
+from linkwise.session.description import seed_of_learner
 from linkwise.session.events import Event, evidence_of, names_of, settled
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay

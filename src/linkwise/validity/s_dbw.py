@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from linkwise import kernels, parallel
+from linkwise import native, parallel
 
 NOISE = -1
 
@@ -124,7 +124,7 @@ def s_dbw_score(
     # less a row that counts, so that rounding depends on the spread alone
     origin = points[kept.argmax()].astype(np.float64)
     points = points - origin
-    total, counts = kernels.label_sums(points, clusters, len(names), None, parallel.n_threads())
+    total, counts = native.label_sums(points, clusters, len(names), None, parallel.n_threads())
     return s_dbw(points, clusters, total / counts[:, None], stdev=stdev, factor=factor, squares=table)
 
 
@@ -138,7 +138,7 @@ def s_dbw(
     squares: NDArray[np.float64] | None = None,
 ) -> float:
     """`s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
-    scatter, density = kernels.s_dbw(
+    scatter, density = native.s_dbw(
         X, labels, means, squares, pooled=stdev == "icdm2001", n_threads=parallel.n_threads()
     )
     return scatter + density * (1.0 if factor == "mean" else 0.25)

@@ -1,0 +1,393 @@
+"""ActiveFeatureWeights: the weights of the dimensions, tuned while a person looks on and says what is wrong.
+
+Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective
+and objective validity criteria", section 3.5. The clustering in the two leading dimensions is shown; the
+person says what belongs together and what does not; the weights are tuned by `FeatureWeightClustering`, and
+while some of what was said is not satisfied dimensions are added in each round.
+
+Kept: two dimensions first, one more a round while the person is not satisfied, everything that was said
+counts in every round. Settled or changed:
+
+- From eight dimensions on a quarter more join in a round, not one: of hundreds nobody would see the end.
+- A round is so many facts, whether they were asked for or volunteered; of very many it takes
+  more. The person is not satisfied as long as the clustering breaks one of them.
+- In the paper the person looks for pairs. Here a pair is also proposed, of two kinds by turns: the most
+  central rows of the two nearest clusters that were not compared yet, and the row that is nearest to the
+  border of its cluster with that cluster's most central row.
+- The weights are a function of the facts in the order in which they came, so that undo and another client
+  come to the same clustering.
+
+Cost: a fit of FeatureWeightClustering with at most `max_evals` clusterings for each answer; above 20 000 rows
+it is fitted to a sample and what answers name, and the others go to the nearest centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils._param_validation import Interval
+
+from linkwise.active.base import ActiveLearner
+from linkwise.active.known_k.estimators import labels_of
+from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
+from linkwise.asking.consistency import respecting
+from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.cluster.feature_weights.feature_weights import (
+    FeatureWeightClustering,
+    dimensions,
+    projected,
+    shares,
+)
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Evidence, Fact
+
+MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
+REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
+FIRST = 2  # dimensions
+MORE = 4  # a quarter more in each round, and one at least
+
+
+class Weighed(NamedTuple):
+    """A clustering in weighted dimensions."""
+
+    labels: Labels
+    """(n,) of all rows."""
+    dimensions: int
+    """That are in use."""
+    directions: NDArray[np.float64]
+    """(m, d): rows in the weighted dimensions are ``X @ directions.T``."""
+    shares: NDArray[np.float64]
+    """(d,) how much each column counts."""
+    satisfied: bool
+    """Whether it satisfies all that was said."""
+
+
+class Prepared(NamedTuple):
+    """What needs no answer, and what was computed on the way."""
+
+    points: Points
+    order: NDArray[np.int64]
+    """First rows of the points in random order."""
+    components: NDArray[np.float64]
+    """(rank, d) directions of the singular value decomposition."""
+    Z: NDArray[np.float64]
+    """(n, rank) rows in these dimensions."""
+    memo: dict[bytes, Weighed]
+    """Clusterings by the facts that led to them."""
+
+
+class ActiveFeatureWeights(ActiveLearner):
+    """Weights of the dimensions, tuned answer by answer, with one dimension more where few do not do.
+
+    Parameters
+    ----------
+    n_clusters : int
+        At most the number of distinct rows is used. Where an answer
+        forbids it, rows are put into clusters of their own, so that more may be shown: `describe` says so.
+    per_round : int
+        Answers (other than "unsure") and volunteered pairs after which a dimension is added, if some of them
+        are not satisfied.
+    max_evals : int
+        Clusterings for each answer, at most.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    n_questions_ : int
+    history_ : sequence of ndarray
+        ``history_[q - 1]``: labels after q questions.
+    reason_ : str
+        Why it ended: "budget", "exhausted" (no pair is left to propose), "stopped", or "no oracle" (the
+        labels are then what the constraints give).
+    constraints_ : Constraints
+        Everything that was given or answered.
+    violations_ : int
+        Number of those constraints that `labels_` break.
+
+    References
+    ----------
+    Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), A clustering framework based on subjective
+    and objective validity criteria. ACM TKDD 1(4), article 18.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> import linkwise as lw
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = lw.ActiveFeatureWeights(3, random_state=0)
+    >>> model.fit(minmax_scale(X), oracle=lw.TruthOracle(y), budget=12).n_questions_
+    12
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "per_round": [Interval(Integral, 1, None, closed="left")],
+        "max_evals": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        per_round: int = 5,
+        max_evals: int = 60,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.per_round = per_round
+        self.max_evals = max_evals
+        self.random_state = random_state
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
+        """The distinct rows, in a random order, and their dimensions; nothing is remembered yet."""
+        points = distinct_points(X)
+        order = points.first[rng_at(seed).permutation(len(points.first))]
+        mean, components = dimensions(X, "scores")
+        return Prepared(points, order, components, projected(X, mean, components), {})
+
+    def start(self, problem: Problem) -> State:
+        """Return the rows that may be shown and what is known of them."""
+        points: Points = problem.prepared.points
+        rows = shown_rows(points, problem.askable)
+        if problem.askable is not None:
+            rows = rows[problem.askable[rows]]
+        if len(rows) > MAX_ROWS:
+            rows = rows[np.sort(rng_at(problem.seed, 1).permutation(len(rows))[:MAX_ROWS])]
+        return State(problem, rows, Known(problem.evidence, points))
+
+    def ask(self, state: State) -> Asking:
+        """Show, ask, tune, until no pair is left to propose."""
+        X, seed, known = state.problem.X, state.problem.seed, state.known
+        prepared: Prepared = state.problem.prepared
+        points = prepared.points
+        while True:
+            now = state.weighed = self._weighed(prepared, known.facts(), seed)
+            shown = respecting(now.labels[points.first], known.evidence)[points.of]
+            question = proposed(X, state.rows, now, shown, points.of, known.evidence)
+            if question is None:
+                return shown
+            yield question
+
+    def describe(self, state: State) -> list[str]:
+        """How many dimensions are in use, which columns count most, and how many clusters answers added."""
+        now = state.weighed
+        if now is None:
+            return []
+        most = len(state.problem.prepared.components)
+        said = [
+            f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
+        ]
+        shown = len(np.unique(respecting(now.labels, state.problem.evidence)))
+        if shown > self.n_clusters:
+            said.append(
+                f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
+                "that no answer is contradicted."
+            )
+        return said
+
+    def column_shares(self, state: State) -> NDArray[np.float64] | None:
+        """How much each column counts in the learned distance."""
+        return None if state.weighed is None else state.weighed.shares
+
+    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+        """What the constraints alone give."""
+        prepared = self.prepare(X, seed)
+        known = Known(evidence, prepared.points)
+        return respecting(self._weighed(prepared, known.facts(), seed).labels, evidence)
+
+    # ------------------------------------------------------------ the clustering
+    def _weighed(self, prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
+        """The clustering by all facts, in as many dimensions as the rounds before have led to."""
+        ends = [*rounds(len(facts), self.per_round), len(facts)]
+        digests = _digests(facts, ends)
+        most = len(prepared.components)
+        m = min(FIRST, most)
+        for end, key in zip(ends[:-1], digests[:-1], strict=True):
+            if m >= most:
+                break
+            if not self._remembered(prepared, facts[:end], key, m, seed).satisfied:
+                m = min(most, m + max(1, m // MORE))
+        return self._remembered(prepared, facts, digests[-1], m, seed)
+
+    def _remembered(self, prepared: Prepared, facts: list[Fact], key: bytes, m: int, seed: int) -> Weighed:
+        memo = prepared.memo
+        if key not in memo:
+            while memo and (len(memo) + 1) * 4 * len(prepared.Z) > REMEMBERED:
+                del memo[next(iter(memo))]
+            memo[key] = self._tuned(prepared, facts, m, seed)
+        return memo[key]
+
+    def _tuned(self, prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
+        """The weights of m dimensions by these facts."""
+        first = prepared.points.first
+        pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
+        said = Constraints(len(prepared.Z), pairs["yes"], pairs["no"])
+        model = FeatureWeightClustering(
+            min(self.n_clusters, len(first)),
+            svd="none",
+            n_dimensions=m,
+            sequential=False,
+            max_evals=self.max_evals,
+            random_state=seed,
+        )
+        labels = labels_of(model, prepared.Z, said, prepared.order, MAX_ROWS).astype(np.int32)
+        used = model.weights_ > 0
+        return Weighed(
+            labels,
+            m,
+            np.sqrt(model.weights_[used])[:, None] * prepared.components[used],
+            shares(model.weights_, prepared.components, prepared.Z),
+            not any(broken.any() for broken in said.violated(labels)),
+        )
+
+
+@dataclass(slots=True)
+class State:
+    """One run.
+
+    Attributes
+    ----------
+    problem : Problem
+    rows : ndarray
+        Rows that may be shown, no two of them identical.
+    known : Known
+        What is known of points.
+    weighed : Weighed or None
+        The clustering that the present question is about; None before the first.
+    """
+
+    problem: Problem
+    rows: NDArray[np.int64]
+    known: Known
+    weighed: Weighed | None = None
+
+
+class Known:
+    """What is known of points, in the order in which it was said; follows the evidence about rows.
+
+    An answer that tells identical rows apart is no answer about points.
+    """
+
+    def __init__(self, evidence: Evidence, points: Points) -> None:
+        self.evidence = Evidence(len(points.first))
+        self._rows, self._of = evidence, points.of
+        self._heard = 0
+
+    def facts(self) -> list[Fact]:
+        """All that was said by now; "unsure" says nothing."""
+        for first, second, answer in self._rows.since(self._heard):
+            i, j = int(self._of[first]), int(self._of[second])
+            if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
+                self.evidence.add(i, j, answer)
+        self._heard = len(self._rows)
+        return [fact for fact in self.evidence if fact.answer != "unsure"]
+
+
+def rounds(n_facts: int, per_round: int) -> list[int]:
+    """After how many facts each round ended: `per_round` more, or a quarter more, where that is greater."""
+    ends: list[int] = []
+    end = per_round
+    while end < n_facts:
+        ends.append(end)
+        end += max(per_round, end // 4)
+    return ends
+
+
+def _digests(facts: list[Fact], ends: list[int]) -> list[bytes]:
+    """A short name for the first facts, as many as each of `ends`, in their order."""
+    name, at, found = blake2b(digest_size=16), 0, []
+    for end in ends:
+        for fact in facts[at:end]:
+            name.update(f"{fact.first},{fact.second},{fact.answer};".encode())
+        at = end
+        found.append(name.digest())
+    return found
+
+
+# ---------------------------------------------------------------- what is proposed
+def proposed(
+    X: NDArray[Any],
+    rows: NDArray[np.int64],
+    now: Weighed,
+    shown: Labels,
+    point: NDArray[np.int64],
+    known: Evidence,
+) -> Question | None:
+    """A pair to judge; None when all that could be proposed is known.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    rows : ndarray
+        Rows that may be shown, no two of them identical.
+    now : Weighed
+    shown : ndarray of shape (n_rows,)
+        The clustering as the person sees it.
+    point : ndarray of shape (n_rows,)
+        Of each row, as `known` names it.
+    known : Evidence
+    """
+    if len(rows) < 2:
+        return None
+    Z = X[rows] @ now.directions.T
+    clusters, of = np.unique(shown[rows], return_inverse=True)
+    of = of.ravel()
+    means = np.stack([Z[of == c].mean(axis=0) for c in range(len(clusters))])
+    distance = cdist(Z, means, "sqeuclidean")
+    central = np.array([np.flatnonzero(of == c)[distance[of == c, c].argmin()] for c in range(len(clusters))])
+    kinds = [_neighbours(central, means), _at_the_border(of, distance, central)]
+    if len(known) % 2:
+        kinds.reverse()
+    for one, other, why, expected in chain(*kinds):
+        first, second = int(rows[one]), int(rows[other])
+        if one != other and known.verdict(int(point[first]), int(point[second])) is None:
+            return Question(first, second, shown, why, expected)
+    return None
+
+
+Pair = tuple[int, int, str, Any]
+
+
+def _neighbours(central: NDArray[np.intp], means: NDArray[np.float64]) -> Iterator[Pair]:
+    """The most central rows of two clusters, the nearest clusters first."""
+    one, other = np.triu_indices(len(central), 1)
+    gaps = ((means[one] - means[other]) ** 2).sum(axis=1)
+    for at in np.argsort(gaps, kind="stable"):
+        yield (
+            int(central[one[at]]),
+            int(central[other[at]]),
+            "They are the most central rows of two clusters that are near each other: are these one?",
+            "no",
+        )
+
+
+def _at_the_border(
+    of: NDArray[np.intp], distance: NDArray[np.float64], central: NDArray[np.intp]
+) -> Iterator[Pair]:
+    """A row and the most central one of its cluster, rows nearest to the border first."""
+    if distance.shape[1] < 2:
+        margin = -distance[:, 0]
+    else:
+        own = distance[np.arange(len(of)), of]
+        others = distance.copy()
+        others[np.arange(len(of)), of] = np.inf
+        margin = others.min(axis=1) - own
+    for row in np.argsort(margin, kind="stable"):
+        yield (
+            int(row),
+            int(central[of[row]]),
+            "The first is at the border of its cluster, the second in the middle: does it belong there?",
+            "yes",
+        )

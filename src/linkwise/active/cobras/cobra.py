@@ -1,0 +1,86 @@
+"""COBRA: constraint-based repeated aggregation.
+
+Van Craenendonck, Dumančić and Blockeel (2017), "COBRA: A Fast and Simple Method for Active
+Clustering with Pairwise Constraints". K-means over-clusters the data into super-instances; then the
+closest clusters whose relation is not known yet are compared by a question, and merged on "yes",
+until all relations are known.
+
+Changed: an answer counts for all that follows from it, and the closest pair of representatives of
+two clusters is shown. Cost: one k-means, then O(s²) a question for s super-instances.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.active.base import ActiveLearner
+from linkwise.active.super_instances import Partition, Splits, Splitter, State, merge
+from linkwise.asking.learner import Asking, Problem, Progress
+
+
+class COBRA(ActiveLearner):
+    """Active clustering by a fixed number of super-instances, number of clusters unknown.
+
+    Parameters
+    ----------
+    n_super_instances : int
+        Parts of the first k-means, at most the number of distinct rows.
+    n_init : int or "auto"
+        Starts of that k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+        As for `COBRAS`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> lw.COBRA(10, random_state=0).fit(X, oracle=lw.TruthOracle(y)).reason_
+    'exhausted'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_super_instances": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_super_instances: int = 25,
+        *,
+        n_init: int | Literal["auto"] = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_super_instances = n_super_instances
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
+        """Return a memo for the split, empty so far."""
+        return {}
+
+    def start(self, problem: Problem) -> State:
+        """Over-cluster the rows into super-instances."""
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        parts = splitter.split(splitter.whole(), self.n_super_instances)
+        partition = Partition.of(parts, len(problem.X))
+        return State(splitter, partition, problem.evidence, problem.budget, partition.stand_ins())
+
+    def ask(self, state: State) -> Asking:
+        """Merge super-instances by questions."""
+        grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
+        return grouping.labels(state.partition)
+
+    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+        """For each row the representative of its super-instance."""
+        return state.stand_ins

@@ -1,0 +1,235 @@
+"""COBRAS: constraint-based repeated aggregation and splitting.
+
+Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), "COBRAS: Fast, Iterative, Active
+Clustering with Pairwise Constraints". The largest super-instance is split, at a level found by
+questions, and its parts are merged with the clusters by questions, until the budget ends or
+nothing can be split.
+
+Kept: the two steps, the split level, what is published when. Changed, and why:
+
+- An answer counts for ever and for all that follows from it (the authors' program forgets answers
+  about earlier representatives), so no question is asked whose answer is known.
+- The pair that is shown is the closest pair of representatives of two clusters: easier to judge.
+- A row that is no representative holds its super-instance apart from what it differs from, but joins
+  it to nothing.
+- A super-instance that holds rows known to be apart is split before larger ones.
+- The search for the split level goes down into the larger half in the first iteration, where the
+  question is how many clusters there are, and into the smaller half later, where strays are looked
+  for (as printed: a random half; in the authors' program: always the smaller one).
+- A split never has more than `max_split` parts; but for the first one, whose merging is shown while it
+  goes on, it never has more parts than questions are left.
+
+``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first three points.
+
+Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.active.base import ActiveLearner
+from linkwise.active.super_instances import (
+    MOST_UNSURE,
+    WHOLE,
+    Partition,
+    Splits,
+    Splitter,
+    State,
+    SuperInstance,
+    merge,
+)
+from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
+from linkwise.constraints.evidence import Answer, Evidence
+
+
+class COBRAS(ActiveLearner):
+    """Active clustering by super-instances, number of clusters unknown.
+
+    Parameters
+    ----------
+    n_init : int or "auto"
+        Starts of every k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
+    max_split : int or None
+        Most parts of one split; None: no bound.
+    descend : {"adaptive", "smallest", "largest", "random"}
+        Half in which the search for the split level goes on, by its number of rows; "adaptive": the
+        largest in the first iteration, the smallest later.
+    impure_first : bool
+        Whether super-instances that hold rows known to be apart are split before larger ones.
+    split_within_budget : bool
+        Whether a split has at most as many parts as there are questions left: merging its parts takes at
+        least so many, and an unfinished merging is not shown. The first split is, so it has no bound.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    n_questions_ : int
+    history_ : sequence of ndarray
+        ``history_[q - 1]``: labels after q questions.
+    reason_ : str
+        Why it ended: "budget", "exhausted", "stopped", or "no oracle".
+    constraints_ : Constraints
+        Everything that was given or answered.
+    violations_ : int
+        Number of those constraints that `labels_` break.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lw.COBRAS(random_state=0).fit(X, oracle=lw.TruthOracle(y), budget=30)
+    >>> model.n_questions_
+    30
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_split": [Interval(Integral, 2, None, closed="left"), None],
+        "descend": [StrOptions({"adaptive", "smallest", "largest", "random"})],
+        "impure_first": ["boolean"],
+        "split_within_budget": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_init: int | Literal["auto"] = "auto",
+        max_split: int | None = 16,
+        descend: Literal["adaptive", "smallest", "largest", "random"] = "adaptive",
+        impure_first: bool = True,
+        split_within_budget: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_init = n_init
+        self.max_split = max_split
+        self.descend = descend
+        self.impure_first = impure_first
+        self.split_within_budget = split_within_budget
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, *, random_state: int | np.random.RandomState | None = None) -> COBRAS:
+        """The letter of the paper: 10 k-means starts, a random half, no bound on a split."""
+        return cls(
+            n_init=10,
+            max_split=None,
+            descend="random",
+            impure_first=False,
+            split_within_budget=False,
+            random_state=random_state,
+        )
+
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
+        """Return a memo for splits, empty so far."""
+        return {}
+
+    def start(self, problem: Problem) -> State:
+        """Put all rows into one super-instance."""
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        whole = Partition.of([splitter.whole()], len(problem.X))
+        return State(splitter, whole, problem.evidence, problem.budget)
+
+    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+        """For each row the representative of its super-instance."""
+        return state.stand_ins
+
+    def ask(self, state: State) -> Asking:
+        """Algorithm 1 of the paper."""
+        splitter, partition, evidence = state.splitter, state.partition, state.evidence
+        labels: Labels = np.zeros(len(splitter.X), dtype=np.int32)
+        published = False  # in the first iteration there is nothing better to show than what is merged so far
+        solid: set[tuple[int, ...]] = set()  # places that cannot be split
+        while (number := self._next(partition, solid, evidence)) is not None:
+            chosen = partition.instances[number]
+            k = yield from self._split_level(splitter, chosen, evidence, labels)
+            if published and state.budget is not None and self.split_within_budget:
+                k = min(k, max(2, state.budget - evidence.n_questions))
+            parts = splitter.split(chosen, min(k, self.max_split or k))
+            if len(parts) == 1:
+                solid.add(chosen.place)
+                continue
+            partition.replace(number, parts)
+            if not published:
+                state.stand_ins = partition.stand_ins()
+            grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)
+            published = True
+            labels, state.stand_ins = grouping.labels(partition), partition.stand_ins()
+        return labels
+
+    def _split_level(
+        self, splitter: Splitter, chosen: SuperInstance, evidence: Evidence, labels: Labels
+    ) -> Generator[Question, Answer, int]:
+        """Algorithm 2: halve a working copy until the two halves belong together."""
+        d, inside = 0, chosen
+        while len(halves := splitter.split(inside, 2)) == 2:
+            answer = yield from _same(splitter, halves, evidence, labels)
+            if answer != "no":
+                break
+            d += 1
+            halves = [h for h in halves if h.n_askable >= 2]
+            if not halves:
+                break
+            inside = self._half(halves, chosen, rng_at(splitter.seed, *inside.place))
+        return int(2 ** max(d, 1))
+
+    def _half(
+        self, halves: list[SuperInstance], chosen: SuperInstance, rng: np.random.Generator
+    ) -> SuperInstance:
+        """The half in which the search for the split level goes on."""
+        if self.descend == "random":
+            return halves[rng.integers(len(halves))]
+        first_iteration = chosen.place == WHOLE
+        largest = self.descend == "largest" or (self.descend == "adaptive" and first_iteration)
+        return (max if largest else min)(halves, key=lambda half: len(half.rows))
+
+    def _next(self, partition: Partition, solid: set[tuple[int, ...]], evidence: Evidence) -> int | None:
+        """The super-instance to split: impure ones first, then by number of rows; None: all are solid."""
+        impure = partition.impure(evidence) if self.impure_first else set()
+        open_ones = [
+            (number in impure, len(s.rows), -number)
+            for number, s in enumerate(partition.instances)
+            if len(s.rows) > 1 and s.n_askable >= 2 and s.place not in solid
+        ]
+        return -max(open_ones)[2] if open_ones else None
+
+
+def _same(
+    splitter: Splitter, halves: list[SuperInstance], evidence: Evidence, labels: Labels
+) -> Generator[Question, Answer, Answer]:
+    """Whether two halves belong together: their representatives, or rows near them if that is unclear."""
+    answer: Answer = "unsure"
+    for first, second in zip(*(_central(splitter, h) for h in halves), strict=False):
+        known = evidence.verdict(first, second)
+        if known is None:
+            answer = yield Question(
+                first, second, labels, "If they belong together, this part of the data needs no finer split."
+            )
+        else:
+            answer = known
+        if answer != "unsure":
+            break
+    return answer
+
+
+def _central(splitter: Splitter, half: SuperInstance) -> Iterator[int]:
+    """The representative, then the next askable rows by distance to the mean, no two of them identical."""
+    yield half.representative
+    rows = half.rows if splitter.askable is None else half.rows[splitter.askable[half.rows]]
+    distance = cdist(splitter.X[rows], half.mean[None]).ravel()
+    shown = splitter.X[[half.representative]]
+    for row in rows[np.argsort(distance, kind="stable")]:
+        if len(shown) < MOST_UNSURE and (shown != splitter.X[row]).any(axis=1).all():
+            shown = np.vstack([shown, splitter.X[row]])
+            yield int(row)

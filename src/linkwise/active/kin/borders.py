@@ -1,0 +1,81 @@
+"""Rows of small clusters that lie between neighbourhoods.
+
+Of many rows small clusters are the items, each known by one of its rows. Where clusters meet an item holds
+rows of several. There each row goes by what is likely of the items around it, the nearer the more, as far as
+a fixed number of rows allows, the least sure items first; its item is looked at no closer elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from linkwise.active.kin.kernels import Items, Rows
+from linkwise.active.kin.model import Table
+
+AROUND = 8  # centres, among which those nearest to a row are
+NEAREST = 3
+MEETS = 4  # of an item's nearest centres; one of them in another cluster makes it a border
+MOST_ROWS = 20_000  # looked at each time
+TINY = 1e-12
+
+
+class Cells(NamedTuple):
+    """Small clusters and those around them."""
+
+    row: Rows
+    """(n_rows,) rows, item by item."""
+    start: Rows
+    """(n_items + 1,) where the rows of each item begin."""
+    around: Rows
+    """(n_items, m) the nearest centres, an item's own the first."""
+
+
+def cells_of(items: Items) -> Cells | None:
+    """The small clusters; None where items are distinct rows."""
+    if items.centers is None or len(items.centers) < 2:
+        return None
+    row = np.argsort(items.of, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(items.of, minlength=len(items.first)))])
+    around = cKDTree(items.centers).query(items.centers, k=min(AROUND, len(items.centers)))[1]
+    around[:, 0] = np.arange(len(around))  # of equal centres another may come first
+    return Cells(row, start, around)
+
+
+def borders(cells: Cells, labels: NDArray[Any], home: Table) -> Rows:
+    """The items of neighbourhoods next to another one, as many as may be looked at, the least sure first.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_items,)
+        Neighbourhood of each, or a number above.
+    home : ndarray of shape (n_items, k)
+        How likely each neighbourhood is.
+    """
+    near = labels[cells.around[:, :MEETS]]
+    mixed = ((near != labels[:, None]) & (near < home.shape[1])).any(axis=1) & (labels < home.shape[1])
+    found = np.flatnonzero(mixed)
+    found = found[np.argsort(margins(home[found]).round(9), kind="stable")]
+    size = np.diff(cells.start)[found]
+    return found[np.cumsum(size) <= MOST_ROWS]
+
+
+def margins(home: Table) -> Table:
+    """(n,) lead of the likeliest neighbourhood over the next one; its whole chance where it is alone."""
+    with_impossible = np.pad(home, ((0, 0), (2, 0)))  # there may be none, or a single one
+    best = np.partition(with_impossible, -2, axis=1)[:, -2:]
+    return np.asarray(best[:, 1] - best[:, 0])
+
+
+def weights_of(X: NDArray[Any], items: Items, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
+    """The rows of an item, the items whose centres are nearest to each, and how much those count."""
+    assert items.centers is not None
+    row = cells.row[cells.start[item] : cells.start[item + 1]]
+    around = cells.around[item]
+    apart = ((X[row].astype(np.float64)[:, None] - items.centers[around]) ** 2).sum(axis=2)
+    near = np.argsort(apart, axis=1, kind="stable")[:, :NEAREST]
+    weight = 1 / (np.take_along_axis(apart, near, axis=1) + TINY)
+    return row, around[near], weight / weight.sum(axis=1, keepdims=True)

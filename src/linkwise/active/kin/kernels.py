@@ -1,0 +1,334 @@
+"""How alike rows are before anybody has answered: 15 kernels of three views of the data, and a clustering.
+
+What clusters look like is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
+has ones on its diagonal, so that none outweighs the others. Two are Gaussian, two follow the chains of
+nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
+2004), one is how often short k-means runs put two rows together (Fred and Jain 2005). A view is the
+rows as they are, with columns of unit variance, or whitened.
+
+Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of parts, where nothing connects them), in
+32 bits and in place; one n x n
+array a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows a few thousand are
+represented by the rows nearest to the centres of small clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from linkwise import native, parallel
+from linkwise.active.neighbourhoods import distinct_points
+from linkwise.asking.learner import rng_at
+from linkwise.cluster.kmeans.lloyd import k_means_runs
+from linkwise.parallel import one_blas_thread
+
+MOST_ITEMS = 2000  # distinct rows up to which each is an item of its own
+SMALL_CLUSTERS = 1000  # items beyond that
+SAMPLE = 20_000  # rows from which small clusters are made
+SAMPLE_PASSES = 10
+WIDTHS = (0.5, 0.25)  # of the Gaussians, in median distances; each half of the one before
+DIFFUSION = (0.9, 0.99)
+NEIGHBOURS = 10
+CLUSTERINGS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
+BASE_CLUSTERS = range(2, 21)
+BASE_STARTS = 10
+WHITENED = 0.02  # components below this share of the largest singular value are left out
+PAIRS = 100_000  # from which the median distance is estimated
+BLOCK = 256  # rows that are worked on at once
+
+Matrix = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+
+class Items(NamedTuple):
+    """The things that are clustered: distinct rows, or small clusters of rows."""
+
+    of: Rows
+    """(n_rows,) item of each row."""
+    first: Rows
+    """(n_items,) row that stands for each."""
+    size: Rows
+    """(n_items,) rows of each."""
+    centers: NDArray[np.float64] | None
+    """(n_items, n_features) of small clusters; None where items are distinct rows."""
+
+
+# ---------------------------------------------------------------- items
+def items_of(X: NDArray[Any], seed: int) -> Items:
+    """Distinct rows up to `MOST_ITEMS`; beyond that small clusters, each known by one of its rows."""
+    if len(X) <= SAMPLE:
+        points = distinct_points(X)
+        if len(points.first) <= MOST_ITEMS:
+            return Items(points.of, points.first, np.bincount(points.of), None)
+    rows = X
+    if len(X) > SAMPLE:
+        rows = X[np.sort(rng_at(seed, 0).choice(len(X), SAMPLE, replace=False, shuffle=False))]
+    centers = k_means_runs(rows, SMALL_CLUSTERS, (seed, 1), 1, max_iter=SAMPLE_PASSES).centers[0]
+    of = native.nearest_points(X, centers, parallel.n_threads())[0]
+    used = np.bincount(of, minlength=len(centers)) > 0
+    of, centers = (np.cumsum(used) - 1)[of], np.ascontiguousarray(centers[used])
+    return Items(of, _nearest(X, of, centers, None), np.bincount(of), centers)
+
+
+def shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
+    """The row of each item that may be shown; the one that stands for it where none may."""
+    if askable is None:
+        return items.first
+    if items.centers is None:
+        rows = np.flatnonzero(askable)[::-1]
+        shown = items.first.copy()
+        shown[items.of[rows]] = rows  # the last one assigned is the first row
+        return shown
+    nearest = _nearest(X, items.of, items.centers, askable)
+    return np.where(nearest < 0, items.first, nearest)
+
+
+def _nearest(
+    X: NDArray[Any], of: Rows, centers: NDArray[np.float64], askable: NDArray[np.bool_] | None
+) -> Rows:
+    return native.nearest_rows(X, of.astype(np.int32), centers, askable, parallel.n_threads())
+
+
+# ---------------------------------------------------------------- views
+def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
+    """The columns that vary, each less its mean, the largest value 1; a column of zeros where none does."""
+    varies = X.min(axis=0) < X.max(axis=0)
+    if not varies.any():
+        return np.zeros((len(X), 1))
+    rows = X[:, varies].astype(np.float64)
+    rows /= np.abs(rows).max()  # first, since sums of squares might overflow
+    rows -= rows.mean(axis=0)
+    return np.ascontiguousarray(rows / np.abs(rows).max())
+
+
+def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The rows of `in_units` as they are, with columns of unit variance, and whitened.
+
+    Whitened rows that span n - 1 dimensions, as many as n rows can, are all equally far from each other, up
+    to rounding. Such a view tells nothing, and its rounding, which differs between processors, would break
+    ties.
+    """
+    spread = rows.std(axis=0)
+    with one_blas_thread():
+        left, singular, _ = np.linalg.svd(rows, full_matrices=False)
+    strong = singular > WHITENED * singular[0]
+    if not strong.any():
+        return [rows]
+    scaled = np.ascontiguousarray(rows / np.where(spread > 0, spread, 1))
+    if np.count_nonzero(strong) >= len(rows) - 1:
+        return [rows, scaled]
+    white = left[:, strong] * np.sqrt(len(rows))
+    return [rows, scaled, np.ascontiguousarray(white)]
+
+
+# ---------------------------------------------------------------- kernels
+def mean_kernel(
+    views: list[NDArray[np.float64]], seed: int, step: Callable[[], object] = lambda: None
+) -> Matrix:
+    """The mean of all kernels of all views.
+
+    Parameters
+    ----------
+    views : list of ndarray of shape (n_items, n_columns)
+    seed : int
+    step : callable
+        Called after each view.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_items), float32
+        Symmetric, its diagonal 1.
+    """
+    n = len(views[0])
+    if n < 2:
+        return np.ones((n, n), dtype=np.float32)
+    total = np.zeros((n, n), dtype=np.float32)  # of this and of all arrays only the lower triangle counts
+    work = np.empty((n, n), dtype=np.float32)
+    # of few columns most kernels are about 0, and their inverse is made of what lies far below
+    with one_blas_thread(), native.subnormals_as_zero():
+        for number, view in enumerate(views):
+            _add_kernels(total, view, seed, number, work)
+            step()
+    n_kernels = len(WIDTHS) + len(DIFFUSION) + (n > CLUSTERINGS[0])
+    total /= np.float32(n_kernels * len(views))
+    _mirror(total)
+    np.fill_diagonal(total, 1)
+    return total
+
+
+def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: int, work: Matrix) -> None:
+    """Add the kernels of one view; `work` is written over."""
+    n = len(view)
+    squared_distances(view, work)
+    graph = neighbour_graph(work)
+    work *= np.float32(-0.5 / (WIDTHS[0] * _median_distance(work, seed)) ** 2)
+    np.exp(work, out=work)
+    total += work
+    for _ in WIDTHS[1:]:  # half the width is the fourth power
+        np.square(work, out=work)
+        np.square(work, out=work)
+        total += work
+    for share in DIFFUSION:
+        total += diffused(graph, share, work)
+    ks = [k for k in CLUSTERINGS if k < n]
+    if ks:
+        together = [_clustered(view, k, (seed, number, k)) for k in ks]
+        blas.ssyrk(1 / len(ks), one_hot(together), 1.0, total.T, lower=0, overwrite_c=1)
+
+
+def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:
+    """Squared distances of all pairs; differences are taken in 64 bits."""
+    n, squares = len(rows), (rows**2).sum(axis=1, keepdims=True)
+    one = np.hstack([-2 * rows, np.ones((n, 1)), squares])  # products of these are squared differences
+    other = np.ascontiguousarray(np.hstack([rows, squares, np.ones((n, 1))]).T)
+    found = np.empty((n, n), dtype=np.float32) if out is None else out
+    part = np.empty((BLOCK, n))
+    for a in range(0, n, BLOCK):
+        some = np.matmul(one[a : a + BLOCK], other, out=part[: n - a])
+        np.maximum(some, 0, out=found[a : a + BLOCK], casting="same_kind")
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def _median_distance(squares: Matrix, seed: int) -> float:
+    """The median distance of a sample of pairs."""
+    i, j = rng_at(seed, 2).integers(0, len(squares), (2, PAIRS))
+    far = squares[np.maximum(i, j), np.minimum(i, j)][i != j]
+    return max(float(np.sqrt(np.median(far))), 1e-6)
+
+
+def neighbour_graph(squares: Matrix) -> csr_array:
+    """Self-tuning weights between nearest neighbours, divided by the roots of the degrees of both ends.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, n)
+        Squared distances.
+    """
+    n = len(squares)
+    k = min(NEIGHBOURS, n - 1)
+    near = np.empty((n, k + 1), dtype=np.int64)
+    for a in range(0, n, BLOCK):
+        near[a : a + BLOCK] = np.argpartition(squares[a : a + BLOCK], k, axis=1)[:, : k + 1]
+    apart = np.take_along_axis(squares, near, axis=1).astype(np.float64)
+    scale = np.sqrt(apart.max(axis=1))
+    scale = np.maximum(scale, np.median(scale) * 1e-3 + 1e-12)
+    weights = np.exp(-apart / (scale[:, None] * scale[near]))
+    starts = np.repeat(np.arange(n), k + 1)
+    other = starts != near.ravel()
+    pointed = csr_array((weights.ravel()[other], (starts[other], near.ravel()[other])), shape=(n, n))
+    joined = csr_array(pointed.maximum(pointed.T))
+    degree = joined.sum(axis=1)
+    root = np.divide(1, np.sqrt(degree), out=np.zeros(n), where=degree > 0)
+    by_row = np.repeat(root, np.diff(joined.indptr))
+    return csr_array((joined.data * by_row * root[joined.indices], joined.indices, joined.indptr), (n, n))
+
+
+def diffused(graph: csr_array, share: float, out: Matrix) -> Matrix:
+    """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`.
+
+    Parts of the graph that nothing connects are inverted one by one.
+    """
+    n_parts, part = connected_components(graph, directed=False)
+    if n_parts == 1:
+        return _inverted(graph, share, out)
+    out[:] = 0
+    order = np.argsort(part, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(part))[:-1]):
+        block = np.empty((len(rows), len(rows)), dtype=np.float32)
+        out[np.ix_(rows, rows)] = _inverted(csr_array(graph[rows][:, rows]), share, block)
+    return out
+
+
+def _inverted(graph: csr_array, share: float, out: Matrix) -> Matrix:
+    n = len(out)
+    out[:] = 0
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    out[rows, graph.indices] = -share * graph.data
+    np.fill_diagonal(out, 1)
+    factor, failed = lapack.spotrf(out.T, lower=0, overwrite_a=1)
+    inverse, singular = lapack.spotri(factor, lower=0, overwrite_c=1)
+    assert not failed
+    assert not singular
+    scale = 1 / np.sqrt(inverse.diagonal())
+    found: Matrix = inverse.T
+    found *= scale[:, None]
+    found *= scale
+    return found
+
+
+def _mirror(lower: Matrix) -> None:
+    """Copy the lower triangle to the upper one."""
+    for a in range(0, len(lower), BLOCK):
+        rows = slice(a, a + BLOCK)
+        corner = np.tril(lower[rows, rows])
+        lower[rows, rows] = corner + np.tril(corner, -1).T
+        lower[:a, rows] = lower[rows, :a].T
+
+
+def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
+    """(n, clusters of all clusterings) membership, in the order that BLAS reads fastest."""
+    starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)])
+    member = np.zeros((len(labels[0]), starts[-1]), dtype=np.float32, order="F")
+    for start, of in zip(starts[:-1].tolist(), labels, strict=True):
+        member[np.arange(len(of)), start + of] = 1
+    return member
+
+
+# ---------------------------------------------------------------- clusterings
+def _clustered(
+    rows: NDArray[np.float64],
+    k: int,
+    seed: tuple[int, ...],
+    n_runs: int = 1,
+    size: Rows | None = None,
+) -> NDArray[np.int32]:
+    """The best of some k-means runs."""
+    weight = None if size is None or (size == 1).all() else size.astype(np.int64)
+    runs = k_means_runs(rows, k, seed, n_runs, weight=weight)
+    best: NDArray[np.int32] = runs.labels[int(runs.inertia.argmin())]
+    return best
+
+
+def base_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
+    """K-means with the number of clusters of the best silhouette; one cluster where there are few rows."""
+    ks = [k for k in BASE_CLUSTERS if k < len(rows)]
+    if not ks:
+        return np.zeros(len(rows), dtype=np.int32)
+    found = [_clustered(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
+    best = found[int(np.argmax(silhouettes(rows, found)))]
+    return np.unique(best, return_inverse=True)[1].astype(np.int32)
+
+
+def silhouettes(rows: NDArray[np.float64], labels: list[NDArray[np.int32]]) -> list[float]:
+    """The mean silhouette (Rousseeuw 1987) of each clustering; their sums of distances are one product."""
+    member = one_hot(labels)
+    sums = np.empty(member.shape)
+    with one_blas_thread():
+        squares = squared_distances(rows)
+        for a in range(0, len(rows), BLOCK):
+            sums[a : a + BLOCK] = np.sqrt(squares[a : a + BLOCK]) @ member
+    starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)]).tolist()
+    return [_silhouette(sums[:, a:b], of) for a, b, of in zip(starts[:-1], starts[1:], labels, strict=True)]
+
+
+def _silhouette(sums: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+    count = np.bincount(labels)
+    here = np.arange(len(labels)), labels
+    if (count > 0).sum() < 2:
+        return -1.0
+    inside = sums[here] / np.maximum(count[labels] - 1, 1)
+    means = np.divide(sums, count, out=np.full_like(sums, np.inf), where=count > 0)
+    means[here] = np.inf
+    outside = means.min(axis=1)
+    most = np.maximum(inside, outside)
+    width = np.divide(outside - inside, most, out=np.zeros_like(most), where=most > 0)
+    width[count[labels] == 1] = 0
+    return float(width.mean())

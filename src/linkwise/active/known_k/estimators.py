@@ -1,0 +1,109 @@
+"""The clusterer that a learner refits as answers come in, by name or as it is."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from pkgutil import walk_packages
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from linkwise import cluster
+from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.constraints.constraints import Constraints
+
+N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
+FULL_METRIC = 100  # features up to which MPCKMeans learns a full matrix
+
+
+class Clusterer(Protocol):
+    """What is needed of an estimator."""
+
+    labels_: NDArray[Any]
+
+    def fit(self, X: ArrayLike, *, constraints: Constraints | None = None) -> Any:
+        """Cluster by the constraints."""
+
+
+def made(estimator: object, k: int, n_features: int, seed: int) -> Any:
+    """A new clusterer of k clusters, seeded.
+
+    Parameters
+    ----------
+    estimator : str, estimator or None
+        A name of `names` (None: "mpckmeans"), or an estimator that is copied.
+    k, n_features, seed : int
+    """
+    if estimator is None or isinstance(estimator, str):
+        kind = names().get(str(estimator or "mpckmeans").lower())
+        if kind is None:
+            raise ValueError(
+                f"estimator={estimator!r} is no clusterer of linkwise; give one of {', '.join(names())}, "
+                "or an estimator with n_clusters and fit(X, constraints=)"
+            )
+        found = kind(n_clusters=k)
+        usual = {"n_init": N_INIT, "metric": "full" if n_features <= FULL_METRIC else "diagonal"}
+        found.set_params(**{name: value for name, value in usual.items() if name in found.get_params()})
+    else:
+        _check(estimator)
+        found = clone(estimator).set_params(n_clusters=k)
+    if found.get_params().get("random_state", 0) is None:
+        found.set_params(random_state=seed)
+    return found
+
+
+def _check(estimator: Any) -> None:
+    if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
+        raise TypeError(f"estimator={estimator!r} is no estimator; give one, or a name such as 'pckmeans'")
+    if "n_clusters" not in estimator.get_params() or "constraints" not in signature(estimator.fit).parameters:
+        raise TypeError(
+            f"estimator={estimator!r} needs n_clusters and fit(X, constraints=); "
+            "take for example PCKMeans() or MPCKMeans()"
+        )
+
+
+@cache
+def names() -> dict[str, type]:
+    """The clusterers of linkwise that take a number of clusters, by their names in lower case."""
+    modules = [m.name for m in walk_packages(cluster.__path__, "linkwise.cluster.") if not m.ispkg]
+    found = [kind for m in modules for kind in vars(import_module(m)).values()]
+    return {
+        kind.__name__.lower(): kind
+        for kind in found
+        if isinstance(kind, type)
+        and issubclass(kind, ConstrainedClusterer)
+        and "n_clusters" in signature(kind).parameters
+    }
+
+
+def labels_of(
+    clusterer: Any, X: NDArray[Any], constraints: Constraints, order: NDArray[np.int64], max_rows: int
+) -> NDArray[Any]:
+    """Labels of all rows; of very many rows a sample is clustered, and the others are predicted.
+
+    Parameters
+    ----------
+    clusterer : estimator
+    X : ndarray of shape (n_rows, n_features)
+    constraints : Constraints
+    order : ndarray
+        Rows in the order in which they come into a sample; those that constraints name come first.
+    max_rows : int
+        From more rows on a sample is taken, if the clusterer can predict.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    if len(X) <= max_rows or not hasattr(clusterer, "predict"):
+        return np.asarray(clusterer.fit(X, constraints=constraints).labels_)
+    named = np.unique(np.concatenate([constraints.must_link.ravel(), constraints.cannot_link.ravel()]))
+    rows = np.union1d(named, order[:max_rows])
+    clusterer.fit(X[rows], constraints=constraints[rows])
+    labels = np.asarray(clusterer.predict(X))
+    labels[rows] = clusterer.labels_
+    return labels

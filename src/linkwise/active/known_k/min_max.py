@@ -1,0 +1,56 @@
+"""MinMax: Explore and Consolidate, the row that is least like all placed rows first.
+
+Mallapragada, Jin and Jain (2008), "Active query selection for semi-supervised clustering". As
+`linkwise.active.known_k.explore_consolidate`, but Consolidate does not draw at random: it takes the row whose
+largest similarity to the rows in neighbourhoods is smallest.
+
+The similarity of the paper is a Gaussian of the distance, its width the 20th percentile of all distances.
+Whatever its width it falls with the distance, so that row is the one farthest from its nearest placed row.
+No width is computed, and Consolidate goes on where Explore stopped. For what is settled where the papers
+are silent, and for the cost, see `linkwise.active.known_k.explore_consolidate`.
+"""
+
+from __future__ import annotations
+
+from linkwise.active.known_k.base import Ground, KnownClusters
+from linkwise.asking.learner import Asking
+
+
+class MinMax(KnownClusters):
+    """Active clustering into k clusters: the row that is least like all rows placed so far.
+
+    Parameters
+    ----------
+    n_clusters : int
+        At most the number of distinct rows is used.
+    estimator : str, estimator or None
+        As for `ExploreConsolidate`.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
+        As for `ExploreConsolidate`.
+
+    References
+    ----------
+    Mallapragada, Jin and Jain (2008), Active query selection for semi-supervised clustering. ICPR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lw.MinMax(3, random_state=0).fit(minmax_scale(X), oracle=lw.TruthOracle(y), budget=20)
+    >>> model.n_questions_
+    20
+    """
+
+    def ask(self, ground: Ground) -> Asking:
+        """Explore and Consolidate, by one rule."""
+        while len(ground.eligible()):
+            yield from ground.place(
+                ground.farthest(), "The first row is least like all rows whose cluster is known."
+            )
+        return ground.labels()

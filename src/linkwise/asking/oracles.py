@@ -1,0 +1,64 @@
+"""Answers from known classes, for experiments."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwise.asking.learner import rng_at
+from linkwise.constraints.checks import class_codes, is_integer
+from linkwise.constraints.evidence import Answer
+from linkwise.errors import short_repr
+
+
+class TruthOracle:
+    """Answer from known classes, with errors and doubts if wanted.
+
+    An answer depends on the pair and the seed alone, so asking again gives the same answer.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of every row; pairs with an unknown row (-1) are answered ``"unsure"``.
+    noise : float
+        Probability that a yes becomes a no, or a no a yes.
+    unsure : float
+        Probability of ``"unsure"``.
+    random_state : int, optional
+        Seed of errors and doubts.
+
+    Examples
+    --------
+    >>> oracle = TruthOracle(["a", "a", "b"])
+    >>> oracle(0, 1), oracle(0, 2)
+    ('yes', 'no')
+    """
+
+    def __init__(
+        self, y: ArrayLike, *, noise: float = 0.0, unsure: float = 0.0, random_state: int | None = None
+    ) -> None:
+        for name, value in (("noise", noise), ("unsure", unsure)):
+            if not (isinstance(value, Real) and 0 <= value <= 1):
+                raise ValueError(f"{name}={short_repr(value)}; give a probability, 0 to 1")
+        self.codes = class_codes(y)
+        self.noise, self.unsure = noise, unsure
+        self.seed = int(np.random.default_rng(random_state).integers(2**31))
+
+    def __call__(self, first: int, second: int) -> Answer:
+        """Answer whether two rows have the same class."""
+        for row in (first, second):
+            if not is_integer(row):
+                raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
+            if not 0 <= row < len(self.codes):
+                raise IndexError(f"row {row}; the oracle knows rows 0 to {len(self.codes) - 1}")
+        if min(self.codes[first], self.codes[second]) < 0:
+            return "unsure"
+        same = bool(self.codes[first] == self.codes[second])
+        if self.noise or self.unsure:
+            wrong, doubt = rng_at(self.seed, min(first, second), max(first, second)).random(2)
+            if doubt < self.unsure:
+                return "unsure"
+            same ^= bool(wrong < self.noise)
+        return "yes" if same else "no"

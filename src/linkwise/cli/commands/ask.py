@@ -1,0 +1,211 @@
+"""``linkwise ask``: a file, a session beside it, and the dialogue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console, RenderableType
+
+from linkwise.asking.learner import Question
+from linkwise.data import Encoded
+from linkwise.reasons.sentences import what_counts
+from linkwise.session.session import Session, Status
+from linkwise.session.status import count_answers
+from linkwise.terminal import screen
+from linkwise.terminal.console import PairView, Terminal
+from linkwise.terminal.dialogue import Ending, Waiting, hold
+from linkwise.terminal.keys import Keys, Lines, Reader, on_terminal
+from linkwise.terminal.pair_views import view_of
+from linkwise.terminal.progress import busy
+from linkwise.terminal.protocol import JsonLines
+from linkwise.wording import count_noun, quote_command
+from linkwise.workspace.exit_codes import Interrupted, say
+from linkwise.workspace.learners import Asking
+from linkwise.workspace.project import SUFFIX, Project, data_of_session, is_session, new_session_path, opened
+from linkwise.workspace.reading import Reading, named
+
+NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
+LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
+
+
+def ask(
+    file: Path,
+    reading: Reading,
+    asking: Asking,
+    *,
+    session: Path | None = None,
+    constraints: Path | None = None,
+    old: Path | None = None,
+    budget: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
+    file = named(file)
+    if session is None and is_session(file):
+        data, path = data_of_session(file), file
+    else:
+        data, path = file, new_session_path(file, session)
+    with told_when_not_begun(data, path), busy(f"reading {data.name}") as progress:
+        project = opened(data, path, reading, asking, constraints=constraints, old=old, progress=progress)
+    with project.session, told_when_interrupted(project.session, project.path, _go_on(data, path)):
+        if as_json:
+            _stream(project, budget)
+        else:
+            _dialogue(project, budget)
+
+
+def _dialogue(project: Project, budget: int | None) -> None:
+    console = Console()
+    console.print(screen.opening(*first_words(project)), highlight=False)
+    terminal = Terminal(
+        console,
+        pair_of(project),
+        name_of(project),
+        budget=budget,
+        commands=lambda reason, status: next_commands(project, reason, status),
+        counts=lambda: counting(project),
+    )
+    with reader() as read:
+        hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
+
+
+def _stream(project: Project, budget: int | None) -> None:
+    for words in first_words(project):
+        for line in [words] if isinstance(words, str) else words:
+            say(line)
+    ids = project.session.ids
+    face = JsonLines(item_of(project), ids.__getitem__, str(project.path))
+    hold(project.session, face, Lines(sys.stdin), budget=budget)
+
+
+def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
+    """What is opened, and what was chosen on the way."""
+    status = project.session.status
+    if project.resumed:
+        return f"resumed: {count_answers(status)} ({project.path})", project.notes
+    rows = count_noun(status.n_rows, "row")
+    return f"{project.data.name}: {rows}. Answers are kept in {project.path}", project.notes
+
+
+# ---------------------------------------------------------------- the pair on the screen
+def pair_of(project: Project) -> PairView:
+    """How a pair of rows is drawn."""
+    if project.items.kind != "record":
+        return view_of(project.items, name_of(project))
+    named, places = name_of(project), number_places(project.encoded)
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        first, second = project.table.item(question.first), project.table.item(question.second)
+        rows = screen.rows_of(first, second, places(question))
+        names = (named(question.first), named(question.second))
+        return screen.pair_table(names, rows, width=width, most=lines)
+
+    return draw
+
+
+def item_of(project: Project) -> Callable[[int], dict[str, Any]]:
+    """What a program is told of a row: its columns; of a curve its samples, with what is shown beside."""
+    items = project.items
+    if items.kind != "series":
+        return project.table.item
+    return lambda row: {**items.fields(row), "series": items.content(row)}
+
+
+def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
+    """Where the numbers of two rows stand between the lowest and the highest of their columns."""
+    numeric = [j for j, feature in enumerate(encoded.features) if feature.role != "category"]
+    names = [encoded.features[j].source for j in numeric]
+    low = encoded.X.min(axis=0)[numeric]
+    spread = np.ptp(encoded.X, axis=0)[numeric]
+    spread[spread == 0] = 1.0
+
+    def places(question: Question) -> dict[str, tuple[float, float]]:
+        pair = (encoded.X[[question.first, question.second]][:, numeric] - low) / spread
+        return {name: (a, b) for name, a, b in zip(names, *pair.tolist(), strict=True)}
+
+    return places
+
+
+def name_of(project: Project) -> Callable[[int], str]:
+    """How a row is called: its id, or its position."""
+    ids = project.table.ids
+    return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
+
+
+def counting(project: Project) -> str | None:
+    """Which columns count most, where what asks learns that."""
+    shares = project.session.column_shares
+    return None if shares is None else what_counts(shares, project.encoded.features)
+
+
+# ---------------------------------------------------------------- around the dialogue
+@contextmanager
+def reader() -> Iterator[Reader]:
+    """Single keys when a person sits at the terminal, lines otherwise."""
+    if on_terminal():
+        with Keys(sys.stdin.fileno()) as keys:
+            yield keys
+    else:
+        yield Lines(sys.stdin)
+
+
+def waiting(session: Session) -> Waiting:
+    """A spinner between an answer and the next question, for data large enough to need one."""
+    return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
+
+
+@contextmanager
+def told_when_not_begun(data: Path, path: Path) -> Iterator[None]:
+    """Say on Ctrl-C before the first question that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        if not path.exists():
+            raise Interrupted("interrupted before the first question; the same command begins anew") from None
+        kept = f"all answers are saved in {path}"
+        raise Interrupted(f"interrupted; {kept}; go on with: {_go_on(data, path)}") from None
+
+
+@contextmanager
+def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> Iterator[None]:
+    """Say on Ctrl-C what is saved and where."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        if path is None:
+            raise Interrupted(NOTHING_KEPT) from None
+        answers = count_noun(session.status.n_answers, "answer")
+        raise Interrupted(f"interrupted; {answers} saved in {path}; go on with: {go_on}") from None
+
+
+def next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
+    """What can be done after the dialogue, ready to type."""
+    path = project.data if _beside(project.data, project.path) else project.path
+    stem = project.data.stem
+    commands = [] if reason == "exhausted" else [("go on", _go_on(project.data, project.path))]
+    if status.n_answers:
+        commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
+    told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
+    if told is not None:
+        commands.append((told, quote_command("linkwise", "explain", path)))
+    return [
+        *commands,
+        ("clusters as CSV", quote_command("linkwise", "export", path, "--labels", f"{stem}-clusters.csv")),
+        ("answers as pairs", quote_command("linkwise", "export", path, "--constraints", f"{stem}-pairs.csv")),
+    ]
+
+
+def _go_on(data: Path, path: Path) -> str:
+    session = () if _beside(data, path) else ("--session", path)
+    return quote_command("linkwise", "ask", data, *session)
+
+
+def _beside(data: Path, path: Path) -> bool:
+    return path == data.with_name(data.name + SUFFIX)

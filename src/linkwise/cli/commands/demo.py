@@ -1,0 +1,188 @@
+"""``linkwise demo``: the dialogue on bundled data, by hand or answered by the known classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from linkwise import datasets
+from linkwise.asking.learner import Question
+from linkwise.asking.oracles import TruthOracle
+from linkwise.cli.commands.ask import NOTHING_KEPT, reader, told_when_interrupted
+from linkwise.cli.commands.serve import Subject, Where, can_open, hold_page
+from linkwise.datasets import scale_to_unit
+from linkwise.session.session import Session
+from linkwise.session.status import count_answers
+from linkwise.terminal import screen
+from linkwise.terminal.console import PairView, Terminal
+from linkwise.terminal.dialogue import hold
+from linkwise.terminal.keys import on_terminal
+from linkwise.wording import count_noun, quote_command
+from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.learners import Asking, first_learner
+
+if TYPE_CHECKING:
+    from linkwise.page.presenter import Desk
+
+AUTO_BUDGET = 100
+AUTO_STEPS = 10  # lines that are printed on the way
+
+
+def demo(
+    name: str, *, auto: bool, budget: int | None, seed: int, session: Path | None, terminal: bool = False
+) -> None:
+    """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
+    again = quote_command("linkwise", "demo", name, *_options(seed, session))
+    if not auto and not terminal and can_open():
+        on_page(name, budget, seed, session, again)
+        return
+    data = datasets.load(name)
+    console = Console()
+    with opened(data, seed, session) as held, told_when_interrupted(held, session, again):
+        if auto or not on_terminal():
+            answered(console, held, data, AUTO_BUDGET if budget is None else budget)
+        else:
+            by_hand(console, held, data, budget, session, again)
+
+
+def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
+    """The session of a demo: in memory, or in a file if one is wanted."""
+    X, source = scale_to_unit(data.X), {"demo": data.name}
+    if path is None:
+        return Session(X, first_learner(Asking(seed=seed)), source=source)
+    if path.exists():
+        with Session.open(path) as kept:
+            made_for = kept.source.get("demo")
+        if made_for != data.name:
+            raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
+        return Session.open(path, X)
+    return Session.open(path, X, first_learner(Asking(seed=seed)), source=source)
+
+
+def _options(seed: int, session: Path | None) -> tuple[object, ...]:
+    options: tuple[object, ...] = ("--seed", seed) if seed else ()
+    return options if session is None else (*options, "--session", session)
+
+
+# ---------------------------------------------------------------- on the page
+def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
+    """The page about bundled data."""
+    desks: list[Desk] = []
+
+    def begin() -> Desk:
+        from linkwise.page.opening import of_demo
+
+        data = datasets.load(name)
+        desks.append(of_demo(opened(data, seed, path), data, path=path, budget=budget))
+        return desks[0]
+
+    def ended(n_answers: int | None) -> str:
+        told = f"; agreement with the known classes (ARI): {desks[0].agreement():.2f}" if n_answers else ""
+        if path is None:
+            return NOTHING_KEPT + told
+        saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"
+        return f"interrupted; {saved}{told}; go on with: {again}"
+
+    hold_page(Subject(name, begin, ended), Where())
+
+
+# ---------------------------------------------------------------- by hand
+def by_hand(
+    console: Console,
+    session: Session,
+    data: datasets.Dataset,
+    budget: int | None,
+    path: Path | None,
+    again: str,
+) -> None:
+    """The dialogue; at the end, how well the clusters match the classes that nobody saw."""
+    told = ["Judge by what you see; the known classes are compared only at the end."]
+    if session.status.n_answers:
+        told.insert(0, f"resumed: {count_answers(session.status)}")
+    console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)
+    keep = (
+        []
+        if path is None
+        else [
+            ("go on", again),
+            ("clusters as rules", f"linkwise explain {path}"),
+            ("clusters as CSV", f"linkwise export {path}"),
+        ]
+    )
+    terminal = Terminal(console, pair_of(data), "row {}".format, budget=budget, commands=lambda *_: keep)
+    with reader() as read:
+        hold(session, terminal, read, budget=budget)
+    console.print(Text(f"agreement with the known classes (ARI): {agreement(session, data):.2f}"))
+    console.print(Text("on your own data: linkwise ask FILE.csv"))
+
+
+def pair_of(data: datasets.Dataset) -> PairView:
+    """How two rows are drawn: as pictures where there are any, else as columns of values."""
+    if data.images is None:
+        return _table_of(data)
+    images, white = data.images, float(data.images.max())
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        rows = (question.first, question.second)
+        pictures = [screen.picture(images[row].tolist(), white) for row in rows]
+        return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
+
+    return draw
+
+
+def _table_of(data: datasets.Dataset) -> PairView:
+    scaled = scale_to_unit(data.X)
+
+    def item(row: int) -> Mapping[str, str]:
+        return {name: f"{value:g}" for name, value in zip(data.names, data.X[row].tolist(), strict=True)}
+
+    def draw(question: Question, width: int, lines: int) -> RenderableType:
+        first, second = question.first, question.second
+        ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
+        rows = screen.rows_of(item(first), item(second), {name: (a, b) for name, a, b in ends})
+        names = (f"row {first}", f"row {second}")
+        return screen.pair_table(names, rows, width=width, most=lines)
+
+    return draw
+
+
+# ---------------------------------------------------------------- answered by the classes
+def answered(console: Console, session: Session, data: datasets.Dataset, budget: int) -> None:
+    """Let the classes answer, and print how the clusters come to match them."""
+    print_ = _printer(console)
+    classes = f"{len(data.X)} rows, {len(data.label_names)} classes"
+    print_(f"{data.name}: {classes}; the classes answer {count_noun(budget, 'question')}")
+    print_("questions  clusters   ARI")
+    oracle = TruthOracle(data.y)
+    step = max(1, budget // AUTO_STEPS)
+    while True:
+        asked = session.status.n_answers
+        question = session.question if asked < budget else None
+        if question is None or asked % step == 0:
+            print_(f"{asked:>9}  {_n_clusters(session.labels):>8}  {agreement(session, data):>4.2f}")
+        if question is None:
+            break
+        session.answer(oracle(question.first, question.second))
+    print_(f"{count_answers(session.status)}.")
+    print_("ARI: 1 is the known classes exactly, 0 is chance. Judge yourself: linkwise demo " + data.name)
+
+
+def _printer(console: Console) -> Callable[[str], None]:
+    return lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _n_clusters(labels: ArrayLike) -> int:
+    return len(np.unique(labels))
+
+
+def agreement(session: Session, data: datasets.Dataset) -> float:
+    """Adjusted Rand index of the clusters and the known classes."""
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(data.y, session.labels))

@@ -1,0 +1,220 @@
+"""What all clusterers that take constraints share: fit and its checks, predict by centres, score."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.constraints.closure import chain_in_words, shortest_contradiction
+from linkwise.constraints.constraints import Constraints, constraint_score
+from linkwise.errors import DataError, InfeasibleConstraintsError
+from linkwise.validation import (
+    checked_constraints,
+    checked_rows,
+    refuse_constraints_as_y,
+    refuse_weights,
+    seed_of,
+)
+
+
+class FewerClustersWarning(ConvergenceWarning):
+    """Fewer clusters were made than wanted, since there are fewer distinct rows."""
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
+    """A scikit-learn clusterer that takes constraints and a number of clusters.
+
+    A method writes ``_fit``; the checks and the common attributes are here.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    sparse: ClassVar[bool] = False
+    """Whether X may be sparse."""
+    hard: ClassVar[bool] = False
+    """Whether no constraint is ever broken."""
+    leaves_noise: ClassVar[bool] = False
+    """Whether rows may be in no cluster, label -1: apart from all others, as `noise_alone` says."""
+
+    n_clusters: int
+    random_state: int | np.random.RandomState | None
+
+    @abstractmethod
+    def _fit(
+        self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None
+    ) -> NDArray[Any]:
+        """Cluster checked rows into at most `k` clusters, set the attributes of the method, return labels."""
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        constraints : Constraints, optional
+        progress : callable, optional
+            ``progress(done, planned)`` as the work goes on. What it raises ends the work.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        refuse_constraints_as_y(y)
+        rows = checked_rows(X, self, sparse=self.sparse)
+        wanted = checked_constraints(constraints, rows)
+        if self._breaks_nothing():
+            refuse_conflicts(wanted, type(self).__name__)
+        k = self._most_clusters(rows)
+        labels = self._fit(rows, wanted, k, seed_of(self.random_state), progress)
+        self.labels_: Labels = labels.astype(np.int32, copy=False)
+        self.n_clusters_ = len(np.unique(labels))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
+        return self
+
+    def _most_clusters(self, rows: Any) -> int:
+        """How many clusters are wanted of these rows."""
+        return clusters_of(rows, self.n_clusters)
+
+    def _breaks_nothing(self) -> bool:
+        """Whether these parameters allow no constraint to be broken."""
+        return self.hard
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.sparse
+        return tags
+
+
+def noise_alone(labels: Labels) -> Labels:
+    """The same labels, but each row of noise (-1) is a cluster of its own."""
+    noise = labels < 0
+    alone = labels.copy()
+    alone[noise] = labels.max(initial=-1) + np.arange(1, noise.sum() + 1)
+    return alone
+
+
+class ScoredByConstraints(ABC):
+    """What can predict, and is scored by the constraints that it satisfies."""
+
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    @abstractmethod
+    def predict(self, X: ArrayLike) -> Labels:
+        """Clusters of rows."""
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: None = None,
+    ) -> float:
+        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+
+        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        """
+        refuse_weights(sample_weight)
+        labels = self.predict(X)
+        rows: Any = csr_array(X) if issparse(X) else np.asarray(X)
+        return constraint_score(labels, checked_constraints(constraints, rows))
+
+
+class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
+    """One whose clusters are known by their centres.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    """
+
+    cluster_centers_: NDArray[np.float64]
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The cluster whose centre is nearest to each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return self._nearest(self._new_rows(X))
+
+    def _nearest(self, X: Any) -> Labels:
+        return points.nearest(X, self.cluster_centers_)[0]
+
+    def _new_rows(self, X: ArrayLike) -> Any:
+        return checked_rows(X, self, sparse=self.sparse, reset=False)
+
+
+def refuse_conflicts(constraints: Constraints, name: str) -> None:
+    """Raise where constraints contradict each other, with the shortest chain of all contradictions."""
+    if len(constraints.conflicts) == 0:
+        return
+    chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
+    raise InfeasibleConstraintsError(
+        f"{name} satisfies every constraint, but these contradict each other: {chain_in_words(chain)}; "
+        "remove one of them, or take a method that may break constraints, such as PCKMeans",
+        chain,
+    )
+
+
+def clusters_of(X: Any, n_clusters: int) -> int:
+    """How many clusters there can be: `n_clusters`, or fewer where there are fewer distinct rows."""
+    refuse_more_than_rows(n_clusters, X.shape[0])
+    distinct = _distinct_rows(X, n_clusters)
+    if distinct < n_clusters:
+        warnings.warn(
+            f"X has {distinct} distinct row(s), so there are {distinct} clusters instead of "
+            f"n_clusters={n_clusters}",
+            FewerClustersWarning,
+            stacklevel=3,
+        )
+    return distinct
+
+
+def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
+    """Raise where more clusters are wanted than there are rows."""
+    if n_clusters > n_rows:
+        raise DataError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}; give more rows or want fewer clusters"
+        )
+
+
+def _distinct_rows(X: Any, enough: int) -> int:
+    """Number of distinct rows, or `enough` when there are at least as many."""
+    seen: set[bytes] = set()
+    for row in range(X.shape[0]):
+        if issparse(X):
+            cells = slice(X.indptr[row], X.indptr[row + 1])
+            used = cells.start + np.flatnonzero(X.data[cells])
+            seen.add(X.indices[used].tobytes() + X.data[used].tobytes())
+        else:
+            seen.add((X[row] + 0.0).tobytes())  # -0.0 is 0.0
+        if len(seen) >= enough:
+            return enough
+    return len(seen)

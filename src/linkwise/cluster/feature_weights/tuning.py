@@ -1,0 +1,291 @@
+"""Weights of dimensions under which a clusterer satisfies constraints: the steps, as functions of values.
+
+Halkidi et al. (2008), section 3.3: a weighting is as good as the clustering that it gives, first by the
+constraints that this satisfies, then by a validity index; a hill climb tunes one weight after the other.
+Nothing here remembers anything: a round of tuning takes the weighting before and gives the one after, so that
+constraints may come and dimensions be added in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import native, parallel
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.kmeans.components import compact
+from linkwise.constraints.constraints import Constraints
+from linkwise.metric.mmc import diagonal_weights
+
+Array = NDArray[np.float64]
+
+MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # shares of the metric of the constraints, the rest is equal
+FACTORS = (0.0, 0.25, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 4.0)
+LEAST = 1 / 16  # of the mean weight: smaller ones grow as if they were this
+HALVINGS = 5  # of delta, at most
+DIFFERENT = 0.01  # validities farther apart differ significantly
+ROUNDING = 1e-9  # validities nearer than this are equal
+MAX_ITER = 300  # of one run of k-means
+
+
+class Clustered(NamedTuple):
+    """What a clusterer makes of weighted rows."""
+
+    labels: Labels
+    """(n,) 0..k-1, or -1 for noise."""
+    centers: Array
+    """(k, m) means of the clusters, in the weighted dimensions."""
+    model: Any = None
+    """The estimator that made it."""
+    names: NDArray[Any] = np.empty(0)
+    """(k,) what this calls the clusters."""
+    noise: bool = False
+    """Whether some labels are -1."""
+
+
+Validity = Callable[[Array, Clustered], float]
+
+
+class Cluster(Protocol):
+    """What clusters weighted rows."""
+
+    def __call__(self, rows: Array, starts: Array | None, /) -> Clustered:
+        """Cluster rows; `starts` are (k, m) centres of what another weighting gave."""
+        ...
+
+
+class Aim(NamedTuple):
+    """What weights are for."""
+
+    Z: Array
+    """(n, m) rows, in dimensions by rank."""
+    constraints: Constraints
+    cluster: Cluster
+    validity: Validity
+
+    def first(self, m: int) -> Aim:
+        """The same in the first m dimensions."""
+        return self._replace(Z=np.ascontiguousarray(self.Z[:, :m]))
+
+
+class Weighting(NamedTuple):
+    """Weights of the first m dimensions, and what they give."""
+
+    weights: Array
+    """(m,), at least 0."""
+    found: Clustered
+    broken: int
+    """Constraints that the clustering breaks."""
+    satisfied: float
+    """Weight of those that it satisfies."""
+    validity: float
+
+    def better_than(self, other: Weighting) -> bool:
+        """By what is satisfied; of equals by validity."""
+        if self.satisfied != other.satisfied:
+            return self.satisfied > other.satisfied
+        return self.validity > other.validity + ROUNDING
+
+
+class Trials:
+    """Clusterings, counted."""
+
+    def __init__(self, aim: Aim, most: int, progress: Progress | None = None, done: int = 0) -> None:
+        self.aim, self.most, self.done, self.progress = aim, most, done, progress
+        self._near: tuple[Weighting | None, Array | None] = None, None  # many trials start from the same
+
+    @property
+    def spent(self) -> bool:
+        """Whether there were as many as may be."""
+        return self.done >= self.most
+
+    def __call__(
+        self, weights: Array, near: Weighting | None = None, rival: Weighting | None = None
+    ) -> Weighting:
+        """The clustering under these weights; it may start from that of others nearby.
+
+        Its validity is not asked for, but -inf, where a rival satisfies more.
+        """
+        self.done += 1
+        if near is not self._near[0]:
+            self._near = near, _means(self.aim, near)
+        starts, scale = self._near[1], np.sqrt(weights)
+        rows = self.aim.Z * scale
+        found = self.aim.cluster(rows, None if starts is None else starts * scale)
+        c = self.aim.constraints
+        must, cannot = c.violated(found.labels)
+        if found.noise:  # of which no two rows are together
+            must |= (found.labels[c.must_link] < 0).all(axis=1)
+        satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)
+        if self.progress is not None:
+            self.progress(min(self.done, self.most), self.most)
+        lost = rival is not None and satisfied < rival.satisfied
+        validity = -np.inf if lost else self.aim.validity(rows, found)
+        return Weighting(weights, found, int(must.sum() + cannot.sum()), satisfied, validity)
+
+
+def _means(aim: Aim, near: Weighting | None) -> Array | None:
+    """(k, m) means of the clusters, in the dimensions before they are weighted."""
+    if near is None or len(near.found.centers) == 0:
+        return None
+    return points.means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
+
+
+Tune = Callable[[Trials, Weighting, int], Weighting]
+
+
+# ---------------------------------------------------------------- one round
+def tuned(
+    trials: Trials,
+    before: Weighting | None,
+    tune: Tune,
+    sweeps: int,
+    *,
+    mixed: bool = True,
+    until_satisfied: bool = True,
+) -> Weighting:
+    """The best weights of the dimensions at hand that a hill climb finds.
+
+    Parameters
+    ----------
+    trials : Trials
+    before : Weighting or None
+        Where an earlier round ended, with as many weights or fewer.
+    tune : callable
+        ``tune(trials, best, dimension)``: `by_factors` or `by_steps`.
+    sweeps : int
+        Over all dimensions at most; they end when one brings nothing.
+    mixed : bool
+        Whether the climb may start between equal weights and the metric of the constraints, or only from
+        this metric.
+    until_satisfied : bool
+        Whether it ends where every constraint is satisfied, or goes on for validity.
+    """
+    best = _start(trials, before, mixed)
+    for _ in range(sweeps):
+        start = best
+        for dimension in range(len(best.weights)):
+            if until_satisfied and not best.broken:
+                return best
+            best = tune(trials, best, dimension)
+        if trials.spent or not best.better_than(start):
+            break
+    return best
+
+
+def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
+    first: Weighting | None = None
+    best: Weighting | None = None
+    for weights in _starts(trials.aim, before, mixed):
+        if best is not None and trials.spent:
+            break
+        found = trials(weights, first, best)
+        first = first or found
+        best = found if best is None or found.better_than(best) else best
+    assert best is not None
+    return best
+
+
+def _starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
+    """Weights of mean 1 to start from."""
+    c, m = aim.constraints, aim.Z.shape[1]
+    learned = diagonal_weights(
+        aim.Z,
+        c.must_link,
+        c.cannot_link,
+        must_link_weight=c.must_link_weight,
+        cannot_link_weight=c.cannot_link_weight,
+    )
+    yield from ((1 - t) + t * learned for t in (MIXES if mixed else MIXES[-1:]))
+    if before is not None:
+        known = before.weights
+        further = m - len(known)
+        yield from (np.r_[known, np.full(further, w)] for w in ((0.0, known.mean()) if further else (0.0,)))
+
+
+# ---------------------------------------------------------------- one weight
+def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
+    """Try a weight at several factors, from none to four times what it is."""
+    start, weight = best, best.weights[dimension]
+    base = max(weight, LEAST * best.weights.mean())
+    for value in (factor * base for factor in FACTORS):
+        weights = _changed(start.weights, dimension, value)
+        if value == weight or trials.spent or not weights.any():
+            continue
+        found = trials(weights, start, best)
+        best = found if found.better_than(best) else best
+    return best
+
+
+def by_steps(delta: float) -> Tune:
+    """As printed: steps of `delta` up, or else down, while they are of use; halved where too large."""
+
+    def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
+        for sign in (1, -1):
+            start = best
+            while not trials.spent:
+                found = _step(trials, best, dimension, sign * delta)
+                if not found.better_than(best):
+                    break
+                best = found
+            if best is not start:
+                break
+        return best
+
+    return tune
+
+
+def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weighting:
+    """A step that does not differ significantly from half of it, or the better of the last two."""
+
+    def at(step: float) -> Weighting:
+        weight = best.weights[dimension]
+        value = max(0.0, weight + step * max(weight, best.weights.mean()))
+        weights = _changed(best.weights, dimension, value)
+        return trials(weights, best) if weights.any() and value != weight else best
+
+    whole = at(delta)
+    for halving in range(1, HALVINGS + 1):
+        if trials.spent:
+            break
+        half = at(delta / 2**halving)
+        alike = half.satisfied == whole.satisfied and (
+            half.validity == whole.validity or abs(half.validity - whole.validity) <= DIFFERENT
+        )
+        if alike or halving == HALVINGS:
+            return half if half.better_than(whole) else whole
+        whole = half
+    return whole
+
+
+def _changed(weights: Array, dimension: int, value: float) -> Array:
+    changed = weights.copy()
+    changed[dimension] = value
+    return changed
+
+
+# ---------------------------------------------------------------- k-means
+def k_means(k: int, seed: int, n_init: int) -> Cluster:
+    """k-means that starts from the centres of another weighting, or else from `n_init` draws by `seed`.
+
+    Draws are made once for a set of dimensions. So weightings are compared by what they do, not by the luck
+    of their draws, and a run that starts near its end takes two or three iterations.
+    """
+
+    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
+        if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
+            starts = points.starts(rows, k, seed, n_init)
+        begin = starts.reshape(-1, *starts.shape[-2:])
+        ended = native.lloyd(rows, begin, MAX_ITER, 0.0, parallel.n_threads())
+        best = int(ended.inertia.argmin())
+        labels, centers = ended.labels[best], ended.centers[best]
+        if not np.bincount(labels, minlength=len(centers)).all():
+            labels, used = compact(labels, len(centers))
+            centers = centers[used]
+        return Clustered(labels, centers)
+
+    return cluster

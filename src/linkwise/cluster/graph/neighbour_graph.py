@@ -1,0 +1,141 @@
+"""The graph of nearest rows, weighted so that the unit and the density of the rows decide nothing.
+
+Each row is joined to its K nearest ones with weights exp(-4 d² / sigma²), where sigma is how far the K-th of
+them is (Bühler and Hein 2009, after the local scaling of Zelnik-Manor and Perona 2004); of the weights that
+two rows give each other the larger counts. Rows that are equal, and that no constraint names, are one node:
+copies would fill the lists of neighbours.
+
+The graph is connected. Where the nearest rows leave it in parts, each part is joined to the row nearest to it
+with exp(-4) sigma_i sigma_j / d²: what the K-th neighbour weighs, and less the farther it is. Without these
+edges no part would be nearer to one than to another.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import NearestNeighbors
+
+from linkwise import native, parallel
+from linkwise.constraints.constraints import Constraints
+
+Floats = NDArray[np.float64]
+
+SCALE = 4.0
+DIGITS = 9  # of logarithms of weights: what another unit changes in the last bits makes no other graph
+NARROWEST = 1e-100  # width of a Gaussian, in units of the rows
+FARTHEST = 1e12  # squared, in widths: beyond that an edge that joins parts weighs no less
+CELLS = 2**22  # differences that are looked at together
+
+
+class NeighbourGraph(NamedTuple):
+    """Nodes, and how near they are."""
+
+    weights: sp.csr_array
+    """(m, m) symmetric, none of them negative, no loops; connected."""
+    node: NDArray[np.int64]
+    """(n,) node of each row."""
+
+
+def neighbour_graph(
+    X: NDArray[Any], constraints: Constraints, n_neighbors: int, sigma: float | None = None
+) -> NeighbourGraph:
+    """Join each row to its nearest ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    constraints : Constraints
+        Rows that they name are nodes of their own.
+    n_neighbors : int
+        Where there are fewer other nodes: all of them.
+    sigma : float, optional
+        In units of the features: weights are exp(-d² / (2 sigma²)) instead.
+
+    Returns
+    -------
+    NeighbourGraph
+    """
+    node, first = _nodes(X, constraints)
+    points = X[first].astype(np.float64)
+    points -= points.mean(axis=0)
+    unit = float(np.abs(points).max()) or 1.0  # squares might leave the range of a float otherwise
+    points /= unit
+    m = len(points)
+    if m == 1:
+        return NeighbourGraph(sp.csr_array((1, 1)), node)
+    k = min(n_neighbors, m - 1)
+    ends, squares = _nearest(points, k)
+    starts = np.repeat(np.arange(m), k)
+    width = _local(squares)
+    if sigma is not None:
+        width[:] = np.clip(2 * np.sqrt(2.0) * sigma / unit, NARROWEST, 1 / NARROWEST)
+    weights = np.exp(-np.round(SCALE * squares / width[:, None] ** 2, DIGITS))
+    edges = sp.csr_array((weights.ravel(), (starts, ends.ravel())), shape=(m, m))
+    edges.eliminate_zeros()
+    return NeighbourGraph(_connected(sp.csr_array(edges.maximum(edges.T)), points, width), node)
+
+
+def _nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Node of each row, in order of their first rows, and these."""
+    free = np.ones(len(X), dtype=bool)
+    free[constraints.must_link] = free[constraints.cannot_link] = False
+    rows = np.flatnonzero(free)
+    _, first, copy = np.unique(X[rows] + 0.0, axis=0, return_index=True, return_inverse=True)
+    known_by = np.arange(len(X))
+    known_by[rows] = rows[first[copy.ravel()]]
+    firsts, node = np.unique(known_by, return_inverse=True)
+    return node, firsts
+
+
+def _nearest(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
+    """(m, k) nearest other rows, ascending, and their squared distances."""
+    m = len(points)
+    found = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points, return_distance=False)
+    itself = found == np.arange(m)[:, None]
+    itself[~itself.any(axis=1), -1] = True  # among many copies a row need not find itself
+    ends = found[~itself].reshape(m, k).astype(np.int64)
+    squares = np.empty((m, k))
+    step = max(CELLS // (k * points.shape[1]), 1)
+    for at in range(0, m, step):
+        rows = slice(at, at + step)
+        squares[rows] = ((points[rows, None] - points[ends[rows]]) ** 2).sum(axis=2)
+    order = np.argsort(squares, axis=1, kind="stable")
+    return np.take_along_axis(ends, order, axis=1), np.take_along_axis(squares, order, axis=1)
+
+
+def _local(squares: Floats) -> Floats:
+    """How far the last of the nearest rows is; where all are copies, what it is elsewhere in the middle."""
+    width = np.sqrt(squares[:, -1])
+    differ = width > 0
+    width[~differ] = np.median(width[differ]) if differ.any() else 1.0
+    return width
+
+
+def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
+    """The same in one part."""
+    while True:
+        number, part = connected_components(weights, directed=False)
+        if number == 1:
+            return weights
+        largest = int(np.bincount(part).argmax())
+        links = [_link(points, part == p) for p in range(number) if p != largest]
+        one, other = np.array(links).T
+        squares = ((points[one] - points[other]) ** 2).sum(axis=1)
+        near = width[one] * width[other]
+        farther = np.divide(squares, near, out=np.ones(len(near)), where=squares > near)
+        weight = np.exp(-SCALE - np.round(np.log(np.minimum(farther, FARTHEST)), DIGITS))
+        bridges = sp.csr_array((weight, (one, other)), shape=weights.shape)
+        weights = sp.csr_array(weights.maximum(bridges.maximum(bridges.T)))
+
+
+def _link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
+    """The row of a part that is nearest to a row outside, and that one."""
+    own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    nearest, squares = native.nearest_points(points[own], points[others], parallel.n_threads())
+    best = int(squares.argmin())
+    return int(own[best]), int(others[nearest[best]])

@@ -1,0 +1,350 @@
+"""A graph cut into several clusters, by cuts into two.
+
+A clustering is worth what it breaks, the pairs of nodes that should be apart and are not, and among equals
+the sum over its clusters of cut / vol (under "cheeger" of cut / the smaller of vol and the volume of all
+others), the less the better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from linkwise import native
+from linkwise.asking.learner import Labels, rng_at
+from linkwise.cluster.graph.eigenpairs import dense_pairs, is_small, sparse_pairs
+from linkwise.cluster.graph.random_walk import embedding
+from linkwise.cluster.graph.ratio_cut import Balance, CutProblem, splits
+from linkwise.cluster.kmeans.feasible import labels_apart
+from linkwise.cluster.kmeans.lloyd import k_means
+from linkwise.constraints.closure import components
+from linkwise.errors import InfeasibleConstraintsError
+from linkwise.parallel import one_blas_thread
+
+Floats = NDArray[np.float64]
+
+MIXED = 10  # eigenvectors in a mixture
+SWEEPS = 50  # of exchanges, where labels are repaired
+ROUNDS = 5  # in which every two clusters are cut anew
+SAME = 1e-12  # difference of values that is none
+
+
+class Value(NamedTuple):
+    """What a clustering is worth, as it is compared."""
+
+    broken: int
+    lacking: int
+    """Less the number of its clusters."""
+    cut: float
+
+
+def value_of(problem: CutProblem, labels: Labels) -> Value:
+    """What a clustering is worth."""
+    k, (one, other) = int(labels.max()) + 1, problem.apart.T
+    volume = np.bincount(labels, problem.volume, k).astype(np.float64)
+    values = _ratio(_cut_of_each(problem, labels, k), volume, float(volume.sum()), problem.balance)
+    broken = int(np.count_nonzero(labels[one] == labels[other]))
+    return Value(broken, -int(np.count_nonzero(volume)), float(values.sum()))
+
+
+def _cut_of_each(problem: CutProblem, labels: Labels, k: int) -> Floats:
+    """(k,) weight of the edges that leave each cluster."""
+    edges = problem.weights
+    own = np.repeat(labels, np.diff(edges.indptr))
+    leaves = own != labels[edges.indices]
+    return np.bincount(own[leaves], edges.data[leaves], k).astype(np.float64)
+
+
+def _ratio(cut: Floats, volume: Floats, whole: float, balance: Balance) -> Floats:
+    under = volume if balance == "ncut" else np.minimum(volume, whole - volume)
+    found: Floats = np.divide(np.maximum(cut, 0.0), under, out=np.zeros_like(cut), where=under > 0)
+    return found
+
+
+def merged(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
+    """The problem whose nodes are groups of nodes, known by their numbers."""
+    m = len(number)
+    into = sp.csr_array((np.ones(m), (np.arange(m), number)))
+    weights = sp.csr_array(into.T @ problem.weights @ into)
+    weights.setdiag(0)
+    weights.eliminate_zeros()
+    pairs = np.sort(number[problem.apart], axis=1)
+    apart = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    return CutProblem(sp.csr_array(weights), into.T @ problem.volume, apart, problem.balance)
+
+
+def part_of(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
+    """The problem of some nodes alone; volumes stay what they are."""
+    place = np.full(len(problem.volume), -1)
+    place[nodes] = np.arange(len(nodes))
+    pairs = place[problem.apart]
+    weights = sp.csr_array(problem.weights[nodes][:, nodes])
+    return CutProblem(weights, problem.volume[nodes], pairs[(pairs >= 0).all(axis=1)], problem.balance)
+
+
+# ---------------------------------------------------------------- two clusters
+def halved(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> Iterator[Labels]:
+    """For each start the best clustering into two.
+
+    Foes of one node are friends: where all pairs can be kept, the nodes that they connect are two.
+    """
+    number = _camps(problem)
+    within = merged(problem, number)
+    for start in _starts(within, n_init, seed):
+        found = {split.sides.tobytes(): split.sides for split in splits(within, start, max_iter)}
+        made = [settled(within, sides.astype(np.int32), 2) for sides in found.values()]
+        best = min(made, key=lambda labels: value_of(within, labels))
+        yield best[number]
+
+
+def _camps(problem: CutProblem) -> NDArray[np.int64]:
+    """The number of each node where friends by foes are one; with odd circles of foes, each has its own."""
+    m = len(problem.volume)
+    if len(problem.apart) == 0:
+        return np.arange(m)
+    try:
+        colour = labels_apart(problem.apart.astype(np.int32), m, 2, np.arange(m))
+    except InfeasibleConstraintsError:
+        return np.arange(m)
+    assert colour is not None  # for two labels it is always known
+    camps = 2 * components(m, problem.apart) + colour
+    number: NDArray[np.int64] = np.unique(camps, return_inverse=True)[1]
+    return number
+
+
+def _starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
+    """The first eigenvector under which foes are opposite, and the plain second one; then mixtures."""
+    foes = len(problem.apart) > 0
+    vectors = _opposed(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
+    yield vectors[:, 0]
+    if foes and n_init > 1:
+        yield _eigenvectors(problem, 1)[:, 0]
+    for at in range(1 + foes, n_init):
+        yield vectors @ rng_at(seed, at).normal(size=vectors.shape[1])
+
+
+def _eigenvectors(problem: CutProblem, most: int) -> Floats:
+    """(m, ...) eigenvectors of the random walk but the first, at most so many."""
+    m = len(problem.volume)
+    with one_blas_thread():
+        placed = embedding(problem.weights, min(most + 1, m))
+    return rng_at(m).normal(size=(m, 1)) if placed is None else placed[:, 1:]
+
+
+def _opposed(problem: CutProblem, most: int) -> Floats:
+    """(m, ...) the first eigenvectors of the cut under f_i = -f_j for every pair, each node in one pair.
+
+    f = S g, and what is sought are the least g' S' L S g / g' S' B S g, L the Laplacian, B the volumes.
+    """
+    m, (one, other) = len(problem.volume), problem.apart.T
+    known_by, sign = np.arange(m), np.ones(m)
+    known_by[other], sign[other] = one, -1
+    column = np.unique(known_by, return_inverse=True)[1]
+    opposite = sp.csr_array((sign, (np.arange(m), column)))
+    degree = np.asarray(problem.weights.sum(axis=0)).ravel()
+    laplacian = opposite.T @ (sp.diags_array(degree) - problem.weights) @ opposite
+    by = sp.diags_array(1 / np.sqrt(np.bincount(column, problem.volume)))
+    size = opposite.shape[1]
+    matrix = sp.csr_array(sp.eye_array(size) - by @ laplacian @ by)
+    wanted = min(most, size)
+    with one_blas_thread():
+        found = (
+            dense_pairs(matrix.toarray(), wanted)
+            if is_small(size, wanted)
+            else sparse_pairs(matrix, np.ones(size), wanted)
+        )
+    vectors: Floats = opposite @ (by @ found.vectors.T)
+    return vectors
+
+
+# ---------------------------------------------------------------- several
+def divided(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> Labels:
+    """Cut the whole, then again and again one of its parts, until there are k or no part can be cut.
+
+    Of all cuts at hand that is made after which the value, and the share of pairs not parted, are least.
+    """
+    labels = np.zeros(len(problem.volume), dtype=np.int32)
+    cuts: dict[int, list[NDArray[np.int64]]] = {}
+    for made in range(1, k):
+        for label in range(made):
+            if label not in cuts:
+                cuts[label] = _cuts(
+                    problem, np.flatnonzero(labels == label), (seed, run, made, label), max_iter
+                )
+        tried = [(label, moved) for label, sets in cuts.items() for moved in sets]
+        if not tried:
+            break
+        priced = [_price(problem, _moved(labels, nodes, made)) for _, nodes in tried]
+        label, nodes = tried[int(np.argmin(priced))]
+        labels = _moved(labels, nodes, made)
+        cuts.pop(label)
+    return labels
+
+
+def embedded(problem: CutProblem, k: int, seed: int) -> Labels:
+    """Spectral clustering, which knows nothing of pairs."""
+    with one_blas_thread():
+        placed = embedding(problem.weights, k)
+    if placed is None:
+        return np.zeros(len(problem.volume), dtype=np.int32)
+    length = np.linalg.norm(placed, axis=1, keepdims=True)
+    return k_means(placed / np.where(length > 0, length, 1), k, seed).labels
+
+
+def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labels:
+    """A clustering in which no two clusters are better cut anew, after some rounds of trying."""
+    k, value = int(labels.max()) + 1, value_of(problem, labels)
+    tried: set[bytes] = set()
+    for _ in range(ROUNDS):
+        before = value
+        for a, b in combinations(range(k), 2):
+            nodes = np.flatnonzero((labels == a) | (labels == b))
+            within, now = part_of(problem, nodes), (labels[nodes] == b).astype(np.int32)
+            key = nodes.tobytes() + now.tobytes()
+            if key in tried or not any(value_of(within, now)[::2]):  # nothing broken, nothing cut
+                continue
+            tried.add(key)
+            (side,) = halved(within, 1, seed, max_iter)
+            then = _moved(labels, nodes[side == 0], a)
+            then = _moved(then, nodes[side == 1], b)
+            if _better(value_of(problem, then), value):
+                labels, value = then, value_of(problem, then)
+        labels = _improved(problem, labels)
+        value = value_of(problem, labels)
+        if not _better(value, before):
+            break
+    return labels
+
+
+def _better(one: Value, other: Value) -> bool:
+    return one._replace(cut=one.cut + SAME) < other
+
+
+def _cuts(
+    problem: CutProblem, nodes: NDArray[np.int64], place: tuple[int, ...], max_iter: int
+) -> list[NDArray[np.int64]]:
+    """Sets of nodes that would be parted from the others of a part."""
+    if len(nodes) < 2:
+        return []
+    within = part_of(problem, nodes)
+    vectors = _eigenvectors(within, MIXED)
+    mixture = vectors @ rng_at(*place).normal(size=vectors.shape[1])
+    found = [split.sides for start in (vectors[:, 0], mixture) for split in splits(within, start, max_iter)]
+    return [nodes[sides] for sides in {sides.tobytes(): sides for sides in found}.values()]
+
+
+def _moved(labels: Labels, nodes: NDArray[np.int64], to: int) -> Labels:
+    then = labels.copy()
+    then[nodes] = to
+    return then
+
+
+def _price(problem: CutProblem, labels: Labels) -> float:
+    value = value_of(problem, labels)
+    return value.cut + value.broken / max(len(problem.apart), 1)
+
+
+# ---------------------------------------------------------------- the end
+def settled(problem: CutProblem, labels: Labels, k: int) -> Labels:
+    """A clustering that breaks no more, with broken pairs repaired and nodes moved while it gets better."""
+    if value_of(problem, labels).broken:
+        labels = _repaired(problem, labels, k)
+    return _improved(problem, labels)
+
+
+def _repaired(problem: CutProblem, labels: Labels, k: int) -> Labels:
+    """The same with labels that keep the pairs apart, as cheap as exchanges make them."""
+    nodes, place = np.unique(problem.apart, return_inverse=True)
+    pairs = place.reshape(-1, 2).astype(np.int32)
+    near = _Table(problem, labels, k).near[nodes]
+    costs = np.ascontiguousarray(near.max(axis=1, keepdims=True) - near)
+    order = np.arange(len(nodes), dtype=np.int32)
+    starts = [labels[nodes]]
+    try:
+        colours = labels_apart(pairs, len(nodes), k, nodes)
+    except InfeasibleConstraintsError:
+        colours = None
+    if colours is not None:
+        starts.append(colours)
+    made = [labels]
+    for start in starts:
+        then = labels.copy()
+        then[nodes] = native.assign_apart(costs, pairs, start.astype(np.int32), order, SWEEPS, 0)[0]
+        made.append(then)
+    return min(made, key=lambda then: value_of(problem, then))
+
+
+def _sums_by_label(edges: sp.csr_array, labels: Labels, k: int) -> Floats:
+    """(m, k) weight of the edges from each node to each cluster."""
+    m = len(labels)
+    cell = np.repeat(np.arange(m), np.diff(edges.indptr)) * k + labels[edges.indices]
+    return np.bincount(cell, edges.data, m * k).astype(np.float64).reshape(m, k)
+
+
+class _Table:
+    """What a clustering is made of, kept up to date as nodes move."""
+
+    def __init__(self, problem: CutProblem, labels: Labels, k: int):
+        m = len(labels)
+        self.problem, self.labels = problem, labels.copy()
+        self.whole = float(problem.volume.sum())
+        self.near = _sums_by_label(problem.weights, labels, k)
+        ends = np.vstack([problem.apart, problem.apart[:, ::-1]])
+        self.foe = sp.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(m, m))
+        self.foes = _sums_by_label(self.foe, labels, k)
+        self.degree: Floats = self.near.sum(axis=1)
+        self.size = np.bincount(labels, minlength=k)
+        self.volume = np.bincount(labels, problem.volume, k).astype(np.float64)
+        self.cut = _cut_of_each(problem, labels, k)
+
+    def _ratio(self, cut: Floats, volume: Floats) -> Floats:
+        return _ratio(cut, volume, self.whole, self.problem.balance)
+
+    def gains(self) -> tuple[Floats, Floats]:
+        """(m, k) pairs that a move breaks less those it mends, and what it adds to the value."""
+        own = np.arange(len(self.labels)), self.labels
+        volume, values = self.problem.volume, self._ratio(self.cut, self.volume)
+        left = self._ratio(
+            self.cut[self.labels] - self.degree + 2 * self.near[own], self.volume[self.labels] - volume
+        )
+        come = self._ratio(self.cut + (self.degree[:, None] - 2 * self.near), self.volume + volume[:, None])
+        added = come - values + (left - values[self.labels])[:, None]
+        broken = self.foes - self.foes[own][:, None]
+        alone = self.size[self.labels] == 1
+        broken[alone] = np.inf
+        broken[own] = np.inf
+        return broken, added
+
+    def move(self, node: int, to: int) -> None:
+        a, w = int(self.labels[node]), self.problem.weights
+        self.cut[a] += 2 * self.near[node, a] - self.degree[node]
+        self.cut[to] += self.degree[node] - 2 * self.near[node, to]
+        self.volume[[a, to]] += np.array([-1, 1]) * self.problem.volume[node]
+        self.size[[a, to]] += [-1, 1]
+        for table, among in ((self.near, w), (self.foes, self.foe)):
+            at = slice(among.indptr[node], among.indptr[node + 1])
+            table[among.indices[at], a] -= among.data[at]
+            table[among.indices[at], to] += among.data[at]
+        self.labels[node] = to
+
+
+def _improved(problem: CutProblem, labels: Labels) -> Labels:
+    """Move the node whose move gains most, again and again; none that breaks a pair more than it mends."""
+    k = int(labels.max()) + 1
+    if k == 1:
+        return labels
+    table = _Table(problem, labels, k)
+    for _ in range(len(labels)):
+        broken, added = table.gains()
+        least = broken.min()
+        added[broken > min(least, 0)] = np.inf
+        node, to = divmod(int(added.argmin()), k)
+        if least >= 0 and added[node, to] >= -SAME:
+            break
+        table.move(node, to)
+    return table.labels

@@ -1,0 +1,234 @@
+"""The best ratio cut of a graph into two, with a price for nodes that should be apart and stay together.
+
+Rangapuram and Hein (2012), sections 2 to 4. Of a set C of nodes, neither empty nor all,
+
+    F(C) = (cut(C) + gamma broken(C)) / balance(C)
+
+is sought at its least, where broken(C) counts the pairs that should be apart and are not. That is also the
+least of a ratio of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree
+1:
+
+    R1(f) = sum over edges of w_ij |f_i - f_j| + gamma q (max f - min f)
+    R2(f) = gamma sum over the q pairs of |f_i - f_j|
+
+and S the Lovász extension of the balance; for some threshold the set {f > t} is no worse than f. RatioDCA
+takes R2 and S as linear at the vector it has, solves what is left, which is convex (`kernels.ratio_step`),
+and never makes the ratio rise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from linkwise import native, parallel
+
+Floats = NDArray[np.float64]
+Sides = NDArray[np.bool_]
+Balance = Literal["ncut", "cheeger"]
+
+LEAST_GAIN = 1e-4  # relative, of a step; what is gained less is left
+TINY = 1e-9  # of the length of g: where the bound is below, there is nothing to gain
+MOST_STEPS = 50  # of RatioDCA
+LEAST_RATIO = 0.01  # that a price is measured by
+RUNGS = 6  # of the price, each four times the one before
+
+
+class CutProblem(NamedTuple):
+    """A graph to be cut."""
+
+    weights: sp.csr_array
+    """(m, m) symmetric, no loops."""
+    volume: Floats
+    """(m,) of the nodes, above 0."""
+    apart: NDArray[np.int64]
+    """(q, 2) pairs of nodes."""
+    balance: Balance
+
+
+class Split(NamedTuple):
+    """A set of nodes and what it is worth."""
+
+    sides: Sides
+    cut: float
+    """Cut over balance."""
+    broken: int
+
+
+def balance_of(volume: Floats, total: float, balance: Balance) -> Floats:
+    """What the cut of sets of such volumes is divided by.
+
+    vol(C) vol(rest) / vol(all), so that it comes to cut / vol(C) + cut / vol(rest); or the smaller volume.
+    """
+    if balance == "ncut":
+        product: Floats = volume * (total - volume) / total
+        return product
+    return np.minimum(volume, total - volume)
+
+
+# ---------------------------------------------------------------- thresholds
+class Levels(NamedTuple):
+    """The sets {f > t}, from all nodes but those of least f to those of greatest."""
+
+    order: NDArray[np.int64]
+    """(m,) nodes by f."""
+    gap: Floats
+    """(m - 1,) between one f and the next."""
+    cut: Floats
+    balance: Floats
+    broken: Floats
+
+
+def levels(problem: CutProblem, f: Floats) -> Levels:
+    """All thresholds of a vector."""
+    m = len(f)
+    order = np.argsort(f, kind="stable")
+    rank = np.empty(m, dtype=np.int64)
+    rank[order] = np.arange(m)
+    edges = problem.weights
+    first = np.repeat(rank, np.diff(edges.indptr))
+    other = rank[edges.indices]
+    up = first < other
+    cut = _between(first[up], other[up], edges.data[up], m)
+    pairs = np.sort(rank[problem.apart], axis=1)
+    parted = _between(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), m)
+    above = problem.volume[order][::-1].cumsum()[::-1][1:]
+    whole = float(problem.volume.sum())
+    balance = balance_of(above, whole, problem.balance)
+    return Levels(order, np.diff(f[order]), cut, balance, len(pairs) - parted)
+
+
+def _between(low: NDArray[np.int64], high: NDArray[np.int64], weight: Floats, m: int) -> Floats:
+    """(m - 1,) weight of what begins at or before a rank and ends after it."""
+    change = np.bincount(low, weight, m) - np.bincount(high, weight, m)
+    weight_at: Floats = np.maximum(change.cumsum()[:-1], 0.0)
+    return weight_at
+
+
+def ratio(at: Levels, gamma: float) -> float:
+    """F(f)."""
+    under = float(at.gap @ at.balance)
+    return float(at.gap @ (at.cut + gamma * at.broken)) / under if under > 0 else np.inf
+
+
+def best_split(at: Levels, gamma: float) -> Split:
+    """The threshold of least ratio, among those between different values."""
+    value = np.where(at.gap > 0, (at.cut + gamma * at.broken) / at.balance, np.inf)
+    best = int(value.argmin())
+    sides = np.zeros(len(at.order), dtype=bool)
+    sides[at.order[best + 1 :]] = True
+    return Split(sides, float(at.cut[best] / at.balance[best]), round(float(at.broken[best])))
+
+
+# ---------------------------------------------------------------- RatioDCA
+class State(NamedTuple):
+    """Where RatioDCA is."""
+
+    f: Floats
+    ratio: float
+    split: Split
+    """The best threshold."""
+
+
+def descent(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> Iterator[State]:
+    """The vectors that RatioDCA goes through, the ratio of each below that of the one before.
+
+    Parameters
+    ----------
+    problem : CutProblem
+    gamma : float
+        Price of a pair that is not parted.
+    start : ndarray of shape (m,)
+        Not the same everywhere.
+    max_iter : int
+        Iterations for each convex problem.
+    """
+    edges, m = problem.weights, len(start)
+    graph = (edges.indptr.astype(np.int64), edges.indices.astype(np.int32), edges.data)
+    simplex = np.full(m, 1 / m)
+    dual = (np.zeros(len(edges.data)), simplex, simplex)
+    state = _state(problem, gamma, start)
+    yield state
+    for _ in range(MOST_STEPS if edges.nnz else 0):
+        f, before = state.f, state.ratio
+        if before < TINY:
+            return
+        g = gamma * slope_of_pairs(problem.apart, f) + before * slope_of_balance(problem, f)
+        # what is gained is at most the bound over the balance, which changes slowly
+        now = before * float(f @ slope_of_balance(problem, f)) / float(np.linalg.norm(f - f.mean()))
+        least = max(TINY * float(np.linalg.norm(g)), LEAST_GAIN * now)
+        step = native.ratio_step(
+            *graph,
+            g,
+            gamma * len(problem.apart),
+            dual,
+            max_iter=max_iter,
+            least=least,
+            n_threads=parallel.n_threads(),
+        )
+        if not step.value < -least:
+            return
+        dual, state = step.dual, _state(problem, gamma, step.f)
+        if not state.ratio < before:
+            return
+        yield state
+        if before - state.ratio < LEAST_GAIN * before:
+            return
+
+
+def _state(problem: CutProblem, gamma: float, f: Floats) -> State:
+    at = levels(problem, f)
+    return State(f, ratio(at, gamma), best_split(at, gamma))
+
+
+def slope_of_pairs(apart: NDArray[np.int64], f: Floats) -> Floats:
+    """A subgradient of the sum over pairs of |f_i - f_j|."""
+    one, other = apart.T
+    sign = np.sign(f[one] - f[other])
+    return (np.bincount(one, sign, len(f)) - np.bincount(other, sign, len(f))).astype(np.float64)
+
+
+def slope_of_balance(problem: CutProblem, f: Floats) -> Floats:
+    """A subgradient of the Lovász extension of the balance."""
+    volume = problem.volume
+    values, place = np.unique(f, return_inverse=True)
+    at_value = np.bincount(place, volume, len(values))
+    below = at_value.cumsum() - at_value
+    whole = float(volume.sum())
+    above = whole - below - at_value
+    if problem.balance == "ncut":
+        slope: Floats = volume * ((below - above) / whole)[place]
+        return slope
+    # -1 below the median, 1 above, and at it what makes the sum 0
+    sign = np.where(above >= whole / 2, -1.0, np.where(below >= whole / 2, 1.0, 0.0))
+    middle = sign == 0
+    if middle.any():
+        sign[middle] = -(sign @ at_value) / at_value[middle].sum()
+    around: Floats = volume * sign[place]
+    return around
+
+
+# ---------------------------------------------------------------- the price
+def splits(problem: CutProblem, start: Floats, max_iter: int) -> Iterator[Split]:
+    """What RatioDCA makes of a start as the price of a broken pair grows, until none is broken.
+
+    It goes back to the start each time: where two nodes have one value, nothing draws them apart.
+    """
+    *_, found = descent(problem, 0.0, start, max_iter)
+    yield found.split
+    if found.split.broken == 0:
+        return
+    # the price of all pairs at which what costs most of all cuts is a quarter of what no pair costs now
+    whole = problem.volume.sum()
+    most = max(found.ratio, LEAST_RATIO) * float(balance_of(whole / 2, whole, problem.balance))
+    gamma = most / (4 * len(problem.apart))
+    for _ in range(RUNGS):
+        *_, found = descent(problem, gamma, start, max_iter)
+        yield found.split
+        if found.split.broken == 0:
+            return
+        gamma *= 4

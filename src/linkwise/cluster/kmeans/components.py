@@ -1,0 +1,63 @@
+"""Must-linked rows as one weighted point each: k-means of the points is k-means of the rows.
+
+The sum of squares about any centre is that of the weighted means plus what lies within the components, which
+no clustering that keeps them whole can change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from linkwise.asking.learner import Labels
+from linkwise.cluster import points
+from linkwise.constraints.constraints import Constraints
+
+
+class Blocks(NamedTuple):
+    """The components of the rows under must-links."""
+
+    X: Any
+    """(m, d) their means, dense or CSR as the rows are."""
+    weight: NDArray[np.int64]
+    """(m,) rows of each."""
+    number: NDArray[np.int64]
+    """(n,) block of each row: its component."""
+    first_row: NDArray[np.int64]
+    """(m,) a row of each."""
+    scatter: float
+    """Sum of squares of the rows about the means of their blocks."""
+
+
+def blocks_of(X: Any, constraints: Constraints) -> Blocks:
+    """One block for each component of the must-links."""
+    number = constraints.component
+    size = np.bincount(number)
+    first_row = np.unique(number, return_index=True)[1]
+    if len(size) == X.shape[0]:
+        return Blocks(X, size, number, first_row, 0.0)
+    if issparse(X):
+        share = csr_array(
+            (1 / size[number], (number, np.arange(len(number)))), shape=(len(size), len(number))
+        )
+        means = csr_array(share @ X.astype(np.float64))
+        scatter = _squares(X) - float(size @ np.asarray(means.multiply(means).sum(axis=1)).ravel())
+    else:
+        total, _ = points.sums(X, number.astype(np.int32), len(size))
+        means = total / size[:, None]
+        several = np.flatnonzero(size[number] > 1)
+        scatter = float(((X[several] - means[number[several]]) ** 2).sum())
+    return Blocks(means, size, number, first_row, max(scatter, 0.0))
+
+
+def _squares(X: Any) -> float:
+    return float((X.data.astype(np.float64) ** 2).sum())
+
+
+def compact(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Labels 0, 1, ... of the clusters that have rows, and which of k these are."""
+    used = np.bincount(labels, minlength=k) > 0
+    return (np.cumsum(used, dtype=np.int32) - np.int32(1))[labels], used

@@ -1,0 +1,174 @@
+"""Constrained k-means: known groups of rows say where the centres start, and stay where they are.
+
+Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: as seeded k-means, but
+the rows of a seed keep their cluster in every pass, so that seeds must be right.
+
+Kept: the algorithm. Added: seeds come from constraints, as in `SeededKMeans`. Where constraints name more
+groups than there are clusters, only as many are seeds; the others are moved as wholes to the nearest centre
+(their cannot-links are not looked at, see `COPKMeans`).
+
+Cost: that of k-means.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.base import CenteredClusterer
+from linkwise.cluster.kmeans.components import Blocks, blocks_of, compact
+from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.cluster.points import Centers
+from linkwise.constraints.constraints import Constraints
+
+
+class ConstrainedKMeans(CenteredClusterer):
+    """k-means in which known groups of rows keep their clusters.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : "seeds" or array of shape (n_clusters, n_features)
+        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start, each
+        seed then belongs to the centre that fits all seeds best.
+    n_init : int
+        Starts, where k-means++ draws any; the one of least inertia is kept.
+    max_iter : int
+        Iterations of one start.
+    tol : float
+        A start has converged when the squared shift of the centres is at most `tol` times the mean
+        variance of the features.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break: 0 while there are no more groups than clusters.
+    inertia_ : float
+        Sum of squared distances of the rows to the centres of their clusters.
+    n_iter_ : int
+    n_seeds_ : int
+        Seeds that were used.
+
+    Notes
+    -----
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
+    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
+    for rows that a constraint holds elsewhere.
+
+    References
+    ----------
+    Basu, Banerjee and Mooney (2002), Semi-supervised clustering by seeding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkwise as lw
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> c = lw.Constraints.from_labels([0, -1, 0, 1])
+    >>> lw.ConstrainedKMeans(2, random_state=0).fit(X, constraints=c).labels_.tolist()
+    [0, 0, 0, 1]
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"seeds"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: str | ArrayLike = "seeds",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
+        blocks = blocks_of(X, constraints)
+        seeds = seeds_of(blocks, constraints, k)
+        starts, home = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        self.n_seeds_ = len(seeds)
+        if len(seeds) == 0:
+            runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
+            at = int(runs.inertia.argmin())
+            best = _Run(runs.labels[at], runs.centers[at], float(runs.inertia[at]), int(runs.n_iter[at]))
+            labels = best.labels
+        else:
+            bound = self.tol * points.mean_variance(X)
+            tried = []
+            for number, start in enumerate(starts):
+                tried.append(_run(blocks, start, seeds, home, self.max_iter, bound))
+                if progress is not None:
+                    progress(number + 1, len(starts))
+            best = min(tried, key=lambda run: run.inertia)
+            labels = best.labels[blocks.number]
+        self.inertia_, self.n_iter_ = best.inertia + blocks.scatter, best.n_iter
+        labels, used = compact(labels, len(best.centers))
+        self.cluster_centers_ = best.centers[used]
+        return labels
+
+
+class _Run(NamedTuple):
+    """What came of one start."""
+
+    labels: Labels
+    centers: Centers
+    inertia: float
+    n_iter: int
+
+
+def _run(
+    blocks: Blocks,
+    start: Centers,
+    seeds: NDArray[np.int64],
+    home: NDArray[np.int32],
+    max_iter: int,
+    shift_bound: float,
+) -> _Run:
+    """Labels and means in turn; the labels of the seeds never change."""
+    centers = start
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
+        labels, squares = _assign(blocks, centers, seeds, home)
+        squares[seeds] = 0  # a seed fills no empty cluster
+        filled = points.filled(labels, squares, len(centers), blocks.weight)
+        moved = points.means(blocks.X, filled, centers, blocks.weight)
+        shift = float(((moved - centers) ** 2).sum())
+        centers = moved
+        if shift <= shift_bound:
+            break
+    labels, squares = _assign(blocks, centers, seeds, home)
+    return _Run(labels, centers, float(blocks.weight @ squares), n_iter)
+
+
+def _assign(
+    blocks: Blocks, centers: Centers, seeds: NDArray[np.int64], home: NDArray[np.int32]
+) -> tuple[Labels, NDArray[np.float64]]:
+    """The nearest centre of every block, and its squared distance; seeds stay at home."""
+    labels, squares = points.nearest(blocks.X, centers)
+    labels[seeds] = home
+    squares[seeds] = points.squared_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]
+    return labels, squares

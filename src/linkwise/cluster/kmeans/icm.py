@@ -1,0 +1,91 @@
+"""Constraints that may be broken at a price: the rows they name, what breaking costs, who moves.
+
+Few rows are named by constraints; all others go to the nearest centre. The named ones are moved by
+iterated conditional modes (Besag 1986): in random order each to the cluster where it costs least, its
+own distance and the constraints it then breaks, until none can gain. Strong prices lock rows together:
+none of two must-linked rows can leave alone. So whole components move too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import native
+from linkwise.cluster import points
+from linkwise.constraints.constraints import Constraints
+from linkwise.metric.differences import prices
+
+_SWEEPS = 100
+
+Table = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+class Named(NamedTuple):
+    """The rows that constraints name, and the constraints among them."""
+
+    rows: NDArray[np.int64]
+    """(m,) positions in X."""
+    must: NDArray[np.int32]
+    """(p, 2) places in `rows`."""
+    cannot: NDArray[np.int32]
+    """(q, 2) places in `rows`."""
+    must_weight: NDArray[np.float64]
+    cannot_weight: NDArray[np.float64]
+    group: NDArray[np.int32]
+    """(m,) component of each."""
+
+
+class Prices(NamedTuple):
+    """What it costs to break each must-link and each cannot-link: one column, or one for each cluster."""
+
+    must: Table
+    """(p, 1 or k); between two clusters it is the mean of both."""
+    cannot: Table
+    """(q, 1 or k)."""
+
+
+def named_rows(X: Any, constraints: Constraints) -> Named:
+    """The part of the rows that constraints speak of, by their distance from the mean of all.
+
+    So where a row stands in X decides nothing, not even in which order rows are looked at.
+    """
+    ends = np.concatenate([constraints.must_link, constraints.cannot_link])
+    rows, place = np.unique(ends.ravel(), return_inverse=True)
+    mean = points.means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
+    order = np.argsort(points.squared_distances(X[rows], mean)[:, 0], kind="stable")
+    rank = np.empty(len(rows), dtype=np.int32)
+    rank[order] = np.arange(len(rows), dtype=np.int32)
+    must, cannot = np.split(rank[place].reshape(-1, 2), [len(constraints.must_link)])
+    rows = rows[order]
+    group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
+    return Named(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
+
+
+def equal_prices(named: Named, w: float) -> Prices:
+    """`w` for each constraint of weight 1."""
+    return Prices(prices(named.must_weight[:, None], w), prices(named.cannot_weight[:, None], w))
+
+
+def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:
+    """Labels of the named rows, from `labels` on, until no row and no component can gain."""
+    order = rng.permutation(len(costs)).astype(np.int32)
+    pairs = (named.must, prices.must, named.cannot, prices.cannot)
+    return native.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
+
+
+def price_paid(labels: Labels, named: Named, prices: Prices) -> float:
+    """What the broken constraints cost together."""
+    first, second = labels[named.must].T
+    broken = np.flatnonzero(first != second)
+    must = _of(prices.must, broken, first) + _of(prices.must, broken, second)
+    same, other = labels[named.cannot].T
+    inside = np.flatnonzero(same == other)
+    return float(must.sum() / 2 + _of(prices.cannot, inside, same).sum())
+
+
+def _of(table: Table, pairs: NDArray[np.int64], labels: Labels) -> NDArray[np.float64]:
+    return table[pairs, 0] if table.shape[1] == 1 else table[pairs, labels[pairs]]

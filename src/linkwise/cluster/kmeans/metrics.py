@@ -1,0 +1,197 @@
+"""Metrics learned from clusters: one for all or one for each, diagonal or full.
+
+A metric A is kept with a map L such that ``|L (x - y)|² = (x - y)' A (x - y)``, and with log det A.
+Scatters are sums of ``(x - centre)(x - centre)'``, for diagonal metrics of its diagonal alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from linkwise import native, parallel
+from linkwise.cluster.points import Centers
+from linkwise.metric.differences import relative
+
+_CHUNK = 8192
+HEAVIEST = 1e290  # weight of a pair, times its squared length
+LEAST = 1e-12  # variance in shares of the greatest, where that is beyond what inverses can hold
+
+Kind = Literal["diagonal", "full"]
+Array = NDArray[np.float64]
+
+
+class Metrics(NamedTuple):
+    """Metrics of all clusters (g = 1) or of each (g = k)."""
+
+    matrices: Array
+    """(g, d) or (g, d, d)."""
+    maps: Array
+    """(g, d) or (g, d, d)."""
+    log_det: Array
+    """(g,)."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the metrics are matrices."""
+        return self.matrices.ndim == 3
+
+    def mapped(self, rows: NDArray[Any]) -> Array:
+        """Rows in the coordinates of the first metric, where it is the plain one."""
+        L = self.maps[0]
+        images: Array = rows @ L.T if self.full else rows * L
+        return np.ascontiguousarray(images)
+
+    def unmapped(self, images: Array) -> Array:
+        """The rows that `mapped` sends to these."""
+        L = self.maps[0]
+        rows: Array = np.linalg.solve(L, images.T).T if self.full else images / L
+        return np.ascontiguousarray(rows)
+
+
+def spherical(kind: Kind, d: int, count: int, variance: float) -> Metrics:
+    """The plain metric in units of `variance`, `count` times."""
+    inverse = np.full((count, d), variance)
+    return inverted(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
+
+
+def inverted(covariance: Array) -> Metrics:
+    """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
+    if covariance.ndim == 2:
+        return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
+    try:
+        root = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:  # a weight may outgrow all rows together
+        root = np.linalg.cholesky(_invertible(covariance))
+    plain = np.eye(covariance.shape[1])
+    maps = np.empty_like(root)
+    for h, R in enumerate(root):
+        maps[h] = solve_triangular(R, plain, lower=True, check_finite=False)
+    log_det = -2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
+
+
+def _invertible(covariance: Array) -> Array:
+    """Covariances (g, d, d) with no variance below the least that can be inverted beside the greatest."""
+    value, vector = np.linalg.eigh(covariance)
+    value = np.maximum(value, LEAST * value[:, -1:])
+    return np.asarray((vector * value[:, None]) @ np.swapaxes(vector, 1, 2))
+
+
+def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
+    """The metric under which rows that differ so are near.
+
+    It is drawn to the plain one as by one pair for each of d features.
+    """
+    share = relative(weight)
+    share /= share.mean()
+    first = plain.matrices[0]
+    variance = np.linalg.inv(first) if plain.full else 1 / first
+    covariance = (outer_sum(differences, share / 2, plain.full) + d * variance) / (len(share) + d)
+    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+
+
+def nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
+    """The cluster of each row where its squared distance less log det is least."""
+    offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
+    return native.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
+
+
+def narrowed(metrics: Metrics, centers: Centers) -> Array:
+    """Maps for the comparison of centres.
+
+    Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres
+    span, so a map into these will do: all distances of a row lose the same.
+    """
+    if not metrics.full or len(metrics.maps) > 1 or len(centers) > centers.shape[1]:
+        return metrics.maps
+    if len(centers) == 1:
+        return np.zeros((1, 1, centers.shape[1]))
+    spread = metrics.maps[0] @ (centers[1:] - centers[0]).T
+    return np.ascontiguousarray(np.linalg.qr(spread)[0].T @ metrics.maps[0])[None]
+
+
+def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Centers) -> Array:
+    """Scatters of clusters about the points `at`.
+
+    Parameters
+    ----------
+    raw : (g, d) or (g, d, d)
+        Scatters about the origin, of all rows (g = 1) or of each cluster.
+    sums, counts : (k, d), (k,)
+        Of the rows of each cluster, in the same coordinates.
+    at : (k, d)
+    """
+    if raw.ndim == 2:
+        change = counts[:, None] * at**2 - 2 * sums * at
+    else:
+        cross = sums[:, :, None] * at[:, None, :]
+        change = counts[:, None, None] * at[:, :, None] * at[:, None, :] - cross - np.swapaxes(cross, 1, 2)
+    return raw + (change if len(raw) > 1 else change.sum(axis=0, keepdims=True))
+
+
+def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bool, origin: Array) -> Array:
+    """Scatters about `origin` of each of `count` clusters (1: of all rows), in chunks of rows."""
+    d = X.shape[1]
+    found = np.zeros((count, d, d) if full else (count, d))
+    for start in range(0, len(X), _CHUNK):
+        rows = X[start : start + _CHUNK] - origin
+        which = labels[start : start + _CHUNK]
+        for h in range(count):
+            own = rows if count == 1 else rows[which == h]
+            found[h] += own.T @ own if full else np.einsum("ij,ij->j", own, own)
+    return found
+
+
+def positive(scatter: Array) -> Array:
+    """The nearest scatter, (d,) or (d, d), without negative parts."""
+    if scatter.ndim == 1:
+        return np.maximum(scatter, 0)
+    value, vector = np.linalg.eigh(scatter)
+    if value.min() >= 0:
+        return scatter
+    clipped: Array = (vector * np.maximum(value, 0)) @ vector.T
+    return clipped
+
+
+def pair_distances(differences: Array, metrics: Metrics) -> Array:
+    """(pairs, g) squared lengths of differences of rows, (pairs, d), under each metric."""
+    if not metrics.full:
+        lengths: Array = differences**2 @ metrics.matrices.T
+        return lengths
+    return np.stack([((differences @ L.T) ** 2).sum(axis=1) for L in metrics.maps], axis=1)
+
+
+def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
+    """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences.
+
+    No pair counts by so much that sums overflow.
+    """
+    weight = np.minimum(weight, HEAVIEST / np.maximum((differences**2).sum(axis=1), 1.0))
+    if not full:
+        squares: Array = weight @ differences**2
+        return squares
+    outer: Array = (differences * weight[:, None]).T @ differences
+    return outer
+
+
+def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
+    """The rows that are least or greatest in a feature, of the `at_most` features that vary most."""
+    widest = np.argsort(-X.var(axis=0, dtype=np.float64), kind="stable")[:at_most]
+    part = X[:, widest]
+    found: Array = X[np.unique(np.r_[part.argmin(axis=0), part.argmax(axis=0)])].astype(np.float64)
+    return found
+
+
+def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:
+    """(g, d) differences of the two candidates farthest apart under each metric."""
+    found = np.empty((len(metrics.maps), candidates.shape[1]))
+    for h, L in enumerate(metrics.maps):
+        images = candidates @ L.T if metrics.full else candidates * L
+        squares = native.squared_distances(np.ascontiguousarray(images), np.ascontiguousarray(images), 1)
+        i, j = np.unravel_index(squares.argmax(), squares.shape)
+        found[h] = candidates[i] - candidates[j]
+    return found

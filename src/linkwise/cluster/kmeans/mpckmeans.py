@@ -1,0 +1,402 @@
+"""MPCKMeans: k-means in which breaking a constraint has a price and the metric is learned.
+
+Bilenko, Basu and Mooney (2004), "Integrating constraints and metric learning in semi-supervised
+clustering". The objective is the sum over the rows of ``|x - mu_h|²`` under the metric A_h of their cluster,
+less log det A_h; plus, for each broken must-link, w times its squared length (the mean under both clusters'
+metrics); plus, for each broken cannot-link, w times the squared length of the farthest pair less its own.
+Labels, means and metrics are improved in turn.
+
+Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
+
+- By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it
+  serves best, by far; few rows tell little of each cluster.
+- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it features
+  that hardly vary decide (pixels at the rim of digits), and singular matrices arise. It also stands for the
+  paper's repairs of matrices that are not positive definite.
+- The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this
+  misses is made good by the constraints' own lengths: no price is below zero.
+- Each start is first brought to rest at a constant price (as in `PCKMeans`), once under the plain metric
+  and once under the one that the must-links alone speak for; from there the metrics are learned. From
+  random labels a feature without meaning is never found out. That run is kept whose centres and metrics by
+  themselves, each row going to the nearest, satisfy most; among equals the one of least objective.
+- Whole must-link components move, besides single rows; neighbourhoods give one start of `n_init` (see
+  `linkwise.cluster.kmeans.pckmeans`).
+- Without constraints it is plain k-means, and the metric stays as it is: nothing says that it is wrong.
+- Where plain k-means satisfies more, it is returned (``fell_back_``).
+
+Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
+each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise import native
+from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.cluster import points
+from linkwise.cluster.base import CenteredClusterer
+from linkwise.cluster.kmeans import icm, penalised
+from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.icm import Named, Prices
+from linkwise.cluster.kmeans.metrics import (
+    Kind,
+    Metrics,
+    extremes,
+    farthest_pairs,
+    held_together,
+    inverted,
+    narrowed,
+    nearest,
+    outer_sum,
+    pair_distances,
+    positive,
+    raw_scatter,
+    scatter_about,
+    spherical,
+)
+from linkwise.cluster.kmeans.penalised import Run
+from linkwise.cluster.kmeans.starts import PARAMETERS, soft_starts
+from linkwise.cluster.points import Centers
+from linkwise.constraints.constraints import Constraints
+from linkwise.metric.differences import prices
+from linkwise.parallel import one_blas_thread
+
+Array = NDArray[np.float64]
+
+
+class MPCKMeans(CenteredClusterer):
+    """k-means in which breaking a constraint has a price and the metric is learned.
+
+    Parameters
+    ----------
+    n_clusters : int
+    metric : {"full", "diagonal"}
+        A matrix, or a weight for each feature. Beyond some hundred features take "diagonal".
+    per_cluster : bool
+        Whether each cluster has a metric of its own. That needs many rows a cluster.
+    w : float
+        Price of a broken constraint of weight 1, without a unit: distances are measured by the learned
+        metric.
+    shrinkage : float
+        How strongly metrics are drawn towards the plain one: as by this share of the rows.
+    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
+        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
+        in one start; the others are by k-means++. An array: one start, there.
+    n_init : int
+        Starts, each of which is made under two metrics; the one is kept whose centres and metrics by
+        themselves satisfy most constraints.
+    max_iter : int
+        Iterations of one start.
+    tol : float
+        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
+        of the features.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    metrics_ : ndarray of shape (1 or n_clusters, n_features[, n_features])
+        The learned metrics, one for all clusters or one for each: weights of the features, or matrices.
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    n_iter_ : int
+        Iterations in which the metric was learned.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
+
+    References
+    ----------
+    Bilenko, Basu and Mooney (2004), Integrating constraints and metric learning in semi-supervised
+    clustering. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 50, random_state=0)
+    >>> model = lw.MPCKMeans(3, random_state=0).fit(minmax_scale(X), constraints=c)
+    >>> model.metrics_.shape
+    (1, 4, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PARAMETERS,
+        "metric": [StrOptions({"full", "diagonal"})],
+        "per_cluster": ["boolean"],
+        "w": [Interval(Real, 0, None, closed="left")],
+        "shrinkage": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Kind = "full",
+        per_cluster: bool = False,
+        w: float = 1.0,
+        shrinkage: float = 0.1,
+        init: str | ArrayLike = "neighbourhoods",
+        n_init: int = 5,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.per_cluster = per_cluster
+        self.w = w
+        self.shrinkage = shrinkage
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(
+        self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
+    ) -> Labels:
+        constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0))
+        varying = max(1, X.shape[1] - len(constant))
+        # of rows that are all alike: any unit will do
+        variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
+        metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
+        unconstrained = soft_starts(X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init)
+        self.fell_back_ = False
+        stop = (self.max_iter, self.tol)
+        if constraints.n_constraints == 0:
+            return self._keep(penalised.plain_k_means(X, unconstrained, *stop), metrics)
+        # sums do not depend on the number of threads: BLAS has one
+        with one_blas_thread():
+            problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
+            views = self._views(problem, constraints, metrics, k, seed)
+            bound = self.tol * variance * varying / X.shape[1]
+            best, learned = _best(problem, constraints, views, seed, (self.max_iter, bound), progress)
+        starts = [views[0].starts, unconstrained]
+        plain = penalised.plain_where_better(X, constraints, best.labels, starts, *stop)
+        self.fell_back_ = plain is not None
+        return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
+
+    def _views(
+        self, problem: _Problem, constraints: Constraints, plain: Metrics, k: int, seed: int
+    ) -> list[_View]:
+        """Starts under the plain metric, and under the one that the must-links speak for."""
+        X, args = problem.X, (self.init, self.n_init)
+        varying = max(1, X.shape[1] - len(problem.constant))
+        views = [_View(plain, X, soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
+        if len(problem.must):
+            close = held_together(problem.must, problem.named.must_weight, plain, varying)
+            rows = close.mapped(X)
+            starts = [close.mapped(views[0].starts[0])]
+            if isinstance(self.init, str):
+                starts = soft_starts(rows, constraints, self.n_clusters, k, seed, *args)
+            views.append(_View(close, rows, starts))
+        return views
+
+    def _keep(self, run: Run, metrics: Metrics) -> Labels:
+        labels, used = compact(run.labels, len(run.centers))
+        self.cluster_centers_ = run.centers[used]
+        self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
+        self.metrics_ = self._metrics.matrices
+        self.n_iter_ = run.n_iter
+        return labels
+
+    def _nearest(self, X: Any) -> Labels:
+        with one_blas_thread():
+            return nearest(X, self.cluster_centers_, self._metrics)
+
+
+class _Problem(NamedTuple):
+    """What stays the same while the metrics are learned."""
+
+    X: NDArray[Any]
+    named: Named
+    must: Array  # (p, d) differences of the rows of each pair
+    cannot: Array
+    w: float
+    prior: Array  # scatter that draws each metric towards the plain one
+    prior_rows: float
+    extremes: Array  # rows among which the farthest pair is sought
+    origin: Array  # mean of all rows: scatters are taken about it
+    raw: Array | None  # scatter of all rows, where one metric serves all
+    constant: NDArray[np.int64]  # features that are the same in all rows
+    variance: float
+
+
+class _View(NamedTuple):
+    """Starts under one metric, in whose coordinates it is the plain one."""
+
+    metrics: Metrics
+    rows: NDArray[Any]
+    starts: list[Centers]
+
+
+class _Clusters(NamedTuple):
+    """Labels, what is summed over their clusters, and the price of what they break."""
+
+    labels: Labels
+    sums: Array  # (k, d) of rows less the origin
+    counts: NDArray[np.int64]
+    paid: float
+
+
+def _problem(
+    X: NDArray[Any],
+    constraints: Constraints,
+    metrics: Metrics,
+    w: float,
+    shrinkage: float,
+    constant: NDArray[np.int64],
+    variance: float,
+) -> _Problem:
+    named = icm.named_rows(X, constraints)
+    rows = X[named.rows].astype(np.float64)
+    must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
+    prior_rows = shrinkage * len(X) / len(metrics.maps)
+    prior = np.full(X.shape[1], prior_rows * variance)
+    origin = X.mean(axis=0, dtype=np.float64)
+    every = np.zeros(len(X), dtype=np.int32)
+    raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
+    prior = np.diag(prior) if metrics.full else prior
+    found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
+    return _Problem(X, named, must, cannot, w, *found)
+
+
+def _best(
+    problem: _Problem,
+    constraints: Constraints,
+    views: list[_View],
+    seed: int,
+    stop: tuple[int, float],
+    progress: Progress | None,
+) -> tuple[Run, Metrics]:
+    """Metrics learned from each start of each view; those which by themselves satisfy most."""
+    made: list[tuple[float, Run, Metrics]] = []
+    for metrics, rows, starts in views:
+        variance = points.mean_variance(rows)
+        prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
+        bound = stop[1] * (variance / problem.variance)  # in these coordinates
+        for first in penalised.priced_runs(rows, starts, problem.named, prices, seed, stop[0], bound):
+            centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
+            start, rng = first._replace(centers=centers), rng_at(seed, len(made))
+            run, learned = _learn(problem, start, metrics, rng, stop)
+            alone = nearest(problem.X, run.centers, learned)
+            made.append((penalised.weight_satisfied(alone, constraints), run, learned))
+            if progress is not None:
+                progress(len(made), sum(len(view.starts) for view in views))
+    most = max(satisfied for satisfied, _, _ in made)
+    leading = [(run, learned) for satisfied, run, learned in made if satisfied == most]
+    least = min(run.objective for run, _ in leading)
+    close = 1e-9 * problem.X.size  # the same clustering, reached in several ways
+    return next(one for one in leading if one[0].objective <= least + close)
+
+
+def _learn(
+    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, stop: tuple[int, float]
+) -> tuple[Run, Metrics]:
+    """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
+    centers, labels = first.centers, first.labels
+    for n_iter in range(1, stop[0] + 1):
+        farthest = farthest_pairs(problem.extremes, metrics)
+        clusters = _assign(problem, centers, metrics, farthest, labels, rng)
+        labels, used = clusters.labels, clusters.counts > 0
+        moved = centers.copy()
+        moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
+        metrics = _metrics(problem, clusters, moved, farthest, metrics)
+        shift = float(((moved - centers) ** 2).sum())
+        centers = moved
+        if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
+            break
+    clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
+    objective = _objective(problem, clusters, centers, metrics)
+    return Run(clusters.labels, centers, objective, n_iter), metrics
+
+
+def _assign(
+    problem: _Problem,
+    centers: Centers,
+    metrics: Metrics,
+    farthest: Array,
+    before: Labels,
+    rng: np.random.Generator,
+) -> _Clusters:
+    """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
+    X, named = problem.X, problem.named
+    labels = nearest(X, centers, metrics)
+    distances = native.metric_distances(X[named.rows], centers, narrowed(metrics, centers), 1)
+    prices = _prices(problem, metrics, farthest)
+    settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
+    labels[named.rows] = settled
+    sums, counts = points.sums(X, labels, len(centers))
+    return _Clusters(
+        labels, sums - counts[:, None] * problem.origin, counts, icm.price_paid(settled, named, prices)
+    )
+
+
+def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
+    """f_M and f_C of the paper, times the weights."""
+    named, w = problem.named, problem.w
+    span = np.diag(pair_distances(farthest, metrics))
+    gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
+    must = pair_distances(problem.must, metrics)
+    return Prices(prices(named.must_weight[:, None], w * must), prices(named.cannot_weight[:, None], w * gap))
+
+
+def _metrics(
+    problem: _Problem, clusters: _Clusters, centers: Centers, farthest: Array, metrics: Metrics
+) -> Metrics:
+    """The metrics that make the objective least, labels and means held fixed (closed form)."""
+    scatter, rows = _scatter(problem, clusters, centers, metrics)
+    for h in range(len(scatter)):
+        where = None if len(scatter) == 1 else h
+        scatter[h] = _with_broken(problem, scatter[h], clusters.labels, farthest[h], where)
+    covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    for c in problem.constant:  # log det must not count them
+        covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
+    return inverted(covariance)
+
+
+def _scatter(
+    problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics
+) -> tuple[Array, Array]:
+    """Scatters of the clusters about their centres, and how many rows each metric rests on, prior and all."""
+    labels, sums, counts, _ = clusters
+    if (raw := problem.raw) is None:
+        raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
+    scatter = scatter_about(raw, sums, counts, centers - problem.origin)
+    of_each = counts if len(scatter) > 1 else counts.sum(keepdims=True)
+    return scatter, (of_each + problem.prior_rows).astype(np.float64)
+
+
+def _with_broken(
+    problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
+) -> Array:
+    """The scatter of a cluster (None: of all), with what the constraints broken in it add and take."""
+    named, w, full = problem.named, problem.w, scatter.ndim == 2
+    first, second = labels[named.rows[named.must]].T
+    same, other = labels[named.rows[named.cannot]].T
+    ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
+    must = prices(named.must_weight, w / 2) * ends * (first != second)
+    scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
+    cannot = prices(named.cannot_weight, w) * (same == other)
+    if cluster is not None:
+        cannot = cannot * (same == cluster)
+    if not cannot.any():
+        return scatter
+    taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
+    return positive(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
+
+
+def _objective(problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics) -> float:
+    scatter, rows = _scatter(problem, clusters, centers, metrics)
+    distances = (metrics.matrices * (scatter + problem.prior)).sum()
+    return float(distances - (rows * metrics.log_det).sum() + clusters.paid)

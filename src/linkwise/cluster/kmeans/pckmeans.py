@@ -1,0 +1,156 @@
+"""PCKMeans: k-means in which breaking a constraint has a price.
+
+Basu, Banerjee and Mooney (2004), "Active semi-supervision for pairwise constrained clustering".
+The objective is the sum of squared distances of the rows to the means of their clusters, plus `w` for each
+constraint that is broken; k-means alternates between labels and means, and neither step raises it.
+
+Kept: the objective, with each constraint counted once; starts from the neighbourhoods of must-links;
+labels by iterated conditional modes in random order.
+Changed, and why:
+
+- Besides single rows, whole must-link components move (`cluster.common.icm`): once the price is high, a
+  must-linked row never leaves the others alone, and what the start got wrong would stay.
+- The price is in units of the data by default: the mean squared distance of the rows to their mean.
+- The start from neighbourhoods is one of `n_init`; the least objective wins. A neighbourhood of two rows is
+  a poor centre where clusters are many.
+- Constraints that follow are not added, only those given are counted: their number would grow with the square
+  of a component. Components that move as wholes do what they were for.
+- Where plain k-means satisfies more, it is returned (``fell_back_``).
+
+Cost: an iteration is one of plain k-means, O(n k d), and O((named rows + pairs) k) for each sweep over the
+rows that constraints name.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.base import CenteredClusterer
+from linkwise.cluster.kmeans import icm
+from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.penalised import Run, plain_k_means, plain_where_better, priced_runs
+from linkwise.cluster.kmeans.starts import PARAMETERS, soft_starts
+from linkwise.constraints.constraints import Constraints
+
+
+class PCKMeans(CenteredClusterer):
+    """k-means in which breaking a constraint has a price.
+
+    Parameters
+    ----------
+    n_clusters : int
+    w : float or "scale"
+        Price of a broken constraint of weight 1, in squared units of the features. "scale": the mean squared
+        distance of the rows to their mean, so that the unit of the features decides nothing.
+    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
+        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
+        in one start; the others are by k-means++. An array: one start, there.
+    n_init : int
+        Starts; the one of least objective is kept.
+    max_iter : int
+        Iterations of one start.
+    tol : float
+        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
+        of the features.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    objective_ : float
+        Squared distances and the price of what is broken.
+    w_ : float
+        The price that was used.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead.
+
+    Notes
+    -----
+    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
+    for rows that a constraint holds elsewhere.
+
+    References
+    ----------
+    Basu, Banerjee and Mooney (2004), Active semi-supervision for pairwise constrained clustering. SDM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkwise as lw
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> c = lw.Constraints(4, must_link=[(1, 2)], cannot_link=[(0, 1)])
+    >>> lw.PCKMeans(2, random_state=0).fit(X, constraints=c).violations_
+    0
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PARAMETERS,
+        "w": [StrOptions({"scale"}), Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        w: float | Literal["scale"] = "scale",
+        init: str | ArrayLike = "neighbourhoods",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.w = w
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
+        starts = soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
+        variance = points.mean_variance(X)
+        self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
+        self.fell_back_ = False
+        stop = (self.max_iter, self.tol)
+        if constraints.n_constraints == 0:
+            return self._keep(plain_k_means(X, starts, *stop))
+        named = icm.named_rows(X, constraints)
+        prices = icm.equal_prices(named, self.w_)
+        runs: list[Run] = []
+        for run in priced_runs(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
+            runs.append(run)
+            if progress is not None:
+                progress(len(runs), len(starts))
+        best = min(runs, key=lambda run: run.objective)
+        without = [
+            starts,
+            soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
+        ]
+        plain = plain_where_better(X, constraints, best.labels, without, *stop)
+        if plain is not None:
+            self.fell_back_ = True
+            paid = icm.price_paid(plain.labels[named.rows], named, prices)
+            best = plain._replace(objective=plain.objective + paid)
+        return self._keep(best)
+
+    def _keep(self, run: Run) -> Labels:
+        labels, used = compact(run.labels, len(run.centers))
+        self.cluster_centers_ = run.centers[used]
+        self.objective_, self.n_iter_ = run.objective, run.n_iter
+        return labels

@@ -1,0 +1,122 @@
+"""Seeded k-means: known groups of rows say where the centres start.
+
+Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: the mean of each seed,
+a group of rows known to belong together, is a first centre; then plain k-means, in which seeds may move to
+other clusters, so that wrong seeds do little harm.
+
+Kept: the algorithm. Added: seeds come from constraints (each component that a constraint names); where there
+are fewer seeds than clusters k-means++ draws the other centres, several times; where there are more, those
+far from each other are taken, large ones first.
+
+Cost: that of k-means.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.base import CenteredClusterer
+from linkwise.cluster.kmeans.components import blocks_of, compact
+from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.constraints.constraints import Constraints
+
+
+class SeededKMeans(CenteredClusterer):
+    """k-means whose centres start where known groups of rows lie.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : "seeds" or array of shape (n_clusters, n_features)
+        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start.
+    n_init : int
+        Starts, where k-means++ draws any; the one of least inertia is kept.
+    max_iter : int
+        Iterations of one start.
+    tol : float
+        A start has converged when the squared shift of the centres is at most `tol` times the mean
+        variance of the features.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    inertia_ : float
+        Sum of squared distances of the rows to their centres.
+    n_iter_ : int
+    n_seeds_ : int
+        Seeds that were used.
+
+    Notes
+    -----
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
+    Constraints are not looked at again after the start.
+
+    References
+    ----------
+    Basu, Banerjee and Mooney (2002), Semi-supervised clustering by seeding. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkwise as lw
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> c = lw.Constraints.from_labels([0, -1, -1, 1])
+    >>> lw.SeededKMeans(2, random_state=0).fit(X, constraints=c).labels_.tolist()
+    [0, 0, 1, 1]
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"seeds"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: str | ArrayLike = "seeds",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
+        blocks = blocks_of(X, constraints)
+        seeds = seeds_of(blocks, constraints, k)
+        starts, _ = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        runs = []
+        for number, start in enumerate(starts):
+            runs.append(points.lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
+            if progress is not None:
+                progress(number + 1, len(starts))
+        best = min(runs, key=lambda run: float(run.inertia[0]))
+        self.n_seeds_ = len(seeds)
+        self.inertia_, self.n_iter_ = float(best.inertia[0]), int(best.n_iter[0])
+        labels, used = compact(best.labels[0], starts.shape[1])
+        self.cluster_centers_ = best.centers[0][used]
+        return labels

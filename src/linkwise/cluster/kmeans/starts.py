@@ -1,0 +1,104 @@
+"""Starts from what the constraints say: the means of the neighbourhoods.
+
+Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean
+is a good place for a centre. Where there are more than k of them, k are chosen by weighted farthest-first
+traversal: the largest first, then the one whose size times squared distance from those chosen is largest.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.cluster import points
+from linkwise.cluster.kmeans.components import blocks_of
+from linkwise.cluster.points import Centers
+from linkwise.constraints.constraints import Constraints
+
+PARAMETERS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions({"neighbourhoods", "k-means++"}), "array-like"],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+}
+"""What both methods with prices take, and how it is checked."""
+
+
+def soft_starts(
+    X: Any, constraints: Constraints, n_clusters: int, k: int, seed: int, init: Any, n_init: int
+) -> list[Centers]:
+    """Centres to start from, each (k, d).
+
+    Parameters
+    ----------
+    X : (n, d) rows
+    constraints : Constraints
+    n_clusters, k : int
+        Clusters wanted, and as many as there are distinct rows at most.
+    seed : int
+    init : "neighbourhoods", "k-means++" or array of shape (k, d)
+        With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
+        k-means++ alone, so that a misleading neighbourhood costs one start.
+    n_init : int, at least 1
+    """
+    if not isinstance(init, str):
+        return [checked_init(init, n_clusters, k, X.shape[1])]
+    drawn = list(points.starts(X, k, seed, n_init))
+    given = neighbourhood_means(X, constraints, k) if init == "neighbourhoods" else np.empty((0, 0))
+    if len(given) == 0:
+        return drawn
+    return [points.starts(X, k, seed, 1, given=given)[0], *drawn[: n_init - 1]]
+
+
+def checked_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Centers:
+    """Given centres as float64; the k farthest from each other where there are fewer distinct rows."""
+    centers = np.ascontiguousarray(init, dtype=np.float64)
+    if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
+        raise ValueError(
+            f"init has shape {centers.shape}; give {n_clusters} centres of {n_features} finite features "
+            "each, or the name of a way to draw them"
+        )
+    if k == n_clusters:
+        return centers
+    return np.ascontiguousarray(centers[np.sort(farthest_first(centers, np.ones(n_clusters), k))])
+
+
+def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
+    """Means of at most k neighbourhoods of two or more rows, distinct, (g, d)."""
+    blocks = blocks_of(X, constraints)
+    large = np.flatnonzero(blocks.weight >= 2)
+    if len(large) == 0:
+        return np.empty((0, X.shape[1]))
+    chosen = farthest_first(blocks.X[large], blocks.weight[large].astype(np.float64), k)
+    return dense_rows(blocks.X, large[chosen])
+
+
+def farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """At most k distinct centres, dense or sparse, by weighted farthest-first traversal: heaviest first."""
+
+    def far_from(one: int) -> NDArray[np.float64]:
+        return points.squared_distances(centers, dense_rows(centers, np.array([one])))[:, 0]
+
+    chosen = [int(weight.argmax())]
+    far = far_from(chosen[0])
+    while len(chosen) < k:
+        following = int((weight * far).argmax())
+        if far[following] <= 0:
+            break
+        chosen.append(following)
+        far = np.minimum(far, far_from(following))
+        far[following] = 0
+    return np.array(chosen, dtype=np.int64)
+
+
+def dense_rows(X: Any, rows: NDArray[np.int64]) -> Centers:
+    """Some rows as centres."""
+    some = X[rows]
+    return np.ascontiguousarray(some.toarray() if issparse(some) else some, dtype=np.float64)

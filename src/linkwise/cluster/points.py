@@ -1,0 +1,265 @@
+"""What k-means and its kin do with rows, dense or sparse: distances to centres, means, starts.
+
+Rows are dense (C-contiguous, float32 or float64) or a CSR array; centres are dense float64. Sparse rows
+are never made dense: squared distances to k centres cost one product with the k x d matrix of centres.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from linkwise import native, parallel
+
+Centers = NDArray[np.float64]
+Weight = NDArray[np.int64] | None
+
+
+def _threads(n_threads: int | None) -> int:
+    return parallel.n_threads() if n_threads is None else n_threads
+
+
+def squared_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
+    """(n, k) squared distances of every row to every centre."""
+    if not issparse(X):
+        return native.squared_distances(X, centers, _threads(n_threads))
+    product = X @ centers.T
+    squares: NDArray[np.float64] = _squares(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
+    return np.maximum(squares, 0, out=squares)
+
+
+def nearest(
+    X: Any, centers: Centers, n_threads: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The nearest centre of each row, the lower index among equals, and its squared distance."""
+    if not issparse(X):
+        labels, squares = native.nearest_points(X, centers, _threads(n_threads))
+        return labels.astype(np.int32), squares
+    table = squared_distances(X, centers)
+    found = table.argmin(axis=1)
+    return found.astype(np.int32), table[np.arange(len(found)), found]
+
+
+def sums(
+    X: Any, labels: NDArray[np.int32], k: int, weight: Weight = None, n_threads: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(k, d) sums of the rows of each cluster and (k,) how many they are; label -1 is in no cluster."""
+    if not issparse(X):
+        return native.label_sums(X, labels, k, weight, _threads(n_threads))
+    rows = np.flatnonzero(labels >= 0)
+    each = np.ones(len(labels), dtype=np.int64) if weight is None else weight
+    members = csr_array((each[rows].astype(np.float64), (labels[rows], rows)), shape=(k, len(labels)))
+    counts = np.zeros(k, dtype=np.int64)
+    np.add.at(counts, labels[rows], each[rows])
+    return (members @ X).toarray(), counts
+
+
+def means(
+    X: Any, labels: NDArray[np.int32], centers: Centers, weight: Weight = None, n_threads: int | None = None
+) -> Centers:
+    """The mean of each cluster; the centre of an empty one stays where it is."""
+    total, counts = sums(X, labels, len(centers), weight, n_threads)
+    used = counts > 0
+    moved = centers.copy()
+    moved[used] = total[used] / counts[used, None]
+    return moved
+
+
+def mean_variance(X: Any, weight: Weight = None) -> float:
+    """Mean over the features of their variance."""
+    if issparse(X):
+        return _sparse_mean_variance(X, np.ones(X.shape[0]) if weight is None else weight.astype(np.float64))
+    if weight is None:
+        return float(X.var(axis=0, dtype=np.float64).mean())
+    mean = np.average(X, axis=0, weights=weight)
+    return float(np.average((X - mean) ** 2, axis=0, weights=weight).mean())
+
+
+def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
+    """From deviations, as for dense rows: a difference of squares may be below zero."""
+    total, d = weight.sum(), X.shape[1]
+    mean = (weight @ X) / total
+    each = np.repeat(weight, np.diff(X.indptr))
+    empty = total - np.bincount(X.indices, weights=each, minlength=d)  # exact: weights are integers
+    return float((each @ (X.data - mean[X.indices]) ** 2 + empty @ mean**2) / (total * d))
+
+
+# ---------------------------------------------------------------- starts
+def starts(
+    X: Any,
+    k: int,
+    seed: int | np.random.SeedSequence,
+    n_init: int,
+    *,
+    weight: Weight = None,
+    given: Centers | None = None,
+    n_threads: int | None = None,
+) -> Centers:
+    """Centres to start from, by greedy k-means++.
+
+    Parameters
+    ----------
+    X : (n, d) rows
+    k : int, at least 1
+    seed : int or SeedSequence
+    n_init : int, at least 1
+    weight : (n,) int64, optional
+        As if each row were there so many times.
+    given : (g, d) float64, optional
+        Centres that come first in every start; only the others are drawn.
+
+    Returns
+    -------
+    (n_init, k', d) float64
+        k' is k, or less where there are fewer distinct rows. One start where nothing is drawn.
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    """
+    entropy = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    known = np.empty((0, X.shape[1])) if given is None else np.ascontiguousarray(given[:k])
+    drawn = k - len(known)
+    if drawn <= 0:
+        return known[None]
+    seeds = entropy.generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
+    before = known if len(known) else None
+    candidates = 2 + int(log(k))
+    if issparse(X):
+        rows = np.stack([_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
+    else:
+        rows = native.kmeans_plusplus(X, drawn, seeds, candidates, _threads(n_threads), weight, before)
+    if (rows < 0).any():
+        rows = _topped_up(X, rows, known)
+    found = X[rows.ravel()]
+    chosen = (found.toarray() if issparse(X) else found).astype(np.float64)
+    chosen = chosen.reshape(len(rows), rows.shape[1], X.shape[1])
+    centers = np.concatenate([np.broadcast_to(known, (len(rows), *known.shape)), chosen], axis=1)
+    return np.ascontiguousarray(centers)  # one feature: the axes of what is joined may have any order
+
+
+def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
+    """Rows with further distinct ones where none were drawn, since they differ by less than squares can tell.
+
+    As many in every start: all distinct rows that are no given centre, where those are fewer than wanted.
+    """
+    dense = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    number = np.unique(np.vstack([given + 0.0, dense]), axis=0, return_inverse=True)[1].ravel()
+    taken, of_row = set(number[: len(given)].tolist()), number[len(given) :]
+    first = {int(n): row for row, n in reversed(list(enumerate(of_row.tolist()))) if n not in taken}
+    full = np.full((len(rows), min(rows.shape[1], len(first))), -1, dtype=np.int64)
+    for start, drawn in zip(full, rows, strict=True):
+        there = drawn[drawn >= 0]
+        left = [row for n, row in first.items() if n not in set(of_row[there].tolist())]
+        start[:] = [*there.tolist(), *sorted(left)][: len(start)]
+    return full
+
+
+def _sparse_plusplus(
+    X: Any, k: int, seed: np.uint64, n_candidates: int, weight: Weight, given: Centers | None
+) -> NDArray[np.int64]:
+    """As ``kernels.kmeans_plusplus`` for one start; -1 in the last places."""
+    rng = np.random.default_rng(int(seed))
+    key = X @ np.cos(np.arange(X.shape[1]))  # weights without any relation to each other
+    each = np.ones(X.shape[0]) if weight is None else weight.astype(np.float64)
+    chosen = np.full(k, -1)
+    if given is None:
+        chosen[0] = rng.choice(X.shape[0], p=each / each.sum())
+        left = squared_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
+        left[_identical_to(X, chosen[0], key)] = 0
+    else:
+        left = squared_distances(X, given).min(axis=1)
+        left[left <= 1e-12 * _squares(X)] = 0  # rounding of a row that is a given centre
+    for c in range(int(given is None), k):
+        mass = left * each
+        if mass.sum() <= 0:
+            break
+        rows = rng.choice(X.shape[0], size=n_candidates, p=mass / mass.sum())
+        after = np.minimum(left[:, None], squared_distances(X, X[rows].toarray().astype(np.float64)))
+        best = int((each @ after).argmin())
+        chosen[c], left = rows[best], after[:, best]
+        left[_identical_to(X, rows[best], key)] = 0
+    return chosen
+
+
+def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows equal one of them in every cell; equal rows have equal keys."""
+    same: NDArray[np.bool_] = key == key[row]
+    cells = slice(X.indptr[row], X.indptr[row + 1])
+    for other in np.flatnonzero(same):
+        theirs = slice(X.indptr[other], X.indptr[other + 1])
+        alike = (np.array_equal(part[cells], part[theirs]) for part in (X.indices, X.data))
+        same[other] = all(alike)
+    return same
+
+
+def _squares(X: Any) -> NDArray[np.float64]:
+    """Squared length of every sparse row; float32 cells are widened first, their squares may overflow."""
+    cells = csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
+    squares: NDArray[np.float64] = np.asarray(cells.sum(axis=1)).ravel()
+    return squares
+
+
+# ---------------------------------------------------------------- plain k-means
+def lloyd(
+    X: Any,
+    starts: Centers,
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    weight: Weight = None,
+    n_threads: int | None = None,
+) -> native.LloydRuns:
+    """Plain k-means from each given start; `tol` is relative to the mean variance of the features."""
+    bound = tol * mean_variance(X, weight)
+    if not issparse(X):
+        return native.lloyd(X, np.ascontiguousarray(starts), max_iter, bound, _threads(n_threads), weight)
+    runs = [_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
+    labels, centers, inertia, n_iter = (np.stack(part) for part in zip(*runs, strict=True))
+    return native.LloydRuns(labels, centers, inertia, n_iter.astype(np.int32))
+
+
+def _sparse_lloyd(
+    X: Any, start: Centers, max_iter: int, tol: float, weight: Weight
+) -> tuple[NDArray[np.int32], Centers, np.float64, np.int32]:
+    """One run by the rules of ``kernels.lloyd``."""
+    centers, before = start.copy(), np.full(X.shape[0], -1, dtype=np.int32)
+    each = np.ones(X.shape[0], dtype=np.int64) if weight is None else weight
+    n_iter = 0
+    for _ in range(max_iter):
+        n_iter += 1
+        labels, squares = nearest(X, centers)
+        changed = bool((labels != before).any())
+        moved = means(X, filled(labels, squares, len(centers), each) if changed else labels, centers, weight)
+        shift = float(((moved - centers) ** 2).sum())
+        centers, before = moved, labels
+        if not changed or shift <= tol:
+            break
+    labels, squares = nearest(X, centers)
+    return labels, centers, np.float64(each @ squares), np.int32(n_iter)
+
+
+def filled(
+    labels: NDArray[np.int32], squares: NDArray[np.float64], k: int, weight: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Labels in which each empty cluster has the row farthest from its centre.
+
+    The row comes out of a cluster that keeps another; where all such rows lie on their centres, the
+    cluster stays empty.
+    """
+    counts = np.bincount(labels, weights=weight, minlength=k)
+    if counts.all():
+        return labels
+    labels, squares = labels.copy(), squares.copy()
+    for empty in np.flatnonzero(counts == 0):
+        movable = np.where(counts[labels] > weight, squares, 0.0)
+        far = int(movable.argmax())
+        if movable[far] <= 0:
+            break
+        counts[labels[far]] -= weight[far]
+        labels[far], counts[empty], squares[far] = empty, weight[far], 0.0
+    return labels

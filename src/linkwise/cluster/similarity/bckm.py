@@ -1,0 +1,231 @@
+"""BCKM: boosted constrained k-means.
+
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 3: rounds of
+constrained k-means (Algorithm 2), in which the constraints that a round breaks gain priority for the next, as
+AdaBoost does with examples. Each round is a vote, with weight alpha, on which rows share a cluster; kernel
+k-means on all votes gives the clustering.
+
+Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the work. Settled where the paper
+is silent: priorities start equal, or at the weights of the constraints; equal priorities are ordered at
+random in every round; a first round that breaks half of all priority or more is tried again up to 10 times,
+then kept with a warning, later ones are tried 3 times, then the rounds end without them. Changed: the round
+that breaks nothing, which in effect is the answer, is made from several starts, and the one of least inertia
+is kept; with few constraints any start satisfies them, also a poor one.
+
+The matrix of votes is never formed: K is known by the labels of the rounds, one byte a row and round.
+
+Cost: for each round that of `CKM`; at the end O(n rounds k) a pass.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Progress, rng_at
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space
+from linkwise.cluster.similarity.weak_learner import (
+    Convergence,
+    Pairs,
+    Ties,
+    Weak,
+    by_priority,
+    constrained_k_means,
+)
+from linkwise.errors import ConstraintWarning
+
+_FIRST_TRIES, _TRIES = 10, 3
+
+
+class BCKM(RoundsClusterer):
+    """Boosted constrained k-means: many constrained clusterings, and what they agree on.
+
+    Parameters
+    ----------
+    n_clusters : int
+    kernel : {"linear", "rbf", "precomputed"}
+        Where the rounds take distances: among the rows as they are; under a Gaussian kernel with local scales
+        (the distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of
+        similarities.
+    n_rounds : int
+        Rounds at most.
+    alpha_star : float
+        Weight of a round that breaks nothing; it is the last.
+    init : {"k-means++", "farthest"}
+        The rows from which a round starts: drawn in proportion to their squared distance (of more than
+        100 000 rows, among 100 000 of them), or each the farthest from those before.
+    n_init : int
+        Starts of the final k-means, and of the round that breaks nothing (with convergence "repeat"): of
+        those that break nothing the one of least inertia is kept, since it decides alone.
+    max_passes : int
+        Passes of a round.
+    convergence : {"repeat", "first rise"}
+        When a round ends, as for `CKM`.
+    ties : {"random", "columns"}
+        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
+        the columns of a matrix, so that each row's are side by side.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    n_rounds_ : int
+        Rounds that count.
+    alphas_, errors_ : ndarray of shape (n_rounds,)
+        Weight of each round, and the share of priority that it breaks.
+    hypotheses_ : ndarray of shape (n_rows, n_rounds)
+        Labels of the rounds, one byte each up to 256 clusters.
+    kernel_ : CoMembership
+        The matrix of votes as an operator.
+    reason_ : {"consistent", "rounds", "half is broken", "no constraints"}
+        Why the rounds ended: one broke nothing; there were `n_rounds`; one broke half of the priority.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead.
+
+    Notes
+    -----
+    There is no ``predict``: the method is transductive, it votes on the rows that were fitted. Kernels other
+    than "linear" need all similarities: at most 10 000 rows.
+
+    References
+    ----------
+    Okabe and Yamada (2018), Clustering using boosted constrained k-means algorithm. Frontiers in Robotics
+    and AI 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 500, random_state=0)
+    >>> model = lw.BCKM(3, random_state=0).fit(X, constraints=c)
+    >>> bool(lw.constraint_score(model.labels_, c) > 0.99)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions({"linear", "rbf", "precomputed"})],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "alpha_star": [Interval(Real, 0, None, closed="neither")],
+        "init": [StrOptions({"k-means++", "farthest"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "convergence": [StrOptions({"repeat", "first rise"})],
+        "ties": [StrOptions({"random", "columns"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Kernel = "linear",
+        n_rounds: int = 100,
+        alpha_star: float = 100.0,
+        init: Init = "k-means++",
+        n_init: int = 10,
+        max_passes: int = 100,
+        convergence: Convergence = "repeat",
+        ties: Ties = "random",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.n_rounds = n_rounds
+        self.alpha_star = alpha_star
+        self.init = init
+        self.n_init = n_init
+        self.max_passes = max_passes
+        self.convergence = convergence
+        self.ties = ties
+        self.random_state = random_state
+
+    @classmethod
+    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """As the authors' program.
+
+        Rounds start from rows far apart and end where the inertia does not fall; constraints of equal
+        priority are looked at row by row.
+        """
+        preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+        return cls(n_clusters, **{**preset, **parameters})
+
+    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+        hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
+        alphas: list[float] = []
+        errors: list[float] = []
+        priority = np.log(pairs.weight)  # in logarithms: it may grow beyond all numbers
+        reason = "rounds"
+        for t in range(self.n_rounds):
+            weak = self._round(space, pairs, priority, k, seed, t)
+            if progress is not None:
+                progress(t + 1, self.n_rounds)
+            if weak.loss >= 0.5 and t > 0:
+                reason = "half is broken"
+                break
+            if not weak.broken.any() and self.convergence == "repeat":
+                weak = self._best_consistent(space, pairs, priority, k, seed, t, weak)
+            hypotheses[:, t] = weak.labels
+            errors.append(weak.loss)
+            if weak.loss >= 0.5:
+                reason = "half is broken"
+                alphas.append(1.0)
+                _warn_of_half(weak.loss)
+                break
+            if not weak.broken.any():
+                reason = "consistent"
+                alphas.append(self.alpha_star)
+                break
+            alpha = vote(weak.loss)
+            alphas.append(alpha)
+            priority += np.where(weak.broken, alpha, -alpha)
+        return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
+
+    def _best_consistent(
+        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int, weak: Weak
+    ) -> Weak:
+        """Of several runs that break nothing the one of least inertia: it will decide alone."""
+        for attempt in range(1, self.n_init):
+            other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
+            if not other.broken.any() and other.means.spread > weak.means.spread:
+                weak = other
+        return weak
+
+    def _round(
+        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int
+    ) -> Weak:
+        """One run of constrained k-means, tried again while it breaks half of the priority."""
+        for attempt in range(_TRIES if t else _FIRST_TRIES):
+            weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
+            if weak.loss < 0.5:
+                break
+        return weak
+
+    def _run(
+        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, rng: np.random.Generator
+    ) -> Weak:
+        share = np.exp(priority - priority.max())
+        share /= share.sum()
+        order = by_priority(pairs, priority, rng, self.ties)
+        means = space.seeded(k, rng, self.init)
+        rise = self.convergence == "first rise"
+        return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
+
+
+def _warn_of_half(loss: float) -> None:
+    warnings.warn(
+        f"the constraints conflict with every clustering found: the first round breaks {loss:.0%} of them; "
+        "the result is that round alone",
+        ConstraintWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,259 @@
+"""BoostCluster: any clusterer, boosted by pairs.
+
+Liu, Jin and Jain (2007), "BoostCluster: boosting clustering by pairwise constraints". A kernel K of all rows
+is grown by rounds. Each round weighs the constraints by how far K is from them, looks for the directions in
+which must-linked rows agree and cannot-linked ones do not, lets a clusterer see the rows in these directions
+only, and adds alpha to K wherever it puts two rows together.
+
+With p over the must-links and q over the cannot-links, p ~ exp(-K), q ~ exp(K), each adding up to 1:
+
+- the loss of K is (sum over must-links of exp(-K)) (sum over cannot-links of exp(K));
+- the directions are the top eigenvectors of X'TX, where T is p on must-links and -q on cannot-links;
+- alpha = 1/2 log(P₁Q₀ / P₀Q₁), with P₁ the p, and Q₁ the q, of pairs that the round puts together, and
+  P₀ = 1 - P₁, Q₀ = 1 - Q₁. It is the alpha of least loss: the factor by which a round changes the loss is
+  (P₁ e^-alpha + P₀) (Q₁ e^alpha + Q₀).
+
+Kept: all of this. The formulas are written from the published description and were derived anew; the tests
+check that alpha is the least. Settled: rows are about their mean, since the products of rows in X'TX depend
+on the origin; each of the four sums gets half a constraint more, so that a round that satisfies all gets a
+finite alpha, and so that without cannot-links the must-links alone count. Changed, and why:
+
+- The clusterer is k-means, and only directions of positive eigenvalues are taken: the others speak against
+  the constraints.
+- Lengths are taken in units of the spread of the rows: v'X'TXv is the greatest beside v'Cv, not v'v, with C
+  the correlation of the columns, a tenth of it the identity. So the unit of a column is nothing, and the
+  widest direction does not win by its width. With 1 % of all pairs the NMI on wine is 0.96 instead of 0.43,
+  on wdbc 0.82 instead of 0.47. ``whiten=False`` is as printed.
+- A round that changes next to nothing (alpha of 0.001 or less: no better than chance, or the clusters of the
+  rounds before) is tried again from other starts, up to ten; then the rounds end.
+- The last clustering is kernel k-means on K; K is known by the labels of the rounds, one byte a row and
+  round, and is never formed.
+- Plain k-means is returned where it satisfies more (``fell_back_``).
+
+Cost: a round O(constraints d² + d³ + n d s) and k-means of n rows in s columns; at the end that of `BCKM`.
+"""
+
+from __future__ import annotations
+
+from math import log
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, svd
+from sklearn.utils._param_validation import Interval
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
+from linkwise.cluster.similarity.co_membership import CoMembership
+from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
+from linkwise.cluster.similarity.rounds import PASSES, Rounds, combined, label_type
+from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.constraints.constraints import Constraints
+from linkwise.parallel import one_blas_thread
+
+MOST_COMPONENTS = 10  # where their number is not given
+TOL = 1e-4  # of k-means
+_TRIES = 10  # runs of a round
+_LEAST = 1e-3  # alpha of a round that counts
+_SHRUNK = 0.1  # share of no correlation in the correlation that is whitened
+_NONE = 1e-9  # eigenvalues in shares of the largest that are rounding
+
+
+class BoostCluster(ConstrainedClusterer):
+    """k-means, boosted by pairs: many clusterings, each among the directions that pairs speak for.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_components : int, optional
+        Directions that a round sees. `n_clusters` of them by default, at most 10.
+    n_estimators : int
+        Rounds at most.
+    whiten : bool
+        Whether lengths count in units of the spread of the rows in that direction, so that the units of the
+        columns are nothing. False: lengths are those of X, as in the paper.
+    n_init : int
+        Starts of the k-means that combines the rounds; a round has one.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    n_rounds_ : int
+        Rounds that count.
+    alphas_, errors_ : ndarray of shape (n_rounds,)
+        Weight of each round; and the share of p and q that it breaks, the mean of the two.
+    hypotheses_ : ndarray of shape (n_rows, n_rounds)
+        Labels of the rounds, one byte each up to 256 clusters.
+    kernel_ : CoMembership
+        The matrix K as an operator.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead.
+
+    Notes
+    -----
+    There is no ``predict``: K is known for the rows that were fitted. The more components, the nearer a round
+    is to plain k-means of all columns, whatever the pairs say.
+
+    References
+    ----------
+    Liu, Jin and Jain (2007), BoostCluster: boosting clustering by pairwise constraints. KDD.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import linkwise as lw
+    >>> X, y = load_wine(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 150, random_state=0)
+    >>> model = lw.BoostCluster(3, random_state=0).fit(X, constraints=c)
+    >>> bool(lw.constraint_score(model.labels_, c) > 0.95)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "whiten": ["boolean"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        n_estimators: int = 50,
+        whiten: bool = True,
+        n_init: int = 10,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.n_estimators = n_estimators
+        self.whiten = whiten
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def _fit(
+        self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
+    ) -> Labels:
+        starts = list(points.starts(X, k, seed, self.n_init))
+        rounds = None
+        if constraints.n_constraints:
+            with one_blas_thread():
+                rounds = self._rounds(X, pairs_of(constraints), k, seed, progress)
+        self.fell_back_ = rounds is None and constraints.n_constraints > 0
+        if rounds is None:
+            labels, _ = compact(plain_k_means(X, starts, PASSES, TOL).labels, k)
+            self._keep(Rounds(labels.astype(label_type(k))[:, None], np.ones(1), np.zeros(1), ""))
+            return labels
+        self._keep(rounds)
+        labels, _ = compact(combined(rounds, k, seed, self.n_init), k)
+        better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+        if better is not None:
+            self.fell_back_ = True
+            labels, _ = compact(better.labels, k)
+        return labels
+
+    def _keep(self, rounds: Rounds) -> None:
+        self.hypotheses_, self.alphas_, self.errors_ = rounds.hypotheses, rounds.alphas, rounds.errors
+        self.n_rounds_ = len(rounds.alphas)
+        self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
+
+    def _rounds(
+        self, X: NDArray[Any], pairs: Pairs, k: int, seed: int, progress: Progress | None
+    ) -> Rounds | None:
+        """The rounds that count; None where none does."""
+        seen = prepared(X, standardized=self.whiten)
+        Z = whitened(seen) if self.whiten else turned(seen.Z)
+        ends, must = seen.number[pairs.ends], pairs.must.astype(bool)
+        s = self.n_components or min(k, MOST_COMPONENTS)
+        kernel = np.zeros(len(ends))  # K of the pairs in constraints
+        kept: list[tuple[Labels, float, float]] = []
+        for t in range(self.n_estimators):
+            weight = pair_weights(kernel, pairs.weight, must)
+            rows = Z @ directions(Z, ends, np.where(must, weight, -weight), s)
+            for attempt in range(_TRIES):
+                labels = clustered(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
+                together = labels[ends[:, 0]] == labels[ends[:, 1]]
+                if (alpha := step(weight, together, must)) > _LEAST:
+                    kernel += alpha * together
+                    error = float(weight @ (together != must) / weight.sum())
+                    kept.append((labels.astype(label_type(k)), alpha, error))
+                    break
+            if progress is not None:
+                progress(t + 1, self.n_estimators)
+            if len(kept) <= t:
+                break
+        if not kept:
+            return None
+        made, alphas, errors = zip(*kept, strict=True)
+        return Rounds(np.stack(made, axis=1)[seen.number], np.array(alphas), np.array(errors), "")
+
+
+def pair_weights(kernel: Array, weight: Array, must: NDArray[np.bool_]) -> Array:
+    """P of the must-links and q of the cannot-links; each adds up to 1 where there are any."""
+    found = np.zeros(len(kernel))
+    for kind, sign in ((must, -1.0), (~must, 1.0)):
+        if kind.any():
+            power = sign * kernel[kind]
+            share = weight[kind] * np.exp(power - power.max())
+            found[kind] = share / share.sum()
+    return found
+
+
+def directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
+    """(d, s) top eigenvectors of Z'TZ, at most `s`, of positive eigenvalues; the top one if none is.
+
+    `t` holds the entries of T at the pairs `ends`, on either side of its diagonal.
+    """
+    half = Z[ends[:, 0]].T @ (t[:, None] * Z[ends[:, 1]])
+    d = len(half)
+    value, vector = eigh(half + half.T, subset_by_index=[max(d - s, 0), d - 1])
+    useful = value > _NONE * np.abs(value).max()
+    useful[-1] = True
+    found: Array = vector[:, useful]
+    return found
+
+
+def step(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) -> float:
+    """Alpha of a round that puts these pairs together."""
+    more = 0.5 / len(must)
+    p1, q1 = weight[must & together].sum() + more, weight[~must & together].sum() + more
+    p0, q0 = weight[must & ~together].sum() + more, weight[~must & ~together].sum() + more
+    return 0.5 * log(p1 * q0 / (p0 * q1))
+
+
+def clustered(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
+    """One run of k-means."""
+    labels: Labels = points.lloyd(
+        rows, points.starts(rows, k, entropy, 1, weight=weight), weight=weight
+    ).labels[0]
+    return labels
+
+
+def turned(Z: Array) -> Array:
+    """Rows in at most as many columns as there are rows, with the same products."""
+    if Z.shape[1] <= len(Z):
+        return Z
+    left, length, _ = svd(Z, full_matrices=False)
+    return np.ascontiguousarray(left * length)
+
+
+def whitened(seen: Prepared) -> Array:
+    """Rows of unit spread in all directions, but for a tenth of no correlation in what is whitened."""
+    Z = turned(seen.Z)
+    correlation = Z.T @ (seen.weight[:, None] * Z) / seen.weight.sum()
+    value, vector = eigh(correlation)
+    found: Array = Z @ (vector / np.sqrt((1 - _SHRUNK) * np.maximum(value, 0) + _SHRUNK))
+    return found

@@ -1,0 +1,248 @@
+"""KernelBoost: a kernel learned from pairs, as a sum of mixtures of Gaussians.
+
+Hertz, Bar-Hillel and Weinshall (2006), "Learning a kernel function for classification with small training
+samples", after their DistBoost (2004). Each round fits a mixture of Gaussians under the constraints (Shental
+et al. 2003), to rows weighted by the weights of their pairs. Two rows are similar by the probability that
+they come from one Gaussian, K_t(x, x') = sum over h of P(h|x) P(h|x'); the rounds are combined by AdaBoost
+over pairs, with confidence h_t = 2 K_t - 1 between -1 and 1.
+
+Kept: weights of all pairs, equal at first, those without a constraint among them; a labelled pair's weight
+is multiplied by exp(-alpha y h_t), an unlabelled one's by exp(-lambda alpha), lambda = 10, since what is
+known of densities counts less and less; the weight of a row is the sum of those of its pairs; K is the sum of
+alpha_t K_t. The formulas are written from published descriptions and general knowledge of the method.
+
+Settled: alpha = 1/2 log((1 + r)/(1 - r)), with r the mean of y h_t over the labelled pairs alone, since
+unlabelled ones have no margin; r counts as 0.999 at most. All constraints hold in every mixture, none are
+drawn, and their weights act through the rows and alpha (with constraints drawn by weight, the NMI on sonar
+with 1 % of all pairs is 0.25 instead of 0.72).
+
+Changed, and why:
+
+- All unlabelled pairs have one weight, so there is no n x n matrix of them.
+- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`): so it runs
+  where there are as many columns as rows, and with thousands of cannot-links.
+- A round with r <= 0 is left out, and the next one begins elsewhere; the paper ends there.
+- Columns are in units of their standard deviations: the mixtures do not care, but the k-means that they start
+  from does. More than `n_components` are seen by principal components instead, as they are: with 5 % of all
+  pairs the NMI on libras (90 columns) is 0.89 instead of 0.61, and texts take seconds instead of hours.
+- The clustering is kernel k-means on K. A row is the vector of its sqrt(alpha_t) P_t(h|x), the inner products
+  of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too.
+- Plain k-means is returned where it satisfies more (``fell_back_``), and without constraints.
+
+Cost: a round is up to 20 iterations of O(n k d² + k d³ + cannot-links k); k-means of n rows of rounds times k
+numbers at the end.
+"""
+
+from __future__ import annotations
+
+from math import log
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster import points
+from linkwise.cluster.base import CenteredClusterer
+from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
+from linkwise.cluster.similarity.constrained_mixture import Mixture, chunklets_of, fitted, prior_covariance
+from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
+from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.constraints.constraints import Constraints
+from linkwise.parallel import one_blas_thread
+
+PASSES, TOL = 300, 1e-4  # of k-means
+_SUREST = 1 - 1e-3
+
+
+class KernelBoost(CenteredClusterer):
+    """A kernel learned from pairs by boosted mixtures of Gaussians, and kernel k-means on it.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Of the clustering, and Gaussians of a mixture.
+    n_estimators : int
+        Rounds.
+    decay : float
+        lambda: how fast pairs without a constraint lose weight.
+    n_components : int
+        Where there are more columns than so many, their first principal components take their place. Such
+        columns should be in one unit, or scaled.
+    n_init : int
+        Starts of the k-means at the end.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    n_rounds_ : int
+        Rounds that count.
+    alphas_, margins_ : ndarray of shape (n_rounds,)
+        Weight of each round, and its r: the weighted mean margin of the constraints.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead.
+
+    Notes
+    -----
+    `predict` gives the nearest centre in the space of the kernel; of plain k-means where the fit fell back.
+
+    References
+    ----------
+    Hertz, Bar-Hillel and Weinshall (2006), Learning a kernel function for classification with small training
+    samples. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 110, random_state=0)
+    >>> model = lw.KernelBoost(3, random_state=0).fit(X, constraints=c)
+    >>> bool(lw.constraint_score(model.labels_, c) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "decay": [Interval(Real, 0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    _seen: Prepared
+    _rounds: list[Round]
+    _centers: Array
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_estimators: int = 20,
+        decay: float = 10.0,
+        n_components: int = 30,
+        n_init: int = 10,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_estimators = n_estimators
+        self.decay = decay
+        self.n_components = n_components
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def _fit(
+        self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
+    ) -> Labels:
+        starts = list(points.starts(X, k, seed, self.n_init))
+        rounds: list[Round] = []
+        with one_blas_thread():
+            n_varying = np.count_nonzero(X.min(axis=0) != X.max(axis=0))
+            few = bool(n_varying <= self.n_components)
+            seen = prepared(X, standardized=few).by_components(self.n_components)
+            if constraints.n_constraints:
+                rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)
+            self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
+            self.alphas_ = np.array([one.alpha for one in rounds])
+            self.margins_ = np.array([one.margin for one in rounds])
+            self.n_rounds_ = len(rounds)
+            self.fell_back_ = False
+            if rounds:
+                rows = features(rounds, seen.Z)
+                begun = points.starts(rows, k, seed, self.n_init, weight=seen.weight)
+                runs = points.lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
+                best = int(runs.inertia.argmin())
+                labels, centers = runs.labels[best][seen.number], runs.centers[best]
+                better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+            else:
+                better = plain_k_means(X, starts, PASSES, TOL)
+        if better is not None:
+            self.fell_back_ = constraints.n_constraints > 0
+            self._rounds, labels, centers = [], better.labels, better.centers
+        labels, used = compact(labels, len(centers))  # rows that are seen alike may have fewer than k
+        self._centers = centers[used]
+        return labels
+
+    def _nearest(self, X: NDArray[Any]) -> Labels:
+        if not self._rounds:
+            return points.nearest(X, self._centers)[0]
+        with one_blas_thread():
+            return points.nearest(features(self._rounds, self._seen.of(X)), self._centers)[0]
+
+    def _boosted(
+        self, seen: Prepared, pairs: Pairs, k: int, seed: int, progress: Progress | None
+    ) -> list[Round]:
+        """The rounds that count."""
+        y, ends = np.where(pairs.must, 1.0, -1.0), seen.number[pairs.ends]
+        chunklets = chunklets_of(len(seen.Z), ends[y > 0], ends[y < 0])
+        prior = prior_covariance(seen.Z, seen.weight.astype(np.float64), k)
+        told, untold = np.log(pairs.weight), 0.0  # logarithms of the weights of pairs: they may become tiny
+        found: list[Round] = []
+        for t in range(self.n_estimators):
+            of_rows = row_weights(pairs.ends, told, untold, len(seen.number))
+            of_rows *= len(seen.Z) / of_rows.sum()
+            weight = np.bincount(seen.number, weights=of_rows).astype(np.float64, copy=False)
+            entropy = np.random.SeedSequence([seed, 1 + t])
+            mixture = fitted(seen.Z, weight, chunklets, k, prior, entropy)
+            margin = y * confidence(mixture, seen.Z, ends)
+            share = np.exp(told - told.max())
+            r = float(share @ margin / share.sum())
+            if r > 0:
+                alpha = step(r)
+                found.append(Round(mixture, alpha, r))
+                told, untold = told - alpha * margin, untold - self.decay * alpha
+            if progress is not None:
+                progress(t + 1, self.n_estimators)
+        return found
+
+
+class Round(NamedTuple):
+    """A mixture and its weight."""
+
+    mixture: Mixture
+    alpha: float
+    margin: float
+
+
+def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> Array:
+    """(n,) sum of the weights of each row's pairs, of which logarithms are given.
+
+    Parameters
+    ----------
+    ends : (s, 2) rows
+    told : (s,) of pairs in constraints
+    untold : of every other pair
+    n : int
+    """
+    most = max(float(told.max()), untold)
+    rows = ends.ravel()
+    others = np.maximum(n - 1 - np.bincount(rows, minlength=n), 0)  # contradictions name a pair twice
+    labelled = np.bincount(rows, weights=np.repeat(np.exp(told - most), 2), minlength=n)
+    weight: Array = labelled + np.exp(untold - most) * others
+    return weight
+
+
+def step(r: float) -> float:
+    """Weight alpha of a round of this mean margin."""
+    r = min(r, _SUREST)
+    return 0.5 * log((1 + r) / (1 - r))
+
+
+def confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
+    """2 K_t - 1 of pairs of rows."""
+    chance = mixture.probabilities(Z)
+    found: Array = 2 * np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]]) - 1
+    return found
+
+
+def features(rounds: list[Round], Z: Array) -> Array:
+    """(n, rounds times k) vectors of which K is the inner product."""
+    return np.hstack([np.sqrt(one.alpha) * one.mixture.probabilities(Z) for one in rounds])

@@ -1,0 +1,436 @@
+"""PCP: constraints propagated along a graph of the rows, by a semidefinite program.
+
+Li, Liu and Tang (2008), "Pairwise constraint propagation by semidefinite programming for semi-supervised
+classification". Rows become points on a sphere: must-linked rows the same point, cannot-linked ones at right
+angles, and rows near in the graph near on the sphere. With K their inner products and L the normalized
+Laplacian,
+
+    minimize <L, K>  where  K is positive semidefinite, K_ii = 1, K_ij = 1 for must-links, 0 for cannot-links,
+
+and kernel k-means on K gives the clusters.
+
+Kept: the program. The graph is Gaussian; its scale is settled as local, the distance to a row's 7th neighbour
+(Zelnik-Manor and Perona 2004), so that no width has to be found. Changed, and why:
+
+- K_ij = 1 of two unit vectors makes them one: rows joined by must-links are one vector from the start, and
+  there are as many unknown vectors as components. Identical rows in no constraint are one, too.
+- K = VV' with few columns, found by an augmented Lagrangian and L-BFGS (Burer and Monteiro 2003), not an
+  interior point method with n² unknowns: the paper's solver took half an hour for 569 rows with a tenth of
+  all pairs, this one takes a fraction of a second. The dual gives a lower bound on <L, K>. Where that is far
+  from it, the direction that the dual shows to be missing is added and the search goes on, until this brings
+  nothing more; with thousands of cannot-links the bound may stay some percent below.
+- k-means of the rows of V is that kernel k-means.
+- A cannot-link within a component has no K: it is left out, and counted among the violations. Weights of
+  constraints count only where the result is compared with the clustering without any.
+- Without constraints all rows would be one point: then, and where it satisfies more (``fell_back_``), the
+  clustering is that of k eigenvectors of L (Ng, Jordan and Weiss 2002).
+
+Cost: O(n² d) for the graph; for m components, q cannot-links between them and V of r columns O(m² r + q r) a
+step, some hundreds of them, and O(m³) for each bound.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import inf
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.cluster import points
+from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.similarity.rounds import satisfying_more
+from linkwise.cluster.similarity.spaces import (
+    MOST_SIMILARITIES,
+    all_squares,
+    checked_similarities,
+    locally_scaled,
+)
+from linkwise.constraints.closure import components
+from linkwise.constraints.constraints import Constraints
+from linkwise.errors import DataError
+from linkwise.parallel import one_blas_thread
+
+Array = NDArray[np.float64]
+Pairs = NDArray[np.int64]
+
+MOST = 2000  # components
+_COLUMNS = 20  # of V to begin with, at least
+_PATIENCE = 10  # multipliers set before V gets more columns
+_STEPS = 200  # of L-BFGS between two multipliers
+_SAME = 1e-9  # singular values of V, in shares of the largest, that are rounding
+
+
+class PCP(ConstrainedClusterer):
+    """Rows on a sphere: must-links together, cannot-links at right angles, neighbours near; then k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+    kernel : {"rbf", "precomputed"}
+        The graph: a Gaussian with local scales; or X is a symmetric matrix of similarities, none below 0.
+    n_init : int
+        Starts of the k-means at the end.
+    tol : float
+        How far the inner product of two cannot-linked rows may be from 0; and how much <L, K>, a component,
+        may be above its bound, or have changed by the direction that was added last (in units of the mean
+        weight of a component in the graph).
+    max_iter : int
+        Times that multipliers are set at most.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    embedding_ : ndarray of shape (n_rows, n_columns)
+        V: rows of length 1, of which K is the products.
+    objective_, bound_ : float
+        <L, K>, and what it is at least for any K.
+    n_iter_ : int
+        Times that multipliers were set; 1 without constraints.
+    fell_back_ : bool
+        Whether the clustering without constraints satisfied more and was taken instead.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where `max_iter` ends the search before `tol` is reached.
+
+    Notes
+    -----
+    There is no ``predict``: rows have their places on the sphere together. At most 2000 components of
+    must-links, and 10 000 rows.
+
+    References
+    ----------
+    Li, Liu and Tang (2008), Pairwise constraint propagation by semidefinite programming for semi-supervised
+    classification. ICML.
+    Burer and Monteiro (2003), A nonlinear programming algorithm for solving semidefinite programs via
+    low-rank factorization.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 110, random_state=0)
+    >>> model = lw.PCP(3, random_state=0).fit(X, constraints=c)
+    >>> model.violations_
+    0
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions({"rbf", "precomputed"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Literal["rbf", "precomputed"] = "rbf",
+        n_init: int = 10,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
+        told = progress or (lambda done, planned: None)
+        with one_blas_thread():
+            S, copy = graph(X, self.kernel)
+            free = Constraints(len(S))
+            self.fell_back_ = False
+            if constraints.n_constraints == 0:
+                number = merged(copy, free)
+                V = eigenvectors(S, number, k)
+                self._keep(S, number, Optimum(V, inf, inf, 1, True))
+                return self._clustered(V, number, k, seed)
+            number = merged(copy, constraints)
+            joint = between(S, number)
+            apart = np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0)
+            apart = apart[apart[:, 0] != apart[:, 1]]
+            columns = max(_COLUMNS, 2 * k)
+            found = solved(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
+            self._keep(S, number, found)
+            labels = self._clustered(found.V, number, k, seed)
+            if any(broken.any() for broken in constraints.violated(labels)):
+                number = merged(copy, free)
+                plain = self._clustered(eigenvectors(S, number, k), number, k, seed)
+                better = satisfying_more(plain, labels, constraints)
+                self.fell_back_ = better is not None
+                labels = labels if better is None else better
+        told(self.max_iter, self.max_iter)
+        return labels
+
+    def _keep(self, S: Array, number: NDArray[np.int64], found: Optimum) -> None:
+        self.embedding_ = found.V[number]
+        self.n_iter_ = found.n_iter
+        self.objective_ = len(S) - float(np.einsum("ij,ij", S @ self.embedding_, self.embedding_))
+        self.bound_ = max(len(S) - found.most, 0.0)
+        if not found.converged:
+            warnings.warn(
+                f"PCP: <L, K> is {self.objective_:.4g}, and its least at or above {self.bound_:.4g}, after "
+                f"{found.n_iter} multipliers; allow more with max_iter, or a tol above {self.tol:g}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _clustered(self, V: Array, number: NDArray[np.int64], k: int, seed: int) -> Labels:
+        """k-means of the components, each as many times as it has rows."""
+        weight = np.bincount(number)
+        runs = points.lloyd(V, points.starts(V, k, seed, self.n_init, weight=weight), weight=weight)
+        return compact(runs.labels[int(runs.inertia.argmin())][number], k)[0]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+# ---------------------------------------------------------------- the graph
+def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
+    """I - L, and for each row the first that is identical.
+
+    Returns
+    -------
+    (n, n) weights of the graph over the roots of the degrees of both ends; 0 on the diagonal
+    (n,)
+    """
+    n = X.shape[0]
+    if n > MOST_SIMILARITIES:
+        raise DataError(
+            f"PCP takes a graph of all rows, and {n} are too many (at most {MOST_SIMILARITIES}); give a "
+            "sample of the rows, or take a method such as BCKM"
+        )
+    if kernel == "precomputed":
+        weights, copy = _checked_weights(X), np.arange(n)
+    else:
+        squares = all_squares(X)
+        copy = (squares == 0).argmax(axis=1)
+        weights = locally_scaled(squares)
+    np.fill_diagonal(weights, 0.0)
+    degree = weights.sum(axis=1)
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    weights /= root
+    weights /= root[:, None]
+    return weights, copy
+
+
+def _checked_weights(X: Any) -> Array:
+    weights = checked_similarities(X).copy()
+    if weights.min() < 0:
+        i, j = np.unravel_index(int(weights.argmin()), weights.shape)
+        raise DataError(
+            f"X[{i}, {j}] = {weights[i, j]:g}; weights of a graph are 0 or above: pass np.maximum(X, 0)"
+        )
+    return weights
+
+
+def merged(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
+    """(n,) component of each row: under must-links, and of copies in no constraint."""
+    free = np.ones(len(copy), dtype=bool)
+    free[constraints.must_link] = free[constraints.cannot_link] = False
+    first = np.arange(len(copy))
+    _, at, group = np.unique(copy[free], return_index=True, return_inverse=True)
+    first[free] = np.flatnonzero(free)[at[group]]
+    copies = np.column_stack([np.arange(len(copy)), first])
+    number: NDArray[np.int64] = components(
+        len(copy), np.vstack([constraints.must_link, copies[copies[:, 0] != copies[:, 1]]])
+    )
+    return number
+
+
+def between(S: Array, number: NDArray[np.int64]) -> Array:
+    """(m, m) sums of S between components; raises where there are too many."""
+    m = int(number.max()) + 1
+    if m > MOST:
+        raise DataError(
+            f"PCP takes at most {MOST} rows or groups of must-linked rows, and there are {m}; give fewer "
+            "rows or more must-links, or take a method such as BCKM"
+        )
+    if m == len(S):
+        return S
+    member = csr_array((np.ones(len(number)), (number, np.arange(len(number)))), shape=(m, len(number)))
+    joint: Array = np.ascontiguousarray(member @ (member @ S).T)
+    return joint
+
+
+def eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
+    """(m, k) places of the components by the k greatest eigenvectors of S, each of length 1."""
+    joint = between(S, number)
+    root = np.sqrt(np.bincount(number))
+    m = len(joint)
+    vector = eigh(joint / (root * root[:, None]), subset_by_index=[max(m - k, 0), m - 1])[1]
+    length = np.linalg.norm(vector, axis=1, keepdims=True)
+    places: Array = np.ascontiguousarray(vector / np.where(length > 0, length, 1.0))
+    return places
+
+
+# ---------------------------------------------------------------- the program
+class Optimum(NamedTuple):
+    """Unit vectors V of great <S, VV'>, those that are apart at right angles."""
+
+    V: Array
+    """(m, r)"""
+    value: float
+    """<S, VV'>"""
+    most: float
+    """What <S, K> is at most."""
+    n_iter: int
+    converged: bool
+
+
+def solved(
+    S: Array, apart: Pairs, columns: int, rng: np.random.Generator, tol: float, max_iter: int, told: Progress
+) -> Optimum:
+    """Maximize <S, K> over K = VV' with unit diagonal and K_ij = 0 for all pairs that are apart.
+
+    Parameters
+    ----------
+    S : (m, m) symmetric, none below 0
+    apart : (q, 2), each pair once
+    columns : int
+        Of V, to begin with.
+    rng : Generator
+        For the first V.
+    tol, max_iter
+        As of `PCP`.
+    told : callable
+    """
+    m = len(S)
+    own = float(np.trace(S))  # times K_ii, which are 1
+    unit = (float(S.sum()) - own) / m or 1.0
+    C, pattern = S / unit, Pattern.of(apart, m)
+    np.fill_diagonal(C, 0.0)
+    V = _on_sphere(rng.normal(size=(m, min(m, columns))))
+    y, penalty, missed = np.zeros(len(apart)), 1.0, inf
+    value, most, reached, converged = 0.0, inf, -inf, False
+    for n_iter in range(1, max_iter + 1):
+        V = _minimized(C, pattern, y, penalty, V)
+        off = pattern.products(V)
+        y = y + penalty * off
+        before, missed = missed, float(np.abs(off).max(initial=0.0))
+        told(min(n_iter, max_iter - 1), max_iter)
+        if missed > tol:
+            penalty *= 1.0 if missed < before / 4 else 2.0
+            if n_iter % _PATIENCE == 0:
+                V = _wider(V, rng)
+            continue
+        value, bound, way = _bounded(C, pattern, y, V)
+        most = min(most, bound)
+        converged = most - value <= tol * m or value - reached <= tol * m
+        if converged:
+            break
+        reached = value
+        V = _turned(_wider(V, rng) if np.linalg.svd(V, compute_uv=False)[-1] > 1e-3 else V, way)
+    if not converged:
+        value, bound, _ = _bounded(C, pattern, y, V)
+        most = min(most, bound)
+    left, length, _ = np.linalg.svd(V, full_matrices=False)
+    V = np.ascontiguousarray((left * length)[:, length > _SAME * length[0]])
+    return Optimum(V, own + value * unit, own + most * unit, n_iter, converged)
+
+
+class Pattern(NamedTuple):
+    """Pairs as a symmetric sparse matrix whose entries change."""
+
+    apart: Pairs
+    matrix: csr_array
+    """(m, m)"""
+    place: NDArray[np.int64]
+    """Pair of each entry."""
+
+    @classmethod
+    def of(cls, apart: Pairs, m: int) -> Pattern:
+        """The pattern of these pairs."""
+        ends = np.vstack([apart, apart[:, ::-1]])
+        number = np.tile(np.arange(1, len(apart) + 1, dtype=np.float64), 2)
+        matrix = csr_array((number, (ends[:, 0], ends[:, 1])), shape=(m, m))
+        return cls(apart, matrix, matrix.data.astype(np.int64) - 1)
+
+    def products(self, V: Array) -> Array:
+        """(q,) inner products of the vectors of each pair."""
+        found: Array = np.einsum("ij,ij->i", V[self.apart[:, 0]], V[self.apart[:, 1]])
+        return found
+
+    def filled(self, values: Array) -> csr_array:
+        """The matrix with these values of the pairs on both sides of the diagonal."""
+        return csr_array((values[self.place], self.matrix.indices, self.matrix.indptr), self.matrix.shape)
+
+
+def _minimized(C: Array, pattern: Pattern, y: Array, penalty: float, V: Array) -> Array:
+    """The V of least -<C, VV'> + y'g + penalty/2 g'g, with g the products of pairs, by L-BFGS."""
+    shape = V.shape
+
+    def loss(u: Array) -> tuple[float, Array]:
+        U = u.reshape(shape)
+        length = np.linalg.norm(U, axis=1, keepdims=True)
+        W = U / length
+        CW, off = C @ W, pattern.products(W)
+        value = -float(np.einsum("ij,ij", CW, W)) + float(y @ off + 0.5 * penalty * (off @ off))
+        slope = pattern.filled(y + penalty * off) @ W - 2 * CW
+        slope -= np.einsum("ij,ij->i", slope, W)[:, None] * W
+        return value, (slope / length).ravel()
+
+    found = minimize(
+        loss, V.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "gtol": 1e-5, "ftol": 1e-9}
+    )
+    return _on_sphere(found.x.reshape(shape))
+
+
+def _bounded(C: Array, pattern: Pattern, y: Array, V: Array) -> tuple[float, float, Array]:
+    """<C, VV'>, what <C, K> is at most, and the direction in which it may still grow.
+
+    For any y and lambda, -<C, K> = <Z, K> + sum of lambda, where Z = Y - C - diag(lambda) and Y holds y/2
+    at the pairs, at which K is 0; and <Z, K> is at least m times the least eigenvalue of Z, since K's trace
+    is m.
+    """
+    Z = pattern.filled(y / 2).toarray() - C
+    multiplier = np.einsum("ij,ij->i", Z @ V, V)
+    Z[np.diag_indices_from(Z)] -= multiplier
+    least, way = eigh(Z, subset_by_index=[0, 0])
+    value = float(np.einsum("ij,ij", C @ V, V))
+    return value, -float(multiplier.sum() + len(C) * min(least[0], 0.0)), way[:, 0]
+
+
+def _turned(V: Array, way: Array) -> Array:
+    """V, its vectors turned by `way` in a direction in which they hardly lie."""
+    column = np.linalg.svd(V, full_matrices=False)[2][-1]
+    return _on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
+
+
+def _wider(V: Array, rng: np.random.Generator) -> Array:
+    """V with twice the columns, at most as many as rows, the new ones near 0."""
+    m, r = V.shape
+    return _on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
+
+
+def _on_sphere(U: Array) -> Array:
+    found: Array = U / np.linalg.norm(U, axis=1, keepdims=True)
+    return found

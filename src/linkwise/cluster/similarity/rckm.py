@@ -1,0 +1,143 @@
+"""RCKM: constrained k-means in random orders, and what the runs agree on.
+
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 5.1: as BCKM, but
+the constraints are looked at in random order in every round, so that rounds learn nothing from each other.
+
+Settled: the paper does not say how rounds are weighted. Here by their error rate as in BCKM, with the same
+alpha* for a round that breaks nothing, which ends nothing here; a round that breaks half or more has no
+vote. ``weights="equal"``: one vote each.
+
+Cost: as BCKM.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.asking.learner import Progress, rng_at
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space
+from linkwise.cluster.similarity.weak_learner import Pairs, constrained_k_means
+
+
+class RCKM(RoundsClusterer):
+    """Constrained k-means many times in random orders, and what the runs agree on.
+
+    Parameters
+    ----------
+    n_clusters : int
+    kernel : {"linear", "rbf", "precomputed"}
+        Where the rounds take distances, as for `BCKM`.
+    n_rounds : int
+    weights : {"error", "equal"}
+        Votes of the rounds: by the share of constraints that they break, or one each.
+    alpha_star : float
+        Weight of a round that breaks nothing.
+    init : {"k-means++", "farthest"}
+        The rows from which a round starts, as for `BCKM`.
+    n_init : int
+        Starts of the final k-means; the best is kept.
+    max_passes : int
+        Passes of a round.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    n_rounds_ : int
+        Rounds that have a vote.
+    alphas_, errors_ : ndarray of shape (n_rounds,)
+        Weight of each, and the share of the constraints' weight that it breaks.
+    hypotheses_ : ndarray of shape (n_rows, n_rounds)
+        Their labels, one byte each up to 256 clusters.
+    kernel_ : CoMembership
+        The matrix of votes as an operator.
+    reason_ : {"rounds", "half is broken", "no constraints"}
+        "half is broken": every round broke half or more, and the one that broke least stands alone.
+    fell_back_ : bool
+        Whether plain k-means satisfied more and was taken instead.
+
+    Notes
+    -----
+    There is no ``predict``: the method is transductive, it votes on the rows that were fitted.
+
+    References
+    ----------
+    Okabe and Yamada (2018), Clustering using boosted constrained k-means algorithm. Frontiers in Robotics
+    and AI 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 500, random_state=0)
+    >>> lw.RCKM(3, random_state=0).fit(X, constraints=c).n_clusters_
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions({"linear", "rbf", "precomputed"})],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "weights": [StrOptions({"error", "equal"})],
+        "alpha_star": [Interval(Real, 0, None, closed="neither")],
+        "init": [StrOptions({"k-means++", "farthest"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Kernel = "linear",
+        n_rounds: int = 100,
+        weights: Literal["error", "equal"] = "error",
+        alpha_star: float = 100.0,
+        init: Init = "k-means++",
+        n_init: int = 10,
+        max_passes: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.n_rounds = n_rounds
+        self.weights = weights
+        self.alpha_star = alpha_star
+        self.init = init
+        self.n_init = n_init
+        self.max_passes = max_passes
+        self.random_state = random_state
+
+    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+        hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
+        errors = np.empty(self.n_rounds)
+        share = pairs.weight / pairs.weight.sum()
+        for t in range(self.n_rounds):
+            rng = rng_at(seed, 0, t)
+            order = rng.permutation(len(share)).astype(np.int32)
+            means = space.seeded(k, rng, self.init)
+            weak = constrained_k_means(space, means, pairs, order, share, self.max_passes)
+            hypotheses[:, t], errors[t] = weak.labels, weak.loss
+            if progress is not None:
+                progress(t + 1, self.n_rounds)
+        votes = np.flatnonzero(errors < 0.5)
+        if len(votes) == 0:
+            best = int(errors.argmin())
+            return Rounds(hypotheses[:, [best]], np.ones(1), errors[[best]], "half is broken")
+        alphas = np.array([self._weight(error) for error in errors[votes]])
+        return Rounds(np.ascontiguousarray(hypotheses[:, votes]), alphas, errors[votes], "rounds")
+
+    def _weight(self, error: float) -> float:
+        if self.weights == "equal":
+            return 1.0
+        return vote(error) if error > 0 else self.alpha_star

@@ -1,0 +1,241 @@
+"""ClusILC: disjunctive clustering trees, clusters that say what they are.
+
+Struyf and Džeroski (2007), "Clustering trees with instance level constraints": a tree of tests on the
+columns, whose leaves bear labels; a cluster is all leaves of one label. The tree grows by the one split,
+of any leaf, that makes
+
+    H = (1 - gamma) * (squares within leaves) / (squares of all rows)
+        + gamma * (broken constraints) / (constraints)
+
+smallest, constraints counted with all that follows from them; the two sides of a split get different
+labels, old or new ones.
+
+Kept: the heuristic, the global choice of the leaf, labels by both orders, at most `n_clusters` labels.
+Settled where the paper is silent, as its authors' system does: a side may have an old label only if a
+must-link leads to it (``label_rule="evidence"``), since otherwise sides without constraints fit any label
+and clusters are glued together at random; thresholds are tried from large to small and the first of equals
+stands. Changed: every attribute counts alike (``standardize=True``), since the unit of a column should
+decide nothing. Added: a beam of trees, nominal columns, weights of rows, bounds on the size of the tree.
+
+Cost: O(n d² depth) for the sums, since a leaf's best split is kept until a label changes that its
+constraints reach; O(leaves²) for the choice of leaves; constraints cost by component, never by pairs. A
+nominal column is one column for each of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from linkwise import parallel
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster.base import ScoredByConstraints
+from linkwise.cluster.trees.columns import columns_of
+from linkwise.cluster.trees.growth import Problem, searched
+from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
+from linkwise.constraints.constraints import Constraints
+from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+
+
+class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
+    """A clustering tree that fits the rows and the constraints.
+
+    Parameters
+    ----------
+    n_clusters : int or None
+        Most clusters there may be; None: any number.
+    gamma : float
+        Share of the constraints in the heuristic, 0 to 1; the rest is the sum of squares.
+    min_samples_leaf : int
+        Rows (or weight, with `sample_weight`) of a leaf at least.
+    label_rule : {"evidence", "any"}
+        Which old labels a side of a split may have: only those that a must-link leads to, or any.
+    standardize : bool
+        Whether every column counts alike in the sum of squares. X itself is not changed.
+    nominal : sequence of int
+        Columns whose values are names written as numbers; tests on them ask for one value.
+    max_leaves, max_depth : int or None
+        Bounds on the tree.
+    beam_width : int
+        Trees that are kept at every step; 1 is the paper's greedy search.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+    violations_ : int
+        Number of constraints that `labels_` break.
+    constraints_ : Constraints
+        Those it was fitted with.
+    tree_ : Tree
+    n_leaves_ : int
+    heuristic_ : float
+        H of the tree.
+    heuristics_ : ndarray of shape (n_leaves - 1,)
+        H after each split.
+
+    Notes
+    -----
+    Weights of constraints are not used: what follows from constraints has none. Without constraints a
+    tree for the sum of squares alone grows, which `max_leaves` or `min_samples_leaf` should bound.
+
+    References
+    ----------
+    Struyf and Džeroski (2007), Clustering trees with instance level constraints. ECML 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 100, random_state=0)
+    >>> model = lw.ClusILC(3).fit(X, constraints=c)
+    >>> model.n_clusters_
+    3
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True, "sample_weight": True}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "gamma": [Interval(Real, 0, 1, closed="both")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "label_rule": [StrOptions({"evidence", "any"})],
+        "standardize": ["boolean"],
+        "nominal": ["array-like"],
+        "max_leaves": [Interval(Integral, 1, None, closed="left"), None],
+        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+        "beam_width": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        gamma: float = 0.5,
+        min_samples_leaf: int = 2,
+        label_rule: Literal["evidence", "any"] = "evidence",
+        standardize: bool = True,
+        nominal: Sequence[int] = (),
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        beam_width: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.min_samples_leaf = min_samples_leaf
+        self.label_rule = label_rule
+        self.standardize = standardize
+        self.nominal = nominal
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.beam_width = beam_width
+
+    @classmethod
+    def paper(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
+        """As printed: raw columns."""
+        return cls(n_clusters, **{"standardize": False, **parameters})
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        constraints : Constraints, optional
+        sample_weight : array-like of shape (n_rows,), optional
+            A row of weight 0 takes no part, but gets the label of the leaf that it reaches.
+        progress : callable, optional
+            ``progress(leaves, most)`` after each split; most is `max_leaves`, or the leaves there are.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        refuse_constraints_as_y(y)
+        rows = checked_rows(X, self)
+        wanted = checked_constraints(constraints, rows)
+        if self.n_clusters is not None and self.n_clusters > len(rows):
+            raise ValueError(
+                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}; want fewer clusters"
+            )
+        if sample_weight is None:
+            problem = self._problem(rows, wanted, None)
+        else:
+            weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+            there = np.flatnonzero(weight)
+            problem = self._problem(rows[there], wanted[there], weight[there])
+        found = searched(problem, progress)
+        self.tree_ = found.tree()
+        self.labels_ = self.tree_.predict(rows)
+        self.n_clusters_ = len(np.unique(self.labels_))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(self.labels_)))
+        self.constraints_ = wanted
+        self.n_leaves_ = len(found.leaves)
+        self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
+        self.heuristic_ = problem.heuristic(*found.course[-1])
+        return self
+
+    def _problem(
+        self, X: NDArray[Any], constraints: Constraints, weight: NDArray[np.float64] | None
+    ) -> Problem:
+        columns = columns_of(
+            X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
+        )
+        linked = linked_rows(constraints)
+        squares = (columns.features**2).sum(axis=1)
+        return Problem(
+            columns,
+            weight,
+            linked,
+            float(squares.sum() if weight is None else weight @ squares),
+            pairs_that_follow(linked) + len(constraints.conflicts),
+            len(constraints.conflicts),
+            self.gamma,
+            len(X) if self.n_clusters is None else self.n_clusters,
+            self.min_samples_leaf,
+            self.label_rule == "evidence",
+            len(X) if self.max_leaves is None else self.max_leaves,
+            len(X) if self.max_depth is None else self.max_depth,
+            self.beam_width,
+        )
+
+    def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
+        words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
+        if words:
+            raise TypeError(f"nominal holds {words[0]!r}; give positions of columns, 0 to {X.shape[1] - 1}")
+        wrong = [j for j in self.nominal if not 0 <= j < X.shape[1]]
+        if wrong:
+            raise ValueError(f"nominal names column {wrong[0]}; the columns are 0 to {X.shape[1] - 1}")
+        return tuple(int(j) for j in self.nominal)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The label of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return self.tree_.predict(checked_rows(X, self, reset=False))

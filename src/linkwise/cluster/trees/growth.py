@@ -1,0 +1,345 @@
+"""How a clustering tree grows: the search of Struyf and Džeroski (2007), as a function of values.
+
+A tree that grows is a value (`Growing`), refined by the split of one leaf at a time. What the best splits of
+a leaf are (`View`) is kept until a label changes that the constraints of its rows reach.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise import native, parallel
+from linkwise.asking.learner import Progress
+from linkwise.cluster.trees.columns import Columns
+from linkwise.cluster.trees.tree import Path, Tree, tree_of
+
+NEW = -1  # a label that no leaf bears yet
+MARGIN = 1e-12  # a smaller gain is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows, constraints and settings."""
+
+    columns: Columns
+    weight: NDArray[np.float64] | None
+    linked: native.LinkedRows
+    squares: float
+    """Sum of squares of all rows."""
+    n_constraints: int
+    """With all that follows."""
+    n_conflicts: int
+    """Of them those that any clustering breaks."""
+    gamma: float
+    most_labels: int
+    least: float
+    evidence: bool
+    max_leaves: int
+    max_depth: int
+    beam_width: int
+
+    @property
+    def per_square(self) -> float:
+        """What a unit of squares within leaves adds to H."""
+        return (1 - self.gamma) / self.squares if self.squares > 0 else 0.0
+
+    @property
+    def per_broken(self) -> float:
+        """What a broken constraint adds to H."""
+        return self.gamma / self.n_constraints if self.n_constraints else 0.0
+
+    def heuristic(self, squares: float, broken: int) -> float:
+        """H of a tree with these squares within leaves and so many broken constraints."""
+        return self.per_square * squares + self.per_broken * broken
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Rows that the same tests lead to."""
+
+    order: NDArray[np.int32]  # (n_tests, n_rows of the leaf): as in Columns
+    label: int
+    path: Path
+    squares: native.LeafSquares
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """Its rows."""
+        rows: NDArray[np.int32] = self.order[0]
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the best splits of a leaf are, as long as no label that its constraints reach changes."""
+
+    key: object
+    found: native.LeafSplits
+
+
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """A tree as it grows; a value, so that a beam of trees can share what they have in common."""
+
+    leaves: tuple[Leaf, ...]  # depth first, yes before no
+    views: tuple[View | None, ...]
+    place_label: NDArray[np.int32]
+    place_leaf: NDArray[np.int32]
+    course: tuple[tuple[float, int], ...]
+    """Squares within leaves and broken constraints: at the root and after each split."""
+
+    @cached_property
+    def bearers(self) -> dict[int, int]:
+        """How many leaves bear each label, labels ascending."""
+        return dict(sorted(Counter(leaf.label for leaf in self.leaves).items()))
+
+    def tree(self) -> Tree:
+        """The tree, its clusters numbered by their first leaves."""
+        number = {label: at for at, label in enumerate(dict.fromkeys(leaf.label for leaf in self.leaves))}
+        return tree_of([(leaf.path, number[leaf.label]) for leaf in self.leaves])
+
+
+def searched(problem: Problem, progress: Progress | None) -> Growing:
+    """Refine the best trees, as many as the beam is wide, while one gets better."""
+    n = len(problem.columns.X)
+    root = Growing(
+        (leaf_of(problem, problem.columns.order, 0, ()),),
+        (None,),
+        np.zeros(len(problem.linked.component), dtype=np.int32),
+        np.zeros(len(problem.linked.component), dtype=np.int32),
+        ((problem.squares, cannot_links_of(problem.linked) + problem.n_conflicts),),
+    )
+    best, beam = root, [root]
+    while beam:
+        if progress is not None:
+            leaves = len(beam[0].leaves)
+            progress(leaves, leaves if problem.max_leaves >= n else problem.max_leaves)
+        beam = next_beam(problem, beam)
+        best = min([best, *beam], key=lambda tree: problem.heuristic(*tree.course[-1]))
+    return best
+
+
+def cannot_links_of(linked: native.LinkedRows) -> int:
+    """Cannot-links between rows, with all that follows: broken while there is one cluster."""
+    size = np.diff(linked.first)
+    one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))
+    return int((size[one] * size[linked.foe]).sum() // 2)
+
+
+def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
+    """The best refinements of all trees of the beam."""
+    viewed = [looked_at(problem, tree) for tree in beam]
+    candidates: list[tuple[float, int, int, int]] = []
+    for t, tree in enumerate(viewed):
+        now = problem.heuristic(*tree.course[-1])
+        for at, split, value in refinements(problem, tree):
+            if value < now - MARGIN:
+                candidates.append((value, t, at, split))
+    found: dict[object, Growing] = {}
+    for _, t, at, split in nearly_sorted(candidates, problem.beam_width):
+        tree = refined(problem, viewed[t], at, split)
+        number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
+        found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
+        if len(found) == problem.beam_width:
+            break
+    return list(found.values())
+
+
+def nearly_sorted(
+    candidates: list[tuple[float, int, int, int]], width: int
+) -> Iterator[tuple[float, int, int, int]]:
+    """Candidates by H; of those that differ by rounding only, the first one first."""
+    left = list(candidates)
+    while left:
+        best = 0
+        for at in range(1, len(left)):
+            if left[at][0] < left[best][0] - MARGIN:
+                best = at
+        yield left.pop(best)
+
+
+# ---------------------------------------------------------------- splits of a leaf
+def old_labels(tree: Growing, at: int) -> list[int]:
+    """Old labels that the sides of a split may have: the leaf's own too, if another leaf bears it."""
+    own, bearers = tree.leaves[at].label, tree.bearers
+    return [label for label in bearers if label != own or bearers[label] > 1]
+
+
+def n_new_labels(problem: Problem, tree: Growing, at: int) -> int:
+    """How many new labels there may be, of which two are enough."""
+    n_old = len(tree.bearers) - (tree.bearers[tree.leaves[at].label] == 1)
+    return min(problem.most_labels - n_old, 2)
+
+
+def looked_at(problem: Problem, tree: Growing) -> Growing:
+    """The tree with a view of every leaf."""
+    views = []
+    for at, view in enumerate(tree.views):
+        n_free = n_new_labels(problem, tree, at)
+        key = n_free if problem.evidence else (n_free, tuple(old_labels(tree, at)))
+        views.append(
+            view if view is not None and view.key == key else View(key, splits_of(problem, tree, at))
+        )
+    return replace(tree, views=tuple(views))
+
+
+def splits_of(problem: Problem, tree: Growing, at: int) -> native.LeafSplits:
+    """The best splits of one leaf."""
+    leaf, old, n_free = tree.leaves[at], old_labels(tree, at), n_new_labels(problem, tree, at)
+    allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
+    allowed[old] = 1
+    return native.best_splits(
+        leaf.squares,
+        problem.linked,
+        tree.place_label,
+        allowed,
+        leaf.label,
+        n_free,
+        problem.evidence,
+        problem.per_square,
+        problem.per_broken,
+        problem.beam_width,
+        parallel.n_threads(),
+    )
+
+
+def leaf_of(problem: Problem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
+    """A leaf with these rows."""
+    columns, place = problem.columns, problem.linked.place
+    tie = MARGIN / problem.per_square if problem.per_square else np.inf
+    squares = native.leaf_squares(
+        columns.features,
+        order,
+        columns.rank,
+        problem.weight,
+        place,
+        problem.least,
+        tie,
+        parallel.n_threads(),
+    )
+    return Leaf(order, label, path, squares)
+
+
+def refinements(problem: Problem, tree: Growing) -> Iterator[tuple[int, int, float]]:
+    """Leaf, split and H of each refinement that the bounds on the tree allow."""
+    squares, broken = tree.course[-1]
+    if len(tree.leaves) >= problem.max_leaves:
+        return
+    for at, (leaf, view) in enumerate(zip(tree.leaves, tree.views, strict=True)):
+        if view is None or len(leaf.path) >= problem.max_depth:
+            continue
+        for split, (_, _, gain, after) in enumerate(view.found.splits):
+            yield at, split, problem.heuristic(squares - gain, broken - view.found.broken + after)
+
+
+def refined(problem: Problem, tree: Growing, at: int, split: int) -> Growing:
+    """The tree with one leaf split."""
+    leaf, view = tree.leaves[at], tree.views[at]
+    assert view is not None
+    number, size, gain, after = view.found.splits[split]
+    one, two = parted(leaf.order, number, size, len(problem.columns.X))
+    test = problem.columns.test(number, int(leaf.order[number][size - 1]), int(leaf.order[number][size]))
+    bare = [
+        leaf_of(problem, part, leaf.label, (*leaf.path, (test, yes)))
+        for part, yes in ((one, True), (two, False))
+    ]
+    labels = new_labels(problem, tree, at, bare, view.found.counts[split])
+    sides = [replace(side, label=label) for side, label in zip(bare, labels, strict=True)]
+    place_label, place_leaf = tree.place_label.copy(), tree.place_leaf.copy()
+    place_leaf[place_leaf > at] += 1
+    for position, side in enumerate(sides):
+        places = problem.linked.place[side.rows]
+        places = places[places >= 0]
+        place_label[places], place_leaf[places] = side.label, at + position
+    views = [*tree.views[:at], None, None, *tree.views[at + 1 :]]
+    for stale in reached(problem.linked, np.flatnonzero(place_label != tree.place_label), place_leaf):
+        views[stale] = None
+    squares, broken = tree.course[-1]
+    return Growing(
+        (*tree.leaves[:at], *sides, *tree.leaves[at + 1 :]),
+        tuple(views),
+        place_label,
+        place_leaf,
+        (*tree.course, (squares - gain, broken - view.found.broken + after)),
+    )
+
+
+def parted(
+    order: NDArray[np.int32], number: int, size: int, n_rows: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The rows of both sides of a test, in the order of every test."""
+    goes = np.zeros(n_rows, dtype=bool)
+    goes[order[number, :size]] = True
+    first = goes[order]
+    return order[first].reshape(len(order), -1), order[~first].reshape(len(order), -1)
+
+
+def reached(
+    linked: native.LinkedRows, changed: NDArray[np.int64], place_leaf: NDArray[np.int32]
+) -> list[int]:
+    """Leaves with rows that share a constraint with a row whose label changed."""
+    if len(changed) == 0:
+        return []
+    hit = np.zeros(len(linked.first) - 1, dtype=bool)
+    hit[linked.component[changed]] = True
+    foes = linked.foe[np.repeat(hit, np.diff(linked.foe_first))]
+    hit[foes] = True
+    leaves: list[int] = np.unique(place_leaf[hit[linked.component]]).tolist()
+    return leaves
+
+
+# ---------------------------------------------------------------- labels of the sides
+def new_labels(
+    problem: Problem, tree: Growing, at: int, sides: list[Leaf], counts: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Labels of both sides, the yes side first: of the two orders the one that breaks less."""
+    old, n_free = old_labels(tree, at), n_new_labels(problem, tree, at)
+    must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
+    near = {} if problem.evidence else distances(problem, tree, at, sides)
+
+    def chosen(side: int, banned: int | None, free: int) -> tuple[int, int] | None:
+        """Broken constraints and label of one side."""
+        most = int(must[side].sum())
+        able = [c for c in old if c != banned and (not problem.evidence or must[side, c] > 0)]
+        broken = {c: int(cannot[side, c]) + most - int(must[side, c]) for c in able}
+        best = min(able, key=lambda c: (broken[c], near.get((side, c), 0.0), c), default=None)
+        if best is not None and broken[best] < most + problem.evidence:
+            return broken[best], best
+        if free > 0:
+            return most, NEW
+        return None if best is None else (broken[best], best)
+
+    found: tuple[int, dict[int, int]] | None = None
+    for first, then in ((0, 1), (1, 0)):
+        a = chosen(first, None, n_free)
+        b = a and chosen(then, a[1] if a[1] != NEW else None, n_free - (a[1] == NEW))
+        if a and b and (found is None or a[0] + b[0] < found[0]):
+            found = a[0] + b[0], {first: a[1], then: b[1]}
+    assert found is not None
+    labels = [found[1][0], found[1][1]]
+    for side in (0, 1):
+        if labels[side] == NEW:
+            labels[side] = next(c for c in range(len(old) + 2) if c not in old and c not in labels)
+    return labels[0], labels[1]
+
+
+def distances(problem: Problem, tree: Growing, at: int, sides: list[Leaf]) -> dict[tuple[int, int], float]:
+    """Squared distance of the mean of each side to that of each label on other leaves."""
+
+    def mean(leaves: list[Leaf]) -> NDArray[np.float64]:
+        rows = np.concatenate([leaf.rows for leaf in leaves])
+        weight = None if problem.weight is None else problem.weight[rows]
+        average: NDArray[np.float64] = np.average(problem.columns.features[rows], axis=0, weights=weight)
+        return average
+
+    others = [leaf for i, leaf in enumerate(tree.leaves) if i != at]
+    of = {c: mean([leaf for leaf in others if leaf.label == c]) for c in {leaf.label for leaf in others}}
+    return {
+        (s, c): float(((mean([side]) - m) ** 2).sum()) for s, side in enumerate(sides) for c, m in of.items()
+    }

@@ -1,0 +1,43 @@
+"""Rows that bear constraints, and how many constraints follow: by component, never by pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.constraints.constraints import Constraints
+from linkwise.native import LinkedRows
+
+
+def linked_rows(constraints: Constraints) -> LinkedRows:
+    """The rows of every component that a constraint speaks of, and which components are apart."""
+    c = constraints
+    speaks = np.zeros(c.n_rows, dtype=bool)
+    speaks[c.must_link.ravel()] = True
+    speaks[c.cannot_link.ravel()] = True
+    rows = np.flatnonzero(speaks)
+    found, component = np.unique(c.component[rows], return_inverse=True)
+    by_component = np.argsort(component, kind="stable")
+    place = np.full(c.n_rows, -1, dtype=np.int32)
+    place[rows[by_component]] = np.arange(len(rows))
+    pairs = np.searchsorted(found, c.component_cannot_link)
+    both = np.vstack([pairs, pairs[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    return LinkedRows(
+        place,
+        component[by_component].astype(np.int32),
+        _ends(component, len(found)),
+        _ends(both[:, 0], len(found)),
+        np.ascontiguousarray(both[:, 1], dtype=np.int32),
+    )
+
+
+def _ends(numbers: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=n))]).astype(np.int64)
+
+
+def pairs_that_follow(linked: LinkedRows) -> int:
+    """Must-links within components and cannot-links between them, with all that follows."""
+    size = np.diff(linked.first)
+    one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))
+    return int((size * (size - 1)).sum() // 2 + (size[one] * size[linked.foe]).sum() // 2)

@@ -1,0 +1,487 @@
+"""Constraints: an immutable, validated set of must-links and cannot-links aligned with the rows."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal, Self, TextIO
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.constraints.checks import (
+    Kind,
+    checked_ids,
+    checked_pairs,
+    checked_row,
+    checked_weights,
+    class_codes,
+    distinct,
+    row_count,
+    without_self_pairs,
+)
+from linkwise.constraints.closure import Pairs, chain_in_words, components, shortest_contradiction
+from linkwise.constraints.files import positions_of, read_pairs, write_pairs
+from linkwise.constraints.sampling import random_pairs
+from linkwise.errors import (
+    ConstraintError,
+    ConstraintWarning,
+    DataError,
+    InfeasibleConstraintsError,
+    short_repr,
+)
+from linkwise.text_files import refuse_half_characters
+
+OnConflict = Literal["raise", "keep"]
+
+
+class Constraints:
+    """Must-links and cannot-links between the rows of one data set.
+
+    The set is a value: it is checked once, here, and never changes. It is aligned with the rows, as a
+    vector of labels would be (``len(c) == n_rows``), so scikit-learn's splitters cut it rightly:
+    ``c[rows]`` holds all that follows for those rows, renumbered.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the data.
+    must_link, cannot_link : array-like of shape (n_pairs, 2)
+        Pairs of row positions, integers in ``[0, n_rows)``. The order within a pair and among pairs
+        does not matter; repeated pairs are kept once (the larger weight stays).
+    must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
+        Positive weights, 1 by default. Methods that cannot break a constraint ignore them.
+    on_conflict : {"raise", "keep"}
+        What to do with a cannot-link whose ends are joined by must-links: raise, or keep both,
+        with a warning, for methods that may break constraints.
+
+    Attributes
+    ----------
+    must_link, cannot_link : ndarray of shape (n_pairs, 2)
+        Distinct pairs, lower row first, sorted.
+    must_link_weight, cannot_link_weight : ndarray of shape (n_pairs,)
+    component : ndarray of shape (n_rows,)
+        Component of each row under the must-links, numbered by first row.
+    component_cannot_link : ndarray of shape (n, 2)
+        Distinct pairs of components that are required apart.
+    conflicts : ndarray of shape (n, 2)
+        The cannot-links that contradict the must-links (``on_conflict="keep"`` only).
+    n_duplicates : int
+        Number of repeated pairs that were dropped.
+
+    Raises
+    ------
+    ConstraintError
+        A row outside ``[0, n_rows)``, or a malformed list.
+    InfeasibleConstraintsError
+        A row required apart from itself, or a contradiction; the error names the shortest chain.
+    TypeError
+        Positions that are no integers.
+
+    Examples
+    --------
+    >>> c = Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 4)])
+    >>> c.relation(0, 4)
+    'cannot-link'
+    >>> c[[0, 2, 4]].must_link.tolist()
+    [[0, 1]]
+    """
+
+    n_rows: int
+    must_link: Pairs
+    cannot_link: Pairs
+    must_link_weight: NDArray[np.float64]
+    cannot_link_weight: NDArray[np.float64]
+    on_conflict: OnConflict
+    component: NDArray[np.int64]
+    component_cannot_link: Pairs
+    conflicts: Pairs
+    n_duplicates: int
+
+    def __init__(
+        self,
+        n_rows: int,
+        must_link: ArrayLike | Iterable[tuple[int, int]] = (),
+        cannot_link: ArrayLike | Iterable[tuple[int, int]] = (),
+        *,
+        must_link_weight: ArrayLike | None = None,
+        cannot_link_weight: ArrayLike | None = None,
+        on_conflict: OnConflict = "raise",
+    ) -> None:
+        n = row_count(n_rows)
+        if not (isinstance(on_conflict, str) and on_conflict in ("raise", "keep")):
+            raise ValueError(f"on_conflict={short_repr(on_conflict)}; give 'raise' or 'keep'")
+        must, must_at = checked_pairs(must_link, n, "must-link")
+        cannot, cannot_at = checked_pairs(cannot_link, n, "cannot-link")
+        must_w = checked_weights(must_link_weight, must_at, "must_link_weight")
+        cannot_w = checked_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
+        must, must_w, must_pos = without_self_pairs(must, must_w, "must-link")
+        cannot, cannot_w, cannot_pos = without_self_pairs(cannot, cannot_w, "cannot-link")
+        must, must_w, must_pos, must_twice = distinct(must, must_w, must_pos, n)
+        cannot, cannot_w, cannot_pos, cannot_twice = distinct(cannot, cannot_w, cannot_pos, n)
+        component = components(n, must)
+        inside = component[cannot[:, 0]] == component[cannot[:, 1]]
+        if inside.any():
+            _report_conflict(n, must, cannot, must_pos, cannot_pos, inside, on_conflict)
+        between = np.sort(component[cannot[~inside]], axis=1)
+        values: dict[str, Any] = {
+            "n_rows": n,
+            "must_link": must,
+            "cannot_link": cannot,
+            "must_link_weight": must_w,
+            "cannot_link_weight": cannot_w,
+            "on_conflict": on_conflict,
+            "component": component,
+            "component_cannot_link": np.unique(between, axis=0).reshape(-1, 2),
+            "conflicts": cannot[inside],
+            "n_duplicates": must_twice + cannot_twice,
+        }
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
+
+    # ------------------------------------------------------------ aligned with the rows
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_rows,)``, as of a vector with one entry a row."""
+        return (self.n_rows,)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError("Constraints are no array of numbers; their pairs are in must_link and cannot_link")
+
+    def __getitem__(self, rows: Any) -> Constraints:
+        """Return all that the constraints say of `rows`, renumbered by their order.
+
+        Pairs with both ends among `rows` stay, with their weights. What only followed through
+        rows that are left out becomes a pair of its own, as weak as the weakest link it came from.
+        A row that is taken twice is must-linked to its copy.
+        """
+        if isinstance(rows, tuple):  # scikit-learn asks for c[rows, ...]
+            rows = rows[0]
+        return _induced(self, np.atleast_1d(np.arange(self.n_rows)[rows]))
+
+    # ------------------------------------------------------------ what they say
+    @property
+    def n_constraints(self) -> int:
+        """Number of distinct pairs."""
+        return len(self.must_link) + len(self.cannot_link)
+
+    def relation(self, first: int, second: int) -> Kind | None:
+        """What is given or follows for a pair: ``"must-link"``, ``"cannot-link"`` or None."""
+        rows = [checked_row(row, self.n_rows) for row in (first, second)]
+        a, b = sorted(self.component[rows].tolist())
+        if a == b:
+            return "must-link"
+        at = np.searchsorted(self.component_cannot_link[:, 0], a)
+        end = np.searchsorted(self.component_cannot_link[:, 0], a, side="right")
+        return "cannot-link" if b in self.component_cannot_link[at:end, 1] else None
+
+    def violated(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which must-links and which cannot-links a clustering breaks.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_rows,)
+            Cluster of every row. Noise (-1) counts as one cluster.
+
+        Returns
+        -------
+        tuple of two ndarrays of bool, shapes (n_must_links,) and (n_cannot_links,)
+        """
+        found = np.asarray(labels)
+        if found.shape != (self.n_rows,):
+            raise ValueError(f"labels have shape {found.shape}; the constraints are about {self.n_rows} rows")
+        must = found[self.must_link[:, 0]] != found[self.must_link[:, 1]]
+        cannot = found[self.cannot_link[:, 0]] == found[self.cannot_link[:, 1]]
+        return must, cannot
+
+    # ------------------------------------------------------------ where they come from
+    @classmethod
+    def from_labels(cls, y: ArrayLike) -> Self:
+        """All that known labels say: rows of one class together, rows of different classes apart.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Class of every row; -1 (or None, or NaN) where it is unknown.
+        """
+        codes = class_codes(y)
+        known = np.flatnonzero(codes >= 0)
+        order = known[np.argsort(codes[known], kind="stable")]
+        new_class = np.r_[True, np.diff(codes[order]) > 0] if len(order) else np.empty(0, bool)
+        chained = np.flatnonzero(~new_class)
+        first = order[new_class]
+        i, j = np.triu_indices(len(first), 1)
+        return cls(
+            len(codes),
+            np.column_stack([order[chained - 1], order[chained]]),
+            np.column_stack([first[i], first[j]]),
+        )
+
+    @classmethod
+    def sample(cls, y: ArrayLike, n: int, random_state: int | np.random.Generator | None = None) -> Self:
+        """Draw `n` distinct pairs of rows at random and label them by the classes `y`.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Class of every row; rows with -1 are never drawn.
+        n : int
+            Number of pairs, at most all there are.
+        random_state : int, Generator or None
+        """
+        codes = class_codes(y)
+        known = np.flatnonzero(codes >= 0)
+        total = len(known) * (len(known) - 1) // 2
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= total:
+            raise ValueError(
+                f"n={short_repr(n)} pairs of {len(known)} labelled rows; there are {total} pairs to draw from"
+            )
+        rng = np.random.default_rng(random_state)
+        pairs = known[random_pairs(len(known), n, rng)]
+        same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
+        return cls(len(codes), pairs[same], pairs[~same])
+
+    @classmethod
+    def read_csv(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        n_rows: int | None = None,
+        ids: Sequence[object] | None = None,
+        on_conflict: OnConflict = "raise",
+    ) -> Self:
+        """Read pairs from a CSV file with the columns ``id_a,id_b,kind`` and, if given, ``weight``.
+
+        Parameters
+        ----------
+        path : path
+            UTF-8; `kind` is ``must-link`` or ``cannot-link``.
+        n_rows : int, optional
+            Number of rows, when the file names rows by position.
+        ids : sequence of length n_rows, optional
+            The id of every row, when the file names rows by id. Ids are compared as text.
+        on_conflict : {"raise", "keep"}
+            As for the class.
+        """
+        if (n_rows is None) == (ids is None):
+            raise TypeError("give either n_rows (the file names positions) or ids (it names ids)")
+        names = list(map(str, range(row_count(n_rows)))) if n_rows is not None else checked_ids(ids)
+        position = positions_of(names)
+        must: list[tuple[int, int, float]] = []
+        cannot: list[tuple[int, int, float]] = []
+        line_of: dict[tuple[int, int, Kind], int] = {}
+        for line, first, second, kind, weight in read_pairs(path, position):
+            (must if kind == "must-link" else cannot).append((first, second, weight))
+            line_of.setdefault((min(first, second), max(first, second), kind), line)
+        try:
+            return cls(
+                len(names),
+                [p[:2] for p in must],
+                [p[:2] for p in cannot],
+                must_link_weight=[p[2] for p in must],
+                cannot_link_weight=[p[2] for p in cannot],
+                on_conflict=on_conflict,
+            )
+        except InfeasibleConstraintsError as error:
+            ends = tuple(sorted((error.chain[0], error.chain[-1])))
+            steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
+            lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]
+            words = chain_in_words(error.chain, names.__getitem__)
+            where = ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, sorted(lines)))
+            raise InfeasibleConstraintsError(
+                f"{os.fspath(path)}: {words} ({where}); remove one of them",
+                error.chain,
+            ) from None
+
+    def to_csv(self, target: str | os.PathLike[str] | TextIO, *, ids: Sequence[object] | None = None) -> None:
+        """Write the pairs as ``id_a,id_b,kind``, and ``weight`` when one is not 1.
+
+        Parameters
+        ----------
+        target : path, or an open text file
+        ids : sequence of length n_rows, optional
+            The id of every row; positions are written without it.
+        """
+        names = None if ids is None else checked_ids(ids)
+        if names is not None and len(names) != self.n_rows:
+            raise ValueError(f"{len(names)} ids for {self.n_rows} rows; give one id a row")
+        try:
+            refuse_half_characters(names or (), "the ids")
+        except DataError as error:
+            raise ConstraintError(str(error)) from None
+        name = str if names is None else names.__getitem__
+        weights = {"must-link": self.must_link_weight, "cannot-link": self.cannot_link_weight}
+        plain = all((w == 1).all() for w in weights.values())
+        rows = [
+            (name(i), name(j), kind, *(() if plain else (repr(weight),)))
+            for kind, pairs in (("must-link", self.must_link), ("cannot-link", self.cannot_link))
+            for (i, j), weight in zip(pairs.tolist(), weights[kind].tolist(), strict=True)
+        ]
+        write_pairs(target, rows, weighted=not plain)
+
+    # ------------------------------------------------------------ as a value
+    def _key(self) -> tuple[Any, ...]:
+        return (
+            self.n_rows,
+            self.on_conflict,
+            self.must_link.tobytes(),
+            self.cannot_link.tobytes(),
+            self.must_link_weight.tobytes(),
+            self.cannot_link_weight.tobytes(),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Constraints) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (
+            self.n_rows,
+            self.must_link,
+            self.cannot_link,
+            self.must_link_weight,
+            self.cannot_link_weight,
+            self.on_conflict,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Constraints(n_rows={self.n_rows}: {len(self.must_link)} must-links, "
+            f"{len(self.cannot_link)} cannot-links)"
+        )
+
+
+def constraint_score(labels: ArrayLike, constraints: Constraints) -> float:
+    """Share of the constraints that a clustering satisfies, 1.0 when there are none.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,)
+        Noise (-1) counts as one cluster.
+    constraints : Constraints
+    """
+    if not isinstance(constraints, Constraints):
+        raise TypeError(f"constraints is {short_repr(constraints)}; give linkwise.Constraints")
+    if constraints.n_constraints == 0:
+        return 1.0
+    broken = sum(int(v.sum()) for v in constraints.violated(labels))
+    return 1.0 - broken / constraints.n_constraints
+
+
+def _report_conflict(
+    n: int,
+    must: Pairs,
+    cannot: Pairs,
+    must_at: NDArray[np.int64],
+    cannot_at: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+    on_conflict: OnConflict,
+) -> None:
+    chain = shortest_contradiction(n, must, cannot[inside])
+    words = f"the constraints contradict each other: {chain_in_words(chain)}"
+    if len(chain) == 2:
+        low, high = sorted(chain)
+        m = must_at[np.flatnonzero((must == (low, high)).all(axis=1))[0]]
+        c = cannot_at[np.flatnonzero((cannot == (low, high)).all(axis=1))[0]]
+        words += f" (must-link {m} and cannot-link {c})"
+    if on_conflict == "raise":
+        raise InfeasibleConstraintsError(
+            f"{words}; remove one of them, or pass on_conflict='keep' for a method that may break some",
+            chain,
+        )
+    warnings.warn(
+        f"{words}; {int(inside.sum())} contradictory cannot-link(s) kept, see .conflicts",
+        ConstraintWarning,
+        stacklevel=3,
+    )
+
+
+# ---------------------------------------------------------------- cutting
+def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
+    """Constraints among `rows` (positions in c, repeats allowed), renumbered 0 .. len(rows) - 1."""
+    place = np.full(c.n_rows, -1, dtype=np.int64)
+    place[rows[::-1]] = np.arange(len(rows))[::-1]  # the first of several copies
+    copies = np.flatnonzero(place[rows] != np.arange(len(rows)))
+    must, must_w = _both_kept(c.must_link, c.must_link_weight, place)
+    cannot, cannot_w = _both_kept(c.cannot_link, c.cannot_link_weight, place)
+    must = np.vstack([must, np.column_stack([place[rows[copies]], copies])])
+    must_w = np.r_[must_w, np.ones(len(copies))]
+
+    # must-links that led through rows left out
+    old = c.component[rows]
+    first = np.unique(components(len(rows), must), return_index=True)[1]
+    first = first[np.argsort(old[first], kind="stable")]
+    followed = np.flatnonzero(np.diff(old[first]) == 0)
+    weakest = np.full(c.n_rows, np.inf)
+    np.minimum.at(weakest, c.component[c.must_link[:, 0]], c.must_link_weight)
+    must = np.vstack([must, np.column_stack([first[followed], first[followed + 1]])])
+    must_w = np.r_[must_w, weakest[old[first[followed]]]]
+
+    # cannot-links between components of which other rows were named
+    pairs, pair_w = c.cannot_link, c.cannot_link_weight
+    ends = np.sort(c.component[pairs], axis=1)
+    between, inverse = np.unique(ends, axis=0, return_inverse=True)
+    between_w = np.full(len(between), np.inf)
+    np.minimum.at(between_w, inverse.ravel(), pair_w)
+    between_w = np.minimum(between_w, weakest[between].min(axis=1))
+    holder = np.full(c.n_rows, -1, dtype=np.int64)
+    holder[old[::-1]] = np.arange(len(rows))[::-1]
+    kept_ends = np.sort(old[cannot], axis=1)
+    said = np.isin(between[:, 0] * c.n_rows + between[:, 1], kept_ends[:, 0] * c.n_rows + kept_ends[:, 1])
+    new = ~said & (between[:, 0] != between[:, 1]) & (holder[between] >= 0).all(axis=1)
+    cannot = np.vstack([cannot, holder[between[new]]])
+    cannot_w = np.r_[cannot_w, between_w[new]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstraintWarning)  # said when the whole set was built
+        return Constraints(
+            len(rows),
+            must,
+            cannot,
+            must_link_weight=must_w,
+            cannot_link_weight=cannot_w,
+            on_conflict=c.on_conflict,
+        )
+
+
+def _both_kept(
+    pairs: Pairs, weights: NDArray[np.float64], place: NDArray[np.int64]
+) -> tuple[Pairs, NDArray[np.float64]]:
+    moved = place[pairs]
+    kept = (moved >= 0).all(axis=1)
+    return moved[kept], weights[kept]
+
+
+def _rebuild(
+    n_rows: int,
+    must: Pairs,
+    cannot: Pairs,
+    must_weight: NDArray[np.float64],
+    cannot_weight: NDArray[np.float64],
+    on_conflict: OnConflict,
+) -> Constraints:
+    """Unpickle: what was said of conflicts at birth is not said again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstraintWarning)
+        return Constraints(
+            n_rows,
+            must,
+            cannot,
+            must_link_weight=must_weight,
+            cannot_link_weight=cannot_weight,
+            on_conflict=on_conflict,
+        )

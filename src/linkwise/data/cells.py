@@ -1,0 +1,52 @@
+"""One cell of a table as a person reads it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from typing import Any
+
+MISSING = "—"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether one cell is empty: None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":  # NA refuses to be compared
+        return True
+    differs = value != value
+    return type(differs).__name__ in ("bool", "bool_") and bool(differs)
+
+
+def format_cell(value: Any) -> str:
+    """One cell as a person reads it: short numbers, ISO dates, a dash for what is missing."""
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, datetime.datetime):
+        return _format_moment(value)
+    if isinstance(value, datetime.timedelta):
+        return f"{_format_float(value.total_seconds() / 86_400)} days"
+    if isinstance(value, str):
+        return value
+    if type(value).__name__ in ("bool", "bool_"):
+        return "true" if value else "false"
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        return _format_float(float(value))
+    return str(value)
+
+
+def _format_float(value: float) -> str:
+    size = abs(value)
+    if not math.isfinite(value):
+        return str(value)
+    if value.is_integer() and size < 1e15:
+        return str(int(value))
+    if size >= 1e15 or size < 1e-4:
+        return f"{value:.3g}"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if size >= 1000 else f"{value:.5g}"
+
+
+def _format_moment(moment: datetime.datetime) -> str:
+    if moment.time() == datetime.time():
+        return moment.strftime("%Y-%m-%d")
+    return moment.strftime("%Y-%m-%d %H:%M:%S" if moment.second else "%Y-%m-%d %H:%M")

@@ -1,0 +1,47 @@
+"""Names of columns: there, each once, and each put to one use."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from itertools import combinations
+
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+
+def unknown_column(name: str, names: Sequence[str]) -> str:
+    """Sentence for a column that is not there, with the nearest one that is."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    hint = f"; did you mean '{folded[near[0]]}'?" if near else "."
+    return f"There is no column '{name}'{hint} The columns are: {join_names(names, 30)}."
+
+
+def as_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Column names as a tuple; a single name stands for itself."""
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+def check_names(
+    there: list[str],
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    text: str | None = None,
+) -> None:
+    """Refuse names that are not there, and one column put to two uses."""
+    single = [name for name in (id_column, text) if name is not None]
+    known = set(there)
+    for name in (*single, *(columns or ()), *drop):
+        if name not in known:
+            raise DataError(unknown_column(name, there))
+    uses: dict[str, set[str]] = {
+        "the id": set() if id_column is None else {id_column},
+        "a feature": set(columns or ()),
+        "the text": set() if text is None else {text},
+        "dropped": set(drop),
+    }
+    for one, other in combinations(uses, 2):
+        for name in uses[one] & uses[other]:
+            raise DataError(f"Column '{name}' is to be {one} and {other}: name it once.")

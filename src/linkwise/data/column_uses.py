@@ -1,0 +1,84 @@
+"""What columns are where each row is a text or a curve: one use, and the rest is only shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from linkwise.data.curves import holds_lists
+from linkwise.data.roles import Column, Role, is_label_like, kind
+from linkwise.errors import DataError
+from linkwise.wording import join_names
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Found = tuple[tuple[Column, ...], list[str]]
+"""All columns, and sentences on what was chosen."""
+
+
+def as_document(frame: nw.DataFrame[Any], text: str, id_column: str | None, drop: Sequence[str]) -> Found:
+    """Columns of a table of texts: the column `text`, and what is shown beside it."""
+    what = kind(frame[text])
+    if what != "words":
+        values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
+        raise DataError(f"Column '{text}' holds {values}; --text wants a column of texts.")
+    found = _columns(frame, {text: "document"}, id_column, drop)
+    return found, _shown_note(f"Rows are compared by the texts of '{text}' alone", found)
+
+
+def as_curves(
+    frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
+) -> Found:
+    """Columns of a table of curves: one of lists, else those of numbers.
+
+    Of the columns that the user named; of all but the id and known groups where none is named.
+    """
+    names = list(frame.columns)
+    free = [name for name in names if name != id_column and name not in drop]
+    free = [name for name in free if (name in columns if columns else not is_label_like(name, names))]
+    lists = [name for name in free if holds_lists(frame[name])]
+    if len(lists) > 1:
+        raise DataError(
+            f"There are {len(lists)} columns of lists: {join_names(lists)}. Name one: --columns NAME"
+        )
+    samples = [name for name in free if kind(frame[name]) == "number"]
+    wrong = [name for name in columns or () if name not in (lists or samples)]
+    if wrong:
+        raise DataError(
+            f"Column '{wrong[0]}' is no part of a curve; name columns of numbers, or one column of lists."
+        )
+    if lists:
+        found = _columns(frame, {lists[0]: "curve"}, id_column, drop)
+        return found, _shown_note(f"Each row is a curve, the list in column '{lists[0]}'", found)
+    if len(samples) < 2:
+        there = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
+        raise DataError(
+            f"A curve needs at least 2 samples, but {there}. Wanted is a column of numbers for each sample,"
+            " in order, or one column of lists such as [0.1, 0.4, 0.2]."
+        )
+    found = _columns(frame, dict.fromkeys(samples, "sample"), id_column, drop)
+    which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else join_names(samples)
+    notes = _shown_note(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
+    if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
+        notes.append("Leave out what is no part of the curves with --drop, or name what is with --columns.")
+    return found, notes
+
+
+def _columns(
+    frame: nw.DataFrame[Any], used: dict[str, Role], id_column: str | None, drop: Sequence[str]
+) -> tuple[Column, ...]:
+    def column(name: str) -> Column:
+        if name in used:
+            return Column(name, used[name], "rows are compared by it")
+        if name == id_column:
+            return Column(name, "id", "unique and complete")
+        return Column(name, "left out", "dropped" if name in drop else "only shown")
+
+    return tuple(column(name) for name in frame.columns)
+
+
+def _shown_note(said: str, found: Sequence[Column]) -> list[str]:
+    shown = [column.name for column in found if column.reason == "only shown"]
+    return [f"{said}." if not shown else f"{said}; only shown: {join_names(shown)}."]

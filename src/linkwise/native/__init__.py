@@ -1,0 +1,85 @@
+"""Compiled kernels: contiguous arrays in, arrays out.
+
+No policy lives here. Kernels take float32 or float64 rows and compute in float64, or take labels and
+compute in integers. They release the GIL, take their number of threads from the caller and give the
+same bits for any number of threads.
+The wrappers check types and shapes only, never values: NaN in gives no crash, but no meaning either.
+"""
+
+from linkwise.native.agglomerate import agglomerate
+from linkwise.native.boosting import (
+    TwoNearest,
+    assign_by_priority,
+    hypotheses_k_means,
+    similarity_sums,
+    two_nearest,
+)
+from linkwise.native.bregman import Projected, bregman_projections
+from linkwise.native.colouring import assign_apart, colour_apart
+from linkwise.native.dbscan import all_dbscans
+from linkwise.native.density_walk import Walk, core_squares, density_walk
+from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
+from linkwise.native.forest import add_shared, random_trees
+from linkwise.native.graphs import distance_range, gaussian_weights
+from linkwise.native.icm import conditional_modes
+from linkwise.native.kmeans import (
+    LloydRuns,
+    TwoMeans,
+    exchange,
+    kmeans_plusplus,
+    label_sums,
+    lloyd,
+    two_means,
+)
+from linkwise.native.metrics import metric_distances, metric_nearest
+from linkwise.native.one_spectral import RatioStep, ratio_step
+from linkwise.native.s_dbw import s_dbw
+from linkwise.native.subnormals import subnormals_as_zero
+from linkwise.native.together import greedy_colours, pack_together, weighted_together
+from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
+
+__all__ = [
+    "LeafSplits",
+    "LeafSquares",
+    "LinkedRows",
+    "LloydRuns",
+    "Projected",
+    "RatioStep",
+    "TwoMeans",
+    "TwoNearest",
+    "Walk",
+    "add_shared",
+    "agglomerate",
+    "all_dbscans",
+    "assign_apart",
+    "assign_by_priority",
+    "best_splits",
+    "bregman_projections",
+    "colour_apart",
+    "conditional_modes",
+    "core_squares",
+    "density_walk",
+    "distance_range",
+    "exchange",
+    "gaussian_weights",
+    "greedy_colours",
+    "hypotheses_k_means",
+    "kmeans_plusplus",
+    "label_sums",
+    "leaf_squares",
+    "lloyd",
+    "metric_distances",
+    "metric_nearest",
+    "nearest_points",
+    "nearest_rows",
+    "pack_together",
+    "random_trees",
+    "ratio_step",
+    "s_dbw",
+    "similarity_sums",
+    "squared_distances",
+    "subnormals_as_zero",
+    "two_means",
+    "two_nearest",
+    "weighted_together",
+]

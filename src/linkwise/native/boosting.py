@@ -1,0 +1,168 @@
+"""Constrained k-means with priorities, and k-means of what several clusterings agree on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_range, check_rows
+
+
+class TwoNearest(NamedTuple):
+    """The two nearest centres of every row."""
+
+    best: NDArray[np.int32]
+    """(n,) the nearest one, the lower number among equals."""
+    second: NDArray[np.int32]
+    """(n,) the next one; the same where there is one centre only."""
+    square: NDArray[np.float64]
+    """(n,) squared distance to the nearest."""
+
+
+def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -> TwoNearest:
+    """Find the two nearest centres of every row.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    centers : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    TwoNearest
+    """
+    check_rows(X)
+    check_array("centers", centers, (None, X.shape[1]))
+    check_count("n_threads", n_threads)
+    return TwoNearest(*_native.two_nearest(X, centers, n_threads))
+
+
+def assign_by_priority(
+    near: TwoNearest, pairs: NDArray[np.int32], must: NDArray[np.uint8], order: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Give rows their clusters, those that constraints name first, pair by pair.
+
+    Of two rows without a cluster that belong together, both go to the nearest centre of the one that is
+    nearer to it. Of two that are apart, each goes to its nearest centre; if that is the same one, the nearer
+    row keeps it and the other takes its second. A row whose partner has a cluster follows it, or takes the
+    nearest centre that the partner has not. Where both have one, nothing is changed.
+
+    Parameters
+    ----------
+    near : TwoNearest
+    pairs : (s, 2) int32, C-contiguous
+        Rows, the lower one first: it is taken for the nearer of two that are equally near.
+    must : (s,) uint8
+        1 where the two belong together, 0 where they are apart.
+    order : (s,) int32
+        Pairs in the order in which they are looked at, each once.
+
+    Returns
+    -------
+    (n,) int32
+    (s,) uint8
+        1 where a constraint is broken.
+
+    References
+    ----------
+    Okabe and Yamada (2018), Clustering using boosted constrained k-means algorithm, Algorithm 2.
+    """
+    for name, array, dtype in (("must", must, np.uint8), ("order", order, np.int32)):
+        if array.dtype != dtype or array.shape != (len(pairs),):
+            raise TypeError(
+                f"{name} must be an array of {np.dtype(dtype).name}, one a pair; "
+                f"got {array.dtype}, shape {array.shape}"
+            )
+    if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise TypeError(f"pairs must be a (s, 2) array of int32, got {pairs.dtype}, shape {pairs.shape}")
+    if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(near.best):
+        raise ValueError(f"pairs must name rows 0 to {len(near.best) - 1}")
+    check_range("order", order, 0, len(pairs) - 1)
+    return _native.assign_by_priority(*near, pairs, must, order)
+
+
+def similarity_sums(
+    K: NDArray[np.float64], labels: NDArray[np.int32], k: int, n_threads: int
+) -> NDArray[np.float64]:
+    """Sum, for each row, its similarities to the rows of each cluster.
+
+    Parameters
+    ----------
+    K : (n, n) float64, C-contiguous
+    labels : (n,) int32, 0 to k - 1
+    k : int, at least 1
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n, k) float64
+    """
+    check_array("K", K, (None, None))
+    check_array("labels", labels, (len(K),), np.int32)
+    check_count("k", k)
+    check_count("n_threads", n_threads)
+    if K.shape[1] != len(K) or not 0 <= int(labels.min()) <= int(labels.max()) < k:
+        raise ValueError(f"K must be square, got {K.shape}, and labels be from 0 to k - 1 = {k - 1}")
+    return _native.similarity_sums(K, labels, k, n_threads)
+
+
+class HypothesesMeans(NamedTuple):
+    """A clustering of what several clusterings agree on."""
+
+    labels: NDArray[np.int32]
+    """(n,)"""
+    inertia: float
+    """Sum of squared distances in the space of the kernel."""
+    n_iter: int
+
+
+def hypotheses_k_means(
+    H: NDArray[Any],
+    alpha: NDArray[np.float64],
+    n_values: int,
+    k: int,
+    seeds: NDArray[np.uint64],
+    max_iter: int,
+    n_threads: int,
+    rows: NDArray[np.int64] | None = None,
+) -> HypothesesMeans:
+    """Kernel k-means on ``K = sum over t of alpha[t] * (H[i, t] == H[j, t])`` without forming K.
+
+    A row moves only to a cluster that is nearer by more than rounding, 1e-9 of K's diagonal. An empty cluster
+    gets the row farthest from its centre, out of a cluster that keeps another.
+
+    Parameters
+    ----------
+    H : (n, T) uint8 or uint16, C-contiguous
+        Labels below `n_values`; only the first ``len(alpha)`` columns count.
+    alpha : (t,) float64, positive
+    n_values : int, at least 1
+    k : int, at least 1
+    seeds : (R,) uint64
+        Of each start, which draws rows in proportion to their squared distance to those drawn already.
+    max_iter : int, at least 1
+    n_threads : int, at least 1
+    rows : (g,) int64, optional
+        One start from these rows instead.
+
+    Returns
+    -------
+    HypothesesMeans
+        The best run.
+    """
+    check_array("H", H, (None, None), H.dtype.type)
+    if H.dtype not in (np.uint8, np.uint16):
+        raise TypeError(f"H must hold uint8 or uint16, got {H.dtype}")
+    check_array("alpha", alpha, (None,))
+    for name, value in (("n_values", n_values), ("k", k), ("max_iter", max_iter), ("n_threads", n_threads)):
+        check_count(name, value)
+    if len(alpha) > H.shape[1] or int(H[:, : len(alpha)].max()) >= n_values:
+        raise ValueError(f"H must have a column for each of {len(alpha)} alphas and labels below {n_values}")
+    if rows is not None and (len(rows) > k or rows.min() < 0 or rows.max() >= len(H)):
+        raise ValueError(f"rows must be at most k = {k} rows of H, got {rows}")
+    found = _native.hypotheses_k_means(H, alpha, n_values, k, seeds, rows, max_iter, n_threads)
+    return HypothesesMeans(*found)

@@ -1,0 +1,82 @@
+"""Walks over rows by density: OPTICS, and the spanning tree of mutual reachability distances."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_rows
+
+
+def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]:
+    """Squared distance from each row to the k-th of all rows, itself the first.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    k : int, 1 to n
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n,) float64
+        Squares are summed in the order of the features. Time O(n² d), memory O(n d).
+    """
+    check_rows(X)
+    check_count("k", k)
+    check_count("n_threads", n_threads)
+    if k > len(X):
+        raise ValueError(f"k={k}, but there are {len(X)} rows; give k at most {len(X)}")
+    return _native.core_squares(X, k, n_threads)
+
+
+class Walk(NamedTuple):
+    """The rows in the order of a walk."""
+
+    order: NDArray[np.int64]
+    """(n,) rows."""
+    before: NDArray[np.int64]
+    """(n,) the row that each was reached from; -1 for the first."""
+    reach: NDArray[np.float64]
+    """(n,) the distance at which it was reached; infinite for the first."""
+
+
+def density_walk(
+    X: NDArray[Any], core: NDArray[np.float64], start: int, n_threads: int, *, mutual: bool
+) -> Walk:
+    """Visit all rows, always the one next that is reached at the least distance.
+
+    Of rows that are equally near the first comes first; where one is reached from several at one distance,
+    the one that came earlier counts.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    core : (n,) float64
+        Squared core distances, see `core_squares`.
+    start : int
+        The row to begin with.
+    n_threads : int, at least 1
+    mutual : bool
+        A row o is reached from p at the larger of the core distance of p and the distance: the walk of
+        OPTICS. If `mutual`, at the largest of both core distances and the distance: a minimum spanning tree.
+
+    Returns
+    -------
+    Walk
+        Time O(n² d), memory O(n d).
+
+    References
+    ----------
+    Ankerst, Breunig, Kriegel and Sander (1999), OPTICS: ordering points to identify the clustering structure.
+    Campello, Moulavi and Sander (2013), Density-based clustering based on hierarchical density estimates.
+    """
+    check_rows(X)
+    check_array("core", core, (len(X),))
+    check_count("n_threads", n_threads)
+    if not 0 <= start < len(X):
+        raise ValueError(f"start={start}; the rows are 0 to {len(X) - 1}")
+    return Walk(*_native.density_walk(X, core, start, mutual, n_threads))

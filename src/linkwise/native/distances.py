@@ -1,0 +1,87 @@
+"""Rows and points: how far, and which are nearest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_rows
+
+
+def nearest_rows(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    centers: NDArray[np.float64],
+    allowed: NDArray[np.bool_] | None,
+    n_threads: int,
+) -> NDArray[np.int64]:
+    """Find, for each centre, the nearest of the rows that bear its label.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    labels : (n,) int32
+        A label outside 0..k-1 (such as -1, noise) belongs to no centre.
+    centers : (k, d) float64, C-contiguous
+    allowed : (n,) bool or None
+        Rows that may be returned; None = all.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (k,) int64
+        Row index, the lowest where several are equally near; -1 where no row qualifies.
+    """
+    check_rows(X)
+    check_array("labels", labels, (X.shape[0],), np.int32)
+    check_array("centers", centers, (None, X.shape[1]))
+    if allowed is not None:
+        check_array("allowed", allowed, (X.shape[0],), np.bool_)
+    check_count("n_threads", n_threads)
+    return _native.nearest_rows(X, labels, centers, allowed, n_threads)
+
+
+def nearest_points(
+    X: NDArray[Any], points: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Find, for each row, the nearest of some points, and its squared distance.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n,) int64
+        Index of the point, the lowest where several are equally near.
+    (n,) float64
+        Squares are summed in the order of the features, so that a row is at 0 from itself.
+    """
+    check_rows(X)
+    check_array("points", points, (None, X.shape[1]))
+    check_count("n_threads", n_threads)
+    return _native.nearest_points(X, points, n_threads)
+
+
+def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """Squared distances of every row to every point, summed as in `nearest_points`.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    points : (k, d) float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n, k) float64
+    """
+    check_rows(X)
+    check_array("points", points, (None, X.shape[1]))
+    check_count("n_threads", n_threads)
+    return _native.squared_distances(X, points, n_threads)

@@ -1,0 +1,48 @@
+"""Gaussian similarities of all pairs of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_rows
+
+
+def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
+    """Return the smallest positive and the largest squared distance between two rows.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (float, float)
+        Both 0 where all rows are equal. Sums are made in the order of the features.
+    """
+    check_rows(X)
+    check_count("n_threads", n_threads)
+    return _native.distance_range(X, n_threads)
+
+
+def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int) -> None:
+    """Write exp(-scale d²) for every two rows, where d is their distance.
+
+    Parameters
+    ----------
+    X : (n, d) float64, C-contiguous
+    scale : float, not negative
+    out : (n, n) float64, C-contiguous
+        Overwritten. Weights are within two units in the last place; those below 1e-307 are 0.
+    n_threads : int, at least 1
+    """
+    check_array("X", X, (None, None))
+    check_array("out", out, (len(X), len(X)))
+    if not scale >= 0:
+        raise ValueError(f"scale must not be negative, got {scale}")
+    check_count("n_threads", n_threads)
+    _native.gaussian_weights(X, scale, out, n_threads)

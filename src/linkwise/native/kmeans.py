@@ -1,0 +1,224 @@
+"""k-means: starts, Lloyd's iteration, Hartigan's moves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_rows, check_stop, check_weight
+
+
+class LloydRuns(NamedTuple):
+    """What Lloyd's iteration reached from each of R starts."""
+
+    labels: NDArray[np.int32]
+    """(R, n) cluster of each row."""
+    centers: NDArray[np.float64]
+    """(R, k, d)."""
+    inertia: NDArray[np.float64]
+    """(R,) sum of squared distances of the rows to their centres."""
+    n_iter: NDArray[np.int32]
+    """(R,) iterations, counted as scikit-learn does."""
+
+
+class TwoMeans(NamedTuple):
+    """What Lloyd's iteration reached for two clusters."""
+
+    labels: NDArray[np.uint8]
+    """(n,) 0 or 1."""
+    centers: NDArray[np.float64]
+    """(2, d)."""
+    inertia: float
+    """Sum of squared distances of the rows to their centres."""
+    n_iter: int
+    """Iterations, counted as scikit-learn does."""
+
+
+def lloyd(
+    X: NDArray[Any],
+    starts: NDArray[np.float64],
+    max_iter: int,
+    tol: float,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
+) -> LloydRuns:
+    """Run Lloyd's iteration from each given start.
+
+    A run stops when no label changes, when the squared shift of all centres together is at most `tol`,
+    or after `max_iter` iterations; in the last two cases labels are assigned once more, so that they
+    are always those of the nearest centre (the lower index, where two are equally near). An empty
+    cluster is given the row farthest from its centre, out of a cluster that keeps another row; where
+    every row lies on its centre the cluster stays empty and its centre stays where it is.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    starts : (R, k, d) float64, C-contiguous
+    max_iter : int, at least 1
+    tol : float
+        Absolute, in squared units of `X`.
+    n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times; such rows move together. None: once.
+
+    Returns
+    -------
+    LloydRuns
+
+    References
+    ----------
+    Lloyd (1982), Least squares quantization in PCM. Hamerly (2010), Making k-means even faster.
+    """
+    check_rows(X)
+    check_array("starts", starts, (None, None, X.shape[1]))
+    check_stop(max_iter, n_threads)
+    check_weight(weight, X)
+    return LloydRuns(*_native.lloyd(X, starts, max_iter, tol, n_threads, weight))
+
+
+def two_means(
+    X: NDArray[Any], start: NDArray[np.float64], max_iter: int, tol: float, n_threads: int
+) -> TwoMeans:
+    """Run Lloyd's iteration for two clusters; as `lloyd` with one start, but with labels of one byte.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    start : (2, d) float64, C-contiguous
+    max_iter : int, at least 1
+    tol : float
+        Absolute, in squared units of `X`.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    TwoMeans
+    """
+    check_rows(X)
+    check_array("start", start, (2, X.shape[1]))
+    check_stop(max_iter, n_threads)
+    return TwoMeans(*_native.two_means(X, start, max_iter, tol, n_threads))
+
+
+def kmeans_plusplus(
+    X: NDArray[Any],
+    k: int,
+    seeds: NDArray[np.uint64],
+    n_candidates: int,
+    n_threads: int,
+    weight: NDArray[np.int64] | None = None,
+    given: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """Choose k rows to start from, once for each seed, by greedy k-means++.
+
+    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion
+    to their squared distance from the rows chosen so far, and the one that leaves the smallest sum of
+    squared distances is kept. Random numbers come from SplitMix64.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    k : int, at least 1
+    seeds : (R,) uint64
+    n_candidates : int, at least 1
+        Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
+    n_threads : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
+    given : (g, d) float64, C-contiguous, or None
+        Centres that are there already; the k rows are drawn beside them.
+
+    Returns
+    -------
+    (R, k) int64
+        Row indices, no two of them equal rows, none equal to a given centre. Where `X` has fewer
+        such rows than k, each is there once and the places that are left at the end hold -1.
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    """
+    check_rows(X)
+    check_array("seeds", seeds, (None,), np.uint64)
+    check_count("k", k)
+    check_count("n_candidates", n_candidates)
+    check_count("n_threads", n_threads)
+    check_weight(weight, X)
+    if given is not None:
+        check_array("given", given, (None, X.shape[1]))
+    return _native.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight, given)
+
+
+def exchange(
+    X: NDArray[np.float64], labels: NDArray[np.int32], k: int, max_passes: int, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Move rows to other clusters, one at a time, while the sum of squares falls.
+
+    Parameters
+    ----------
+    X : (n, d) float64, C-contiguous
+    labels : (R, n) int32, C-contiguous
+        R clusterings, from each of which one run starts; labels 0..k-1, which need not all be there.
+    k : int, at least 1
+    max_passes : int, at least 1
+        Passes over all rows; a run stops after one that moves none.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    labels : (R, n) int32
+    inertia : (R,) float64
+        Sums of squared distances of the rows to the means of their clusters.
+
+    References
+    ----------
+    Hartigan (1975), Clustering Algorithms. Telgarsky and Vattani (2010), Hartigan's method: k-means
+    clustering without Voronoi.
+    """
+    check_array("X", X, (None, None))
+    check_array("labels", labels, (None, len(X)), np.int32)
+    for name, value in (("k", k), ("max_passes", max_passes), ("n_threads", n_threads)):
+        check_count(name, value)
+    least, most = int(labels.min()), int(labels.max())
+    if least < 0 or most >= k:
+        raise ValueError(f"labels must be from 0 to k - 1 = {k - 1}, got {least} to {most}")
+    return _native.exchange(X, labels, k, max_passes, n_threads)
+
+
+def label_sums(
+    X: NDArray[Any],
+    labels: NDArray[np.int32],
+    k: int,
+    weight: NDArray[np.int64] | None,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Sum the rows of each cluster.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    labels : (n,) int32
+        Below k; a negative one belongs to no cluster.
+    k : int, at least 1
+    weight : (n,) int64, at least 1, or None
+        As if each row were there so many times. None: once.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (k, d) float64
+        Sums; for many rows those of up to 64 blocks of rows, added in their order.
+    (k,) int64
+        Rows of each cluster.
+    """
+    check_rows(X)
+    check_array("labels", labels, (X.shape[0],), np.int32)
+    check_count("k", k)
+    check_count("n_threads", n_threads)
+    check_weight(weight, X)
+    if int(labels.max()) >= k:
+        raise ValueError(f"labels must be below k = {k}, got {labels.max()}")
+    return _native.label_sums(X, labels, k, weight, n_threads)

@@ -1,0 +1,67 @@
+"""Distances of rows to centres under metrics other than the plain one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.native import _native
+from linkwise.native._checks import check_array, check_count, check_rows
+
+
+def metric_distances(
+    X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]:
+    """Squared distances of every row to every centre after linear maps: ``|L (x - centre)|²``.
+
+    Parameters
+    ----------
+    X : (n, d) float32 or float64, C-contiguous
+    centers : (k, d) float64
+    maps : (1 or k, d) or (1 or k, r, d) float64
+        L of all centres, or of each: a factor for each feature, or a matrix.
+    n_threads : int, at least 1
+
+    Returns
+    -------
+    (n, k) float64
+    """
+    _check(X, centers, maps, n_threads)
+    return _native.metric_distances(X, centers, maps, n_threads)
+
+
+def metric_nearest(
+    X: NDArray[Any],
+    centers: NDArray[np.float64],
+    maps: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """For each row the centre whose squared distance (see `metric_distances`) plus offset is least.
+
+    Parameters
+    ----------
+    X, centers, maps, n_threads
+        As for `metric_distances`.
+    offset : (k,) float64
+
+    Returns
+    -------
+    (n,) int32
+        The lowest where several are equal.
+    (n,) float64
+        Squared distance plus offset.
+    """
+    _check(X, centers, maps, n_threads)
+    check_array("offset", offset, (len(centers),))
+    return _native.metric_nearest(X, centers, maps, offset, n_threads)
+
+
+def _check(X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int) -> None:
+    check_rows(X)
+    check_array("centers", centers, (None, X.shape[1]))
+    rows = () if np.ndim(maps) < 3 else (None,)
+    check_array("maps", maps, (1 if np.shape(maps)[:1] == (1,) else len(centers), *rows, X.shape[1]))
+    check_count("n_threads", n_threads)

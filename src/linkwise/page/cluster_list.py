@@ -1,0 +1,97 @@
+"""The clusters as a list: how large, what they are called, which rows are typical of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.asking.learner import Labels
+from linkwise.constraints.evidence import Groups
+from linkwise.session.session import Session
+
+MOST_CLUSTERS = 200  # that are listed
+EXEMPLARS = 3
+SAMPLE = 20_000  # rows that are looked at for exemplars
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster.
+
+    Attributes
+    ----------
+    number : int
+        Its label; noise is -1.
+    size : int
+    exemplars : tuple of int
+        Rows near its mean, the nearest first; above 20 000 rows those of a sample.
+    name : str
+        What the person calls it; empty where it has no name.
+    done : bool
+        Whether all its rows are known to belong together.
+    """
+
+    number: int
+    size: int
+    exemplars: tuple[int, ...]
+    name: str
+    done: bool
+
+
+def clusters_of(
+    labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session
+) -> tuple[Cluster, ...]:
+    """All clusters, the largest first; `typical`: the `exemplars` of these labels."""
+    numbers, first, sizes = _counted(labels)
+    names = session.cluster_names
+    done = _whole(labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
+    found = [
+        Cluster(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
+        for number, row, size in zip(numbers.tolist(), first.tolist(), sizes.tolist(), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda c: (-c.size, c.number)))
+
+
+def _counted(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The clusters, the first row and the number of rows of each."""
+    low = min(int(labels.min(initial=0)), 0)
+    sizes = np.bincount(labels - low)
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[(labels - low)[::-1]] = np.arange(len(labels))[::-1]
+    there = np.flatnonzero(sizes)
+    return there + low, first[there], sizes[there]
+
+
+def exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
+    """Rows near the mean of each cluster, the nearest first; above 20 000 rows those of a sample."""
+    rows = np.arange(len(X))
+    if len(X) > SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
+    found = labels[rows]
+    order = np.argsort(found, kind="stable")
+    starts = np.flatnonzero(np.diff(found[order], prepend=found.min(initial=0) - 1))
+    parts = np.split(rows[order], starts[1:])
+    typical = {}
+    for number, part in zip(found[order[starts]].tolist(), parts, strict=True):
+        distance = ((X[part] - X[part].mean(axis=0)) ** 2).sum(axis=1)
+        nearest = np.argsort(distance, kind="stable")[:EXEMPLARS]
+        typical[number] = tuple(part[nearest].tolist())
+    return typical
+
+
+def _whole(labels: Labels, said: Groups, sizes: dict[int, int]) -> set[int]:
+    """Clusters of two rows or more whose rows are all in one group of must-links."""
+    if len(said.row) == 0:
+        return set()
+    keys, counts = np.unique(
+        np.stack([labels[said.row].astype(np.int64), said.number], axis=1), axis=0, return_counts=True
+    )
+    return {
+        label
+        for (label, _), count in zip(keys.tolist(), counts.tolist(), strict=True)
+        if count == sizes[label] > 1
+    }

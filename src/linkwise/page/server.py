@@ -1,0 +1,273 @@
+"""The page over HTTP: a few fixed files, and a socket for what is said and shown.
+
+Text frames carry JSON: requests one way, states and replies the other. Binary frames, host to browser
+only: 0 places, 1 labels of one byte, 2 of two, 3 a file behind the JSON of its reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib.resources import files
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import h11
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from linkwise.page.auth import MAX_BODY, MAX_HEADERS, Door, guarded
+from linkwise.page.hub import MOST_VIEWS, Frame, Room, View, refusal
+from linkwise.workspace.exit_codes import exit_code, sentence
+
+if TYPE_CHECKING:
+    from linkwise.page.presenter import Desk
+
+STATIC = {
+    "/": ("index.html", "text/html"),
+    "/host.js": ("host.js", "text/javascript"),
+    "/widget.js": ("widget.js", "text/javascript"),
+    "/style.css": ("style.css", "text/css"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+}
+MOST_DEEP = 8  # lists and objects within each other; a request needs three
+LONGEST_ID = 64
+SHUTDOWN_S = 2
+SILENT_S = 10.0  # how long a connection may say nothing
+MOST_SILENT = 100  # of them; the longest silent makes room for a new one
+COUNT = count()
+
+
+def page(room: Room, door: Door) -> ASGIApp:
+    """The page of a room, for whom the door lets in."""
+    routes = [Route(path, _file(*file)) for path, file in STATIC.items()]
+
+    async def socket_of(web: WebSocket) -> None:
+        await _attend(room, web)
+
+    return guarded(Starlette(routes=[*routes, WebSocketRoute("/ws", socket_of)]), door)
+
+
+def _file(name: str, media_type: str) -> Callable[[Request], Response]:
+    content = files("linkwise.page").joinpath("static", name)
+
+    def send(request: Request) -> Response:
+        return Response(content.read_bytes(), media_type=media_type)
+
+    return send
+
+
+# ---------------------------------------------------------------- the socket
+async def _attend(room: Room, web: WebSocket) -> None:
+    """One view, from its first frame to its last."""
+    if len(room.views) >= MOST_VIEWS:
+        await web.close(1013, "too many pages are open; close one")
+        return
+    await web.accept()
+    view = View()
+
+    async def send(frame: Frame) -> None:
+        await (web.send_text(frame) if isinstance(frame, str) else web.send_bytes(frame))
+
+    room.join(view)
+    tasks = [asyncio.create_task(view.sent_by(send)), asyncio.create_task(_listen(room, view, web))]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            with suppress(WebSocketDisconnect, TimeoutError, RuntimeError):
+                task.result()
+    finally:
+        room.leave(view)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await web.close()
+
+
+async def _listen(room: Room, view: View, web: WebSocket) -> None:
+    """Take requests until the browser goes, or sends what no page of ours sends."""
+    while True:
+        message = await web.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        if message.get("text") is None:
+            await web.close(1003, "requests are text")
+            return
+        request = read_request(message["text"])
+        if isinstance(request, str):
+            view.reply(refusal(None, "bad", request))
+        else:
+            room.ask(view, request)
+
+
+def read_request(text: str) -> dict[str, Any] | str:
+    """A request, or what is wrong with it; the desk looks at what it asks."""
+    try:
+        request = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return "a request is JSON, an object with id and do"
+    if not isinstance(request, dict) or _depth(request) > MOST_DEEP:
+        return "a request is a flat object with id and do"
+    name = request.get("id")
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_ID:
+        return f"the id of a request is a text of 1 to {LONGEST_ID} characters"
+    if not isinstance(request.get("do"), str):
+        return "a request says in do what is to be done"
+    return request
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects lie within each other; stops counting where it is too deep."""
+    depth, level = 0, [value]
+    while depth <= MOST_DEEP:
+        level = [v for v in level if isinstance(v, (dict, list))]
+        if not level:
+            break
+        depth += 1
+        level = [inner for v in level for inner in (v.values() if isinstance(v, dict) else v)]
+    return depth
+
+
+# ---------------------------------------------------------------- the server
+class _Listener(H11Protocol):
+    """A connection that has to say soon what it wants: hundreds that are silent hold up nobody.
+
+    A browser opens some in advance; it opens them again when it needs them.
+    """
+
+    _refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        silent = [other for other in self.connections if isinstance(other, _Listener) and other.silent]
+        self._timer = self.loop.call_later(SILENT_S, self._end_silence)
+        self._since = next(COUNT)
+        if len(silent) > MOST_SILENT:
+            min(silent, key=lambda other: other._since)._end_silence()
+
+    @property
+    def silent(self) -> bool:
+        """Whether no whole request came yet."""
+        return self in self.connections and self.cycle is None
+
+    def _end_silence(self) -> None:
+        if self.silent:
+            self.connections.discard(self)
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, or too long for one.
+
+        A socket that is closed before all was read resets the connection, and then the refusal may be lost.
+        So the rest is read and thrown away until the other side has ended, or `SILENT_S` have passed.
+        """
+        body = msg.encode()
+        head = [("content-type", "text/plain"), ("content-length", str(len(body))), ("connection", "close")]
+        for event in (h11.Response(status_code=400, headers=head), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.write_eof()
+        self._refused = True
+        self._timer.cancel()
+        self._timer = self.loop.call_later(SILENT_S, self.transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._refused:
+            super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that leaves signals to whoever runs it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the port of a server just ended is free
+        sock.bind((host, port))
+        sock.listen(128)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+@asynccontextmanager
+async def served(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
+    """Serve on a socket that listens, as long as the block runs."""
+    config = uvicorn.Config(
+        app,
+        http=_Listener,
+        ws="websockets-sansio",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        access_log=False,  # it would hold tokens
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        ws_max_size=MAX_BODY,
+        ws_per_message_deflate=False,
+        h11_max_incomplete_event_size=MAX_HEADERS,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+        limit_concurrency=4 * MOST_VIEWS,
+    )
+    server = _Server(config)
+    running = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        while not server.started and not running.done():
+            await asyncio.sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def host(
+    room: Room, door: Door, sock: socket.socket, begin: Callable[[], Desk], stop: asyncio.Event
+) -> None:
+    """Serve a room until `stop`; raises what hinders it, after the views have been told."""
+    async with served(page(room, door), sock):
+        work = asyncio.create_task(_opened_and_worked(room, begin))
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
+        work.cancel()
+        stopped.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+
+async def _opened_and_worked(room: Room, begin: Callable[[], Desk]) -> None:
+    try:
+        await room.open(begin)
+        await room.work()
+    except Exception as error:
+        room.fail(
+            sentence(error) if exit_code(error) is not None else "linkwise failed; its terminal says how"
+        )
+        await room.seen()
+        raise

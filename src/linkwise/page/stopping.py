@@ -1,0 +1,64 @@
+"""How much an answer changed the clustering, and whether more answers are worth the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.asking.learner import Labels
+from linkwise.session.colours import shared
+
+WINDOW = 10  # answers that advice looks back on
+STILL = 0.01  # share of the rows that may move while the clustering counts as settled
+
+
+def moved(before: Labels, after: Labels) -> float:
+    """Share of the rows that are no longer with most of those they were with, or joined a larger crowd.
+
+    0: the same clusters, whatever their numbers. A cluster that splits counts with its smaller parts, and so
+    do clusters that merge.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n_rows,)
+        Clusters 0, 1, ...; noise is -1.
+    """
+    if before is after or len(before) == 0:
+        return 0.0
+    source, target, rows = shared(before, after)
+    return 1.0 - min(_kept(source, rows), _kept(target, rows)) / len(before)
+
+
+def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+    """Rows in the largest part of each cluster."""
+    low = cluster.min()
+    largest = np.zeros(int(cluster.max() - low) + 1, dtype=np.int64)
+    np.maximum.at(largest, cluster - low, counts)
+    return int(largest.sum())
+
+
+def advice(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
+    """Whether one may stop: ``stop`` is True, False, or None where nothing can be told yet."""
+    if ended:
+        return {"stop": True, "text": "Nothing is left to ask."}
+    last = changes[-WINDOW:]
+    if len(last) < WINDOW:
+        left = WINDOW - len(last)
+        return {
+            "stop": None,
+            "text": f"Whether to stop can be told after {left} more answer{'s' * (left > 1)}.",
+        }
+    if max(last) < STILL:
+        return {
+            "stop": True,
+            "text": f"The last {WINDOW} answers moved fewer than 1 in 100 rows: you can stop here.",
+        }
+    busy = sum(change >= STILL for change in last)
+    return {
+        "stop": False,
+        "text": f"{busy} of the last {WINDOW} answers still moved rows, at most {max(last):.0%} of them: "
+        "go on.",
+    }

@@ -1,0 +1,77 @@
+"""The rules of a clustering as a value: what is drawn, plotted and put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.cluster.trees.tree import Tree
+from linkwise.reasons.clauses import Clause
+from linkwise.reasons.rules import ClusterRules, Rule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet:
+    """Rules that describe a clustering, the tree that they come from, and how far they hold.
+
+    Attributes
+    ----------
+    clusters : tuple of ClusterRules
+        Rules, cover and purity of each cluster, in the order of the labels.
+    tree : Tree
+        The tests, in the units of X; its labels are positions in `clusters`.
+    clauses : mapping of int to Clause
+        What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
+        of X allow that come there: it parts them as the test does.
+    labels : ndarray of shape (n_rows,)
+        The clustering that is described.
+    leaf_of : ndarray of shape (n_rows,)
+        Node of the tree that each row reaches.
+    fidelity : float
+        Share of the rows that the rules put into their cluster.
+    baseline : float
+        What saying the largest cluster of every row would reach.
+    is_the_clustering : bool
+        Whether the clustering was made by these rules, as ClusILC's is, rather than described by them.
+    wanted : float
+        The fidelity that was asked for; less was reached where `max_leaves` rules do not suffice.
+    max_leaves : int
+        Largest number of rules that were tried.
+    approximation : str or None
+        What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
+        and fidelity are of all rows.
+    notes : tuple of str
+        What was left out or chosen in reading a table.
+    """
+
+    clusters: tuple[ClusterRules, ...]
+    tree: Tree
+    clauses: Mapping[int, Clause]
+    labels: NDArray[Any]
+    leaf_of: NDArray[np.int32]
+    fidelity: float
+    baseline: float
+    is_the_clustering: bool
+    wanted: float = 0.0
+    max_leaves: int = 0
+    approximation: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, cluster by cluster."""
+        return tuple(rule for cluster in self.clusters for rule in cluster.rules)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are described."""
+        return len(self.leaf_of)
+
+    def rule_of(self, row: int) -> Rule:
+        """The rule that holds for a row."""
+        leaf = int(self.leaf_of[row])
+        return next(rule for rule in self.rules if rule.leaf == leaf)

@@ -1,0 +1,161 @@
+"""Where rows belong that a clustering has not seen: the rule of the algorithm that made it.
+
+k-means: the cluster of the nearest centre. DBSCAN: the cluster of the nearest core row within eps;
+beyond it the row is noise. All others: the cluster of the nearest row. A row identical to one that was
+clustered by DBSCAN is where that one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from linkwise import native
+from linkwise.asking.learner import Labels
+from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, without_noise
+from linkwise.select.pool import Candidate, Pool
+
+NOISE = -1
+CENTRE = "nearest centre"
+TOLERANCE = 1e-4  # of the mean variance: squared shift of the centres at which k-means on all rows ends
+MAX_ITER = 300
+REMEMBERED = 8  # clusterings of all rows, where only a sample was clustered
+BLOCK = 512  # rows whose distances to all others are held at once
+
+
+class Near(NamedTuple):
+    """Rows within a distance of a point belong to the cluster of that point."""
+
+    points: NDArray[np.float64]
+    """(k, d)."""
+    labels: NDArray[np.int32]
+    """(k,)."""
+    square: float
+    """Of the distance."""
+
+
+class Rule(NamedTuple):
+    """How rows are told their clusters."""
+
+    how: str
+    """In words."""
+    near: tuple[Near, ...]
+    """One after the other, the first that reaches."""
+    otherwise: int
+    """Cluster of the rows that none reaches."""
+
+    def __call__(self, X: NDArray[Any], n_threads: int) -> Labels:
+        """Clusters of the rows of X, shape (n_rows,)."""
+        found: Labels = np.full(len(X), self.otherwise, dtype=np.int32)
+        left = np.arange(len(X))
+        for points, labels, square in self.near:
+            if len(left) and len(points):
+                nearest, squares = native.nearest_points(
+                    np.ascontiguousarray(X[left]), np.ascontiguousarray(points), n_threads
+                )
+                reached = squares <= square
+                found[left[reached]] = labels[nearest[reached]]
+                left = left[~reached]
+        return found
+
+
+def rule_of(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
+    """The rule of one of the clusterings of a pool.
+
+    Parameters
+    ----------
+    pool : Pool
+    number : int
+    X : ndarray of shape (n_rows, n_features)
+        The rows of the pool.
+    n_threads : int
+    """
+    base = X[pool.base_rows].astype(np.float64)
+    labels = pool.labels[number].astype(np.int32)
+    maker = pool.makers[number]
+    if maker.algorithm == K_MEANS:
+        return _of_centers(_means(base, labels, pool.weight))
+    if (
+        maker.algorithm == DBSCAN and "minPts" in maker.parameters
+    ):  # ours, not an added clusterer of that name
+        return _of_dbscan(pool, base, labels, maker.parameters, n_threads)
+    return Rule("nearest row", (Near(base, labels, np.inf),), NOISE)
+
+
+def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tuple[Labels, Rule, str | None]:
+    """One of the clusterings of a pool for all its rows, its rule, and in what it is approximate.
+
+    Where a sample was clustered and k-means made the clustering, it goes on with all rows; other
+    clusterings say by their rule where the other rows belong.
+    """
+    rule = rule_of(pool, number, X, n_threads)
+    by_landmarks = _by_landmarks(pool.makers[number])
+    if not pool.sampled:
+        return pool.clustering(number), rule, by_landmarks
+    of_sample = f"chosen on a sample of {len(pool.base_rows)} of {len(X)} rows"
+    if rule.how == CENTRE:
+        (near,) = rule.near
+        tol = TOLERANCE * float(X.var(axis=0, dtype=np.float64).mean())
+        runs = native.lloyd(X, near.points[None], MAX_ITER, tol, n_threads)
+        return runs.labels[0], _of_centers(runs.centers[0]), f"{of_sample}; k-means then ran on all rows"
+    labels = without_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
+    others = f"the other rows are in the cluster of the {rule.how}"
+    return labels, rule, "; ".join(filter(None, [of_sample, by_landmarks, others]))
+
+
+def _by_landmarks(maker: Candidate) -> str | None:
+    if maker.algorithm != GAUSSIAN or "landmarks" not in maker.parameters:
+        return None
+    return f"its graph is known by {maker.parameters['landmarks']} landmarks"
+
+
+def of_all_rows_once(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
+    """Labels of all rows in the clusterings of a pool; those used last are remembered."""
+    if not pool.sampled:
+        return pool.clustering
+    return lru_cache(REMEMBERED)(lambda number: of_all_rows(pool, number, X, n_threads)[0])
+
+
+def _of_centers(centers: NDArray[np.float64]) -> Rule:
+    """Clusters around centres."""
+    return Rule(CENTRE, (Near(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
+
+
+def _means(
+    base: NDArray[np.float64], labels: NDArray[np.int32], weight: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    of_cluster = (labels == np.arange(labels.max() + 1)[:, None]) * weight
+    means: NDArray[np.float64] = of_cluster @ base / of_cluster.sum(axis=1, keepdims=True)
+    return means
+
+
+def _of_dbscan(
+    pool: Pool,
+    base: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    parameters: dict[str, Any],
+    n_threads: int,
+) -> Rule:
+    square = parameters["eps"] ** 2
+    core = _neighbours(base, square, pool.weight) >= parameters["minPts"]
+    cores, others = Near(base[core], labels[core], square), Near(base[~core], labels[~core], 0.0)
+    noise = np.flatnonzero(~core)
+    if core.any():
+        noise = noise[native.nearest_points(base, cores.points, n_threads)[1][noise] > square]
+    near = (others, cores._replace(square=np.inf) if pool.noise == "nearest" else cores)
+    as_one = len(noise) > 0 and pool.noise == "cluster"
+    return Rule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
+
+
+def _neighbours(base: NDArray[np.float64], square: float, weight: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Weight within a radius of each row, itself included."""
+    counts = [
+        (cdist(base[start : start + BLOCK], base, "sqeuclidean") <= square) @ weight
+        for start in range(0, len(base), BLOCK)
+    ]
+    return np.concatenate(counts)

@@ -1,0 +1,201 @@
+"""What searches share: fit a clusterer with every setting of a grid, score the clusterings, keep the best.
+
+A search is a scikit-learn estimator around another one, as ``GridSearchCV`` is, but it scores a
+clustering of all rows, not a prediction for rows held out. Any clusterer will do; constraints reach
+those whose ``fit`` takes them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, isnan
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster.base import ScoredByConstraints, noise_alone
+from linkwise.constraints.constraints import Constraints
+from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+Refit = Callable[[Constraints], Labels]
+Score = Callable[[Labels, Refit], float]
+
+
+class Tried(NamedTuple):
+    """One setting, and what came of it."""
+
+    params: dict[str, Any]
+    score: float
+    """The higher the better; NaN where nothing tells, or the fit failed."""
+    n_clusters: int
+    """0 where the fit failed. Noise counts as one cluster."""
+    failed: str | None
+    """Why it failed."""
+
+
+def _can_predict(search: ClusteringSearch) -> bool:
+    return hasattr(getattr(search, "best_estimator_", search.estimator), "predict")
+
+
+class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
+    """A search over the settings of a clusterer; a method writes `_scorer`.
+
+    Where a clusterer has ``leaves_noise``, as `linkwise.FOSC`, noise is apart from all rows where pairs are
+    judged; with any other one it is a cluster.
+    """
+
+    pairs_only: ClassVar[bool] = False
+    """Whether the score looks at pairs of rows alone, and not at what is noise."""
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit"])],
+        "param_grid": [dict, list],
+        "progress": [callable, None],
+    }
+
+    def __init__(self, estimator: Any, param_grid: Grid, *, progress: Progress | None = None) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.progress = progress
+
+    @abstractmethod
+    def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
+        """What scores the labels of a setting, the higher the better."""
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
+        """Fit every setting and keep the best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        constraints : Constraints, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            No setting could be fitted; the error names the reason of the first.
+        """
+        self._validate_params()
+        rows = checked_rows(X, self)
+        refuse_constraints_as_y(y)
+        wanted = checked_constraints(constraints, rows)
+        settings = list(ParameterGrid(self.param_grid))
+        score = self._scorer(rows, wanted)
+        results: list[Tried] = []
+        best: tuple[Tried, Any, Labels] | None = None
+        first_error: Exception | None = None
+        for params in settings:
+            try:
+                model, labels = fitted(self.estimator, params, rows, wanted)
+                judged = of_pairs(model, labels) if self.pairs_only else labels
+                value = score(judged, _refit(self.estimator, params, rows, model, judged))
+            except Exception as error:  # whatever the clusterer raises concerns this setting only
+                first_error = first_error or error
+                results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
+            else:
+                results.append(Tried(params, value, len(np.unique(labels)), None))
+                if best is None or _merit(results[-1]) > _merit(best[0]):
+                    best = results[-1], model, labels
+            if self.progress is not None:
+                self.progress(len(results), len(settings))
+        if best is None:
+            raise ValueError(
+                f"none of the {len(results)} setting(s) of {type(self.estimator).__name__} could be fitted; "
+                f"the first, {results[0].params}, failed with {results[0].failed}"
+            ) from first_error
+        self._keep(results, *best, wanted)
+        return self
+
+    def _keep(
+        self, results: list[Tried], best: Tried, model: Any, labels: Labels, constraints: Constraints
+    ) -> None:
+        self.results_ = results
+        self.best_params_, self.best_score_ = best.params, best.score
+        self.best_estimator_, self.labels_, self.n_clusters_ = model, labels, best.n_clusters
+        broken = constraints.violated(of_pairs(model, labels))
+        self.violations_ = int(sum(kind.sum() for kind in broken))
+
+    @available_if(_can_predict)
+    def predict(self, X: ArrayLike) -> Labels:
+        """Clusters of rows by the best estimator, where it can predict.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        labels: Labels = self.best_estimator_.predict(rows)
+        return labels
+
+    score = available_if(_can_predict)(ScoredByConstraints.score)
+
+
+def _merit(tried: Tried) -> tuple[float, int]:
+    """By score, then fewer clusters; what has no score comes last."""
+    return (-inf if isnan(tried.score) else tried.score, -tried.n_clusters)
+
+
+def fitted(
+    estimator: Any, params: Mapping[str, Any], X: NDArray[Any], constraints: Constraints
+) -> tuple[Any, Labels]:
+    """A copy of a clusterer with other parameters, fitted, and its labels of X."""
+    model = clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+    model.fit(X, **constraints_for(model, constraints))
+    last = _last(model)
+    labels = np.asarray(last.labels_ if hasattr(last, "labels_") else model.predict(X))
+    if labels.shape != (len(X),):
+        raise ValueError(f"the labels have shape {labels.shape}; there are {len(X)} rows")
+    return model, labels
+
+
+def of_pairs(model: Any, labels: Labels) -> Labels:
+    """The labels by which pairs are together: noise is alone where the clusterer says so."""
+    return noise_alone(labels) if getattr(_last(model), "leaves_noise", False) else labels
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: Any, labels: Labels) -> Refit:
+    """What gives labels of pairs under other constraints: the same ones, where the clusterer takes none."""
+
+    def again(constraints: Constraints) -> Labels:
+        takes = constraints_for(model, constraints)
+        return of_pairs(*fitted(estimator, params, X, constraints)) if takes else labels
+
+    return again
+
+
+def constraints_for(model: Any, constraints: Constraints) -> dict[str, Constraints]:
+    """Constraints under the name by which a clusterer, or the last step of a pipeline, takes them."""
+    if has_fit_parameter(model, "constraints"):
+        return {"constraints": constraints}
+    if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "constraints"):
+        routed = get_config()["enable_metadata_routing"]
+        return {"constraints" if routed else f"{model.steps[-1][0]}__constraints": constraints}
+    return {}

@@ -1,0 +1,174 @@
+"""Searches by one score of the finished clustering: constraints, silhouette, DBCV.
+
+All are selection methods that Van Craenendonck and Blockeel (2017) compare COBS with.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from linkwise.asking.learner import Progress
+from linkwise.constraints.constraints import Constraints
+from linkwise.select.base import ClusteringSearch, Grid, Score
+from linkwise.validity.dbcv import Metric, dbcv_scorer
+from linkwise.validity.silhouette import silhouette_scorer
+
+
+class NumSatSearch(ClusteringSearch):
+    """The setting whose clustering violates fewest constraints, of those the one with fewest clusters.
+
+    A constraint counts by its weight. Without constraints all settings tie. A clusterer that takes the
+    constraints is judged by those that it was given: one that can satisfy anything always ties
+    (`CVCPSearch` judges by others).
+
+    Parameters
+    ----------
+    estimator : clusterer
+        In scikit-learn's manner; it is copied, never fitted itself.
+    param_grid : dict or list of dict
+        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
+    progress : callable, optional
+        ``progress(done, planned)`` after each setting. What it raises ends the search.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+    n_clusters_ : int
+        Noise counts as one cluster.
+    violations_ : int
+        Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer says
+        that it is apart from all rows, as `FOSC` does.
+    best_params_ : dict
+    best_score_ : float
+        Weight of the constraints that are satisfied: their number, where all weights are 1.
+    best_estimator_ : estimator
+        Fitted with all constraints.
+    results_ : list of Tried
+        One for each setting: params, score, n_clusters, and why it failed, where it did.
+
+    References
+    ----------
+    Van Craenendonck and Blockeel (2017), Constraint-based clustering selection. Machine Learning 106.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> import linkwise as lw
+    >>> X, y = load_iris(return_X_y=True)
+    >>> c = lw.Constraints.sample(y, 40, random_state=0)
+    >>> search = lw.NumSatSearch(KMeans(random_state=0), {"n_clusters": range(2, 8)})
+    >>> search.fit(X, constraints=c).best_params_
+    {'n_clusters': 3}
+    """
+
+    pairs_only: ClassVar[bool] = True
+
+    def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
+        def score(labels: NDArray[Any], _: object) -> float:
+            must, cannot = constraints.violated(labels)
+            return float(
+                constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
+            )
+
+        return score
+
+
+class SilhouetteSearch(ClusteringSearch):
+    """The setting whose clustering has the highest mean silhouette.
+
+    Noise is left out of the mean; fewer than two clusters score -1.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        In scikit-learn's manner; it is copied, never fitted itself.
+    param_grid : dict or list of dict
+        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
+    progress : callable, optional
+        ``progress(done, planned)`` after each setting. What it raises ends the search.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, violations_, best_params_, best_estimator_, results_
+        As for `NumSatSearch`.
+    best_score_ : float
+        The mean silhouette, from -1 to 1.
+
+    References
+    ----------
+    Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of cluster
+    analysis. Journal of Computational and Applied Mathematics 20.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> import linkwise as lw
+    >>> X, y = make_blobs(200, centers=4, cluster_std=0.7, random_state=3)
+    >>> lw.SilhouetteSearch(KMeans(random_state=0), {"n_clusters": range(2, 8)}).fit(X).n_clusters_
+    4
+    """
+
+    def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
+        silhouette = silhouette_scorer(X)
+        return lambda labels, _: silhouette(labels)
+
+
+class DBCVSearch(ClusteringSearch):
+    """The setting whose clustering has the highest density-based validity.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        In scikit-learn's manner; it is copied, never fitted itself.
+    param_grid : dict or list of dict
+        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
+    metric : {"euclidean", "sqeuclidean"}
+        The distance, as for `dbcv_score`.
+    progress : callable, optional
+        ``progress(done, planned)`` after each setting. What it raises ends the search.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, violations_, best_params_, best_estimator_, results_
+        As for `NumSatSearch`.
+    best_score_ : float
+        `dbcv_score` of `labels_`, from -1 to 1.
+
+    References
+    ----------
+    Moulavi, Jaskowiak, Campello, Zimek and Sander (2014), Density-based clustering validation. SDM.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import DBSCAN
+    >>> from sklearn.datasets import make_moons
+    >>> import linkwise as lw
+    >>> X, y = make_moons(200, noise=0.03, random_state=0)
+    >>> lw.DBCVSearch(DBSCAN(), {"eps": [0.05, 0.1, 0.2, 0.4]}).fit(X).best_params_
+    {'eps': 0.2}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ClusteringSearch._parameter_constraints,
+        "metric": [StrOptions({"euclidean", "sqeuclidean"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Grid,
+        *,
+        metric: Metric = "euclidean",
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(estimator, param_grid, progress=progress)
+        self.metric = metric
+
+    def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
+        validity = dbcv_scorer(X, metric=self.metric)
+        return lambda labels, _: validity(labels)

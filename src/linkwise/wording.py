@@ -1,0 +1,36 @@
+"""Small parts of messages, each in one place: numbers with nouns, lists kept short, commands to type."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
+
+
+def count_noun(number: int, noun: str) -> str:
+    """``1 answer``, ``2 answers``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def join_names(names: Iterable[object], most: int = 8) -> str:
+    """Join names by commas; after `most` of them only count the rest."""
+    texts = [shorten(str(name), 200) for name in names]
+    rest = len(texts) - most
+    return ", ".join(texts) if rest <= 0 else f"{', '.join(texts[:most])} and {rest} more"
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Cut a text that is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def strip_controls(text: str) -> str:
+    """Join a text to one line without control characters: data must not steer the terminal."""
+    spaced = " ".join(text.split())
+    return "".join(c if c.isprintable() or c in JOINERS else "·" for c in spaced)
+
+
+def quote_command(*words: object) -> str:
+    """Quote a command so that it can be typed into a shell."""
+    return shlex.join(str(word) for word in words)

@@ -1,0 +1,70 @@
+"""Files that a command writes: never over what is there unless told so, never over what it reads."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TextIO
+
+from linkwise.constraints.files import safe_cell
+from linkwise.text_files import refuse_half_characters
+from linkwise.workspace.exit_codes import WrongUse
+
+STDOUT = Path("-")
+
+
+def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
+    """Refuse files that are there already, and places where nothing can be written."""
+    for target in targets:
+        if target is None or target == STDOUT:
+            continue
+        if target.is_dir():
+            raise WrongUse(f"{target} is a folder; name a file in it")
+        if not target.parent.is_dir():
+            raise WrongUse(f"there is no folder {target.parent} to write {target.name} into; make it first")
+        if not os.access(target.parent, os.W_OK):
+            raise WrongUse(f"the folder {target.parent} cannot be written to; choose another one")
+        if target.is_file() and not force:
+            raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
+
+
+def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None, str]]) -> None:
+    """Refuse, even with ``--force``, to write over a file that is needed, which `kept` calls by a name."""
+    for target in targets:
+        for path, what in kept:
+            if target is not None and path is not None and same(target, path):
+                raise WrongUse(f"{target} is {what} and is never overwritten; choose another name")
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+
+
+def written(target: Path) -> AbstractContextManager[TextIO]:
+    """The file to write, or stdout for ``-``."""
+    return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
+
+
+def write_labels(
+    ids: Sequence[str], labels: Sequence[int], file: TextIO, *, names: Mapping[int, str] | None = None
+) -> None:
+    """``id,cluster``, one line a row, and ``name`` where clusters have names.
+
+    What looks like a formula stands behind an apostrophe.
+    """
+    refuse_half_characters(ids, "the ids")
+    refuse_half_characters(list((names or {}).values()), "the names of clusters")
+    writer = csv.writer(file, lineterminator="\n")
+    rows = zip(map(safe_cell, ids), labels, strict=True)
+    if not names:
+        writer.writerow(["id", "cluster"])
+        writer.writerows(rows)
+        return
+    called = {label: safe_cell(name) for label, name in names.items()}
+    writer.writerow(["id", "cluster", "name"])
+    writer.writerows((name, label, called.get(label, "")) for name, label in rows)

@@ -1,0 +1,322 @@
+"""A data file and its session file: found, read as before, opened together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from linkwise.asking.learner import Progress
+from linkwise.cluster.base import refuse_more_than_rows
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Encoded, Items, Table
+from linkwise.errors import DataError, DataMismatchError, SessionError
+from linkwise.session.session import Session
+from linkwise.wording import count_noun, quote_command
+from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.learners import Asking, first_learner, learner_in_words, other_learner
+from linkwise.workspace.origin import origin_of
+from linkwise.workspace.reading import Reading, existing, ids_of, is_data, named, option, pairs_of, read
+
+SUFFIX = ".linkwise"
+SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A session with the data it is about.
+
+    Attributes
+    ----------
+    session : Session
+    path : Path
+        The session file.
+    data : Path
+        The data file or folder.
+    table : Table
+    encoded : Encoded
+    items : Items
+        How a row is shown.
+    resumed : bool
+        Whether the session file was there.
+    notes : tuple of str
+        What was chosen or brought in, for the person.
+    """
+
+    session: Session
+    path: Path
+    data: Path
+    table: Table
+    encoded: Encoded
+    items: Items
+    resumed: bool
+    notes: tuple[str, ...] = field(default=())
+
+
+# ---------------------------------------------------------------- which files
+def session_path(path: Path) -> Path:
+    """The session file that a path means: itself, or the one beside a data file."""
+    path = named(path)
+    if is_session(path):
+        return path
+    return path.with_name(path.name + SUFFIX)
+
+
+def is_session(path: Path) -> bool:
+    """Whether a path holds, or by its name should hold, a session."""
+    if path.suffix == SUFFIX:
+        return True
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def existing_session(path: Path, *, or_else: str = "") -> Path:
+    """The session file that a path means, which must be there; `or_else`: another way out."""
+    found = session_path(path)
+    if found.exists():
+        return found
+    way_out = f": {path} is a folder that none was begun about" if path.is_dir() else ""
+    way_out += "" if path == found else f"; begin one with: {quote_command('linkwise', 'ask', path)}"
+    if or_else and is_data(path):
+        way_out += f"; or {or_else}"
+    raise FileNotFoundError(f"there is no session {found}{way_out}")
+
+
+def new_session_path(data: Path, given: Path | None) -> Path:
+    """Where the session about a data file is, or is to be, kept."""
+    if given is None:
+        return session_path(data)
+    if is_data(given) and not is_session(given):
+        raise WrongUse(
+            f"--session {given} is a data file, no session; leave --session out to keep the answers in "
+            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}"
+        )
+    return given
+
+
+def data_path(path: Path, source: dict[str, Any]) -> Path | None:
+    """The data file that a session was made for; None when it is not there."""
+    if "file" not in source:
+        return None
+    data = Path(os.path.normpath(path.parent / source["file"]))
+    return data if data.exists() else None
+
+
+def data_of_session(path: Path) -> Path:
+    """The data file of a session file that was given in its place."""
+    with Session.open(existing_session(path)) as kept:
+        source = origin_of(kept, path)
+    data = data_path(path, source)
+    if data is not None:
+        return data
+    if "demo" in source:
+        command = quote_command("linkwise", "demo", source["demo"], "--session", path)
+        raise WrongUse(f"{path} is a session of a demo; go on with: {command}")
+    raise FileNotFoundError(
+        f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there; "
+        f"give the data file: linkwise ask DATA --session {quote_command(path)}"
+    )
+
+
+# ---------------------------------------------------------------- opening
+def opened(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    asking: Asking,
+    *,
+    constraints: Path | None = None,
+    old: Path | None = None,
+    progress: Progress | None = None,
+) -> Project:
+    """Open or begin the session `path` about the file `data`.
+
+    A new session file is written only when everything that belongs into it was found good, and what can
+    be found bad at once is, before the learner prepares.
+
+    Parameters
+    ----------
+    data, path : Path
+        Data file and session file.
+    reading, asking
+        What the command line says; a session that is there knows the rest.
+    constraints : Path, optional
+        Pairs to bring in, ``id_a,id_b,kind``.
+    old : Path, optional
+        A session whose answers are carried over by id, or the data file that it lies beside.
+    progress : callable, optional
+        ``progress(made, planned)`` while the learner prepares.
+    """
+    old = _old_session(old, path)
+    if path.exists():
+        return _resumed(data, path, reading, asking, constraints, old, progress)
+    existing(data)
+    if not os.access(path.parent, os.W_OK):
+        raise WrongUse(f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH")
+    source = _source(data, path, reading)
+    table, encoded, items = read(data, source, progress=progress)
+    source["choices"] = table.choices
+    ids = ids_of(table)
+    pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
+    if asking.clusters is not None:
+        refuse_more_than_rows(asking.clusters, len(table))
+    session = Session(encoded.X, first_learner(asking), ids=ids, source=source, progress=progress)
+    brought = _bring_in(session, pairs, old)
+    try:
+        session.save(path)
+    except SessionError:
+        session.close()
+        if not path.exists():
+            raise
+        return _resumed(data, path, reading, asking, constraints, old, progress)  # begun twice at once
+    notes = (*table.notes, *encoded.notes, *brought)
+    return Project(session, path, data, table, encoded, items, False, notes)
+
+
+def _resumed(
+    data: Path,
+    path: Path,
+    reading: Reading,
+    asking: Asking,
+    constraints: Path | None,
+    old: Path | None,
+    progress: Progress | None,
+) -> Project:
+    with Session.open(path) as kept:
+        source, described, ids = origin_of(kept, path), kept.learner, kept.ids
+    if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
+        source = _source(data, path, reading)
+    _same_reading(path, reading, source)
+    learner = other_learner(asking, described)
+    pairs = None if constraints is None else (pairs_of(constraints, ids, len(ids)), constraints.name)
+    table, encoded, items = read(data, source, progress=progress)
+    try:
+        session = Session.open(path, encoded.X, learner, ids=ids_of(table), progress=progress)
+    except DataMismatchError as error:
+        new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
+        options = (*_id_option(source, reading), *_kind_options(source))
+        command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
+        raise DataMismatchError(f"{error}: {command}") from None
+    try:
+        notes = _bring_in(session, pairs, old)
+    except BaseException:
+        session.close()
+        raise
+    if session.learner != described:
+        notes.insert(0, f"{learner_in_words(session.learner)} asks from now on; all answers stay")
+    return Project(session, path, data, table, encoded, items, True, tuple(notes))
+
+
+def _old_session(old: Path | None, path: Path) -> Path | None:
+    """The session to take answers from, which must be there and be another one."""
+    if old is None:
+        return None
+    found = session_path(old)
+    if not found.exists():
+        beside = f": {old} is a data file without a session beside it" if old.is_file() else ""
+        raise FileNotFoundError(f"there is no session {found} to take answers from{beside}")
+    if path.exists() and path.samefile(found):
+        raise WrongUse(f"--from {old} is the session itself; name another one, or leave --from out")
+    return found
+
+
+def _source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
+    """What the session keeps of where its data come from; the path is told from the session's folder."""
+    return {"file": os.path.relpath(data, path.parent), **reading.source(data)}
+
+
+def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
+    """Refuse options that would change the data under answers that were given already."""
+    stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
+    for name, value in reading.given().items():
+        if _plain(stored.get(name)) != _plain(value):
+            begun = f"with {option(name)} {_in_words(stored.get(name))}, not {_in_words(value)}"
+            begun = f"without {option(name)}" if value is True else begun
+            raise WrongUse(
+                f"{path} was begun {begun}; leave {option(name)} out to go on, "
+                "or begin anew and keep the answers with: "
+                + quote_command(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
+            )
+
+
+def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
+    """What names the rows as they are named in the session: answers are carried over by it."""
+    column = reading.id_column or source["choices"].get("id_column")
+    return () if column is None else ("--id", column)
+
+
+def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
+    """What says that rows are texts or curves, as in the session."""
+    return Reading(
+        text=source["choices"].get("text"), series=source["choices"].get("series") or None
+    ).options()
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value) if isinstance(value, (list, tuple)) else value
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(value) or "nothing"
+    return "nothing" if value is None else repr(value)
+
+
+def _bring_in(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
+    notes = []
+    if old is not None:
+        taken, left_out = session.carry_over(old)
+        if left_out and not taken:
+            with Session.open(old) as kept:
+                theirs = kept.ids[0]
+            raise DataMismatchError(
+                f"none of the {count_noun(left_out, 'answer')} in {old} fits: "
+                f"its rows are called {theirs!r} …, these {session.ids[0]!r} …; "
+                "name the column that calls them so: --id COLUMN"
+            )
+        note = f"{count_noun(taken, 'answer')} taken over from {old.name}"
+        if left_out:
+            note += f", {left_out} left out because a row of theirs is not in these data"
+        notes.append(note)
+    if pairs is not None:
+        constraints, name = pairs
+        taken = session.import_constraints(constraints, source=name)
+        notes.append(f"{count_noun(taken, 'pair')} brought in from {name}")
+    return notes
+
+
+# ---------------------------------------------------------------- labels of a session
+def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
+    """A session with labels as new as its answers, from the data file where that is needed.
+
+    Returns
+    -------
+    Session
+        To be closed by the caller.
+    str or None
+        Why the labels are older than the answers, if they are.
+    """
+    session = Session.open(path)
+    if session.labels_are_current:
+        return session, None
+    source = origin_of(session, path)
+    data = data_path(path, source)
+    if data is None:
+        return session, _stale_in_words(path, f"{source.get('file', 'the data')} is not there")
+    try:
+        table, encoded, _ = read(data, source, progress=progress)
+        current = Session.open(path, encoded.X, ids=ids_of(table), progress=progress)
+    except (DataError, DataMismatchError) as error:
+        return session, _stale_in_words(path, f"{data} cannot be used ({error})")
+    session.close()
+    return current, None
+
+
+def _stale_in_words(path: Path, why: str) -> str:
+    return (
+        f"the clusters are older than the last change, because {why}; to bring them up to date: "
+        f"linkwise ask DATA --session {quote_command(path)} --budget 0"
+    )

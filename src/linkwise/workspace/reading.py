@@ -1,0 +1,135 @@
+"""A data file or folder, read and encoded as the command line says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from linkwise.asking.learner import Progress
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
+from linkwise.data.encode import Categories
+from linkwise.data.readers import ENDINGS
+from linkwise.errors import DataError
+from linkwise.workspace.exit_codes import WrongUse
+
+OF_ENCODING = ("scale", "impute")
+OF_FOLDERS = ("skip_broken",)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read and encoded; None where the command line says nothing."""
+
+    id_column: str | None = None
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    delimiter: str | None = None
+    scale: str | None = None
+    impute: str | None = None
+    text: str | None = None
+    series: bool | None = None
+    skip_broken: bool | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What the command line does say."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def choices(self) -> dict[str, Any]:
+        """The part that is for `read_table` or `read_folder`."""
+        return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
+
+    def options(self) -> tuple[str, ...]:
+        """The options that say the same."""
+        return tuple(
+            word
+            for name, value in self.given().items()
+            for word in ((option(name),) if value is True else (option(name), _in_one(value)))
+        )
+
+    def source(self, data: Path) -> dict[str, Any]:
+        """All that decides what is read from a file or a folder."""
+        self._check(data)
+        usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
+        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
+
+    def _check(self, data: Path) -> None:
+        """Refuse options that do not go together."""
+        for name in self.given():
+            if data.is_dir() and name not in OF_FOLDERS:
+                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {option(name)} out")
+            if not data.is_dir() and name in OF_FOLDERS:
+                raise WrongUse(f"{option(name)} is for folders of images; leave it out")
+            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+                raise WrongUse(
+                    f"with --text rows are compared by their words alone; leave {option(name)} out"
+                )
+            if self.series and name == "impute":
+                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
+
+
+def _in_one(value: Any) -> str:
+    """One value, or names as a list with commas."""
+    if isinstance(value, str):
+        return value
+    return ",".join(f'"{name}"' if "," in name else name for name in value)
+
+
+def option(name: str) -> str:
+    """The option that gives one part of a `Reading`."""
+    return f"--{name.removesuffix('_column').replace('_', '-')}"
+
+
+def read(
+    data: Path,
+    source: dict[str, Any],
+    categories: Categories = "columns",
+    progress: Progress | None = None,
+) -> Rows:
+    """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
+    if existing(data).is_dir():
+        if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
+            raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
+        try:
+            return read_folder(data, **source["choices"], progress=progress)
+        except ImportError as error:
+            raise WrongUse(str(error)) from error
+    if "kind" in source["choices"]:
+        raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
+    table = read_table(data, **source["choices"])
+    try:
+        encoded = encode(table, scale=source["scale"], impute=source["impute"], categories=categories)
+        return Rows(table, encoded, items_of(table))
+    except DataError as error:
+        raise DataError(f"{data.name}: {error}") from error
+
+
+def existing(data: Path) -> Path:
+    """A data file or folder that is there."""
+    if not data.exists():
+        raise FileNotFoundError(f"there is no file {data}")
+    return data
+
+
+def is_data(path: Path) -> bool:
+    """Whether a path is a folder, or by its name a data file."""
+    return path.is_dir() or path.suffix.lower() in ENDINGS
+
+
+def named(path: Path) -> Path:
+    """The path, with a name where it has none, as the folder ``.`` has."""
+    return path.resolve() if path.name in ("", "..") else path
+
+
+def ids_of(table: Table) -> list[str] | None:
+    """The id of every row; None where rows are known by position."""
+    return None if table.ids is None else list(table.ids)
+
+
+def pairs_of(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
+    """The pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file of pairs (id_a,id_b,kind)")
+    return Constraints.read_csv(path, n_rows=n_rows) if ids is None else Constraints.read_csv(path, ids=ids)

@@ -1,0 +1,439 @@
+"""KIN against a plain version: the same kernel, the same questions, the same labels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+import linkwise as lw
+from laws.asking import nobody_is_asked, partition
+from linkwise import native
+from linkwise.active.kin import advice, borders, kernels, model
+from linkwise.asking.consistency import respecting
+from linkwise.asking.learner import rng_at
+from linkwise.asking.oracles import TruthOracle
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+from reference import kin as plain
+from reference.cobras import Facts
+
+SEED = 3
+
+
+def real(load):
+    """Distinct rows of a set of scikit-learn's."""
+    X, y = load(return_X_y=True)
+    rows = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    return X[rows], y[rows]
+
+
+# ---------------------------------------------------------------- before the first answer
+@pytest.mark.parametrize("n", [2, 3, 7, 60, 300])
+def test_the_mean_kernel(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 4)) * [1, 5, 0.1, 1]
+    views = kernels.views_of(kernels.in_units(X))
+    found = kernels.mean_kernel(views, SEED)
+    total = np.zeros((n, n))
+    for number, view in enumerate(views):
+        squares = kernels.squared_distances(view)
+        median = kernels._median_distance(squares, SEED)
+        ks = [k for k in kernels.CLUSTERINGS if k < n]
+        labels = [kernels._clustered(view, k, (SEED, number, k)) for k in ks]
+        total += plain.kernel_of_view(view, median, labels)
+    np.testing.assert_allclose(found, total / total[0, 0], atol=2e-4)
+    np.testing.assert_array_equal(found, found.T)
+    assert (found.diagonal() == 1).all()
+
+
+def test_parts_that_nothing_connects_are_inverted_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
+    graph = kernels.neighbour_graph(kernels.squared_distances(X))
+    found = np.tril(kernels.diffused(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
+    root = np.sqrt(np.diag(walk))
+    np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
+    assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
+
+
+def test_views_have_the_spread_that_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) * [1, 10, 100, 1, 1]
+    X[:, 4] = 7.0
+    rows, scaled, white = kernels.views_of(kernels.in_units(X))
+    assert rows.shape == (200, 4)
+    np.testing.assert_allclose(scaled.std(axis=0), 1)
+    np.testing.assert_allclose(white.T @ white / 200, np.eye(white.shape[1]), atol=1e-9)
+    assert white.shape[1] <= 3
+
+
+def test_silhouettes_are_those_of_scikit_learn():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 3))
+    labels = [rng.integers(0, k, 150).astype(np.int32) for k in (2, 5, 40)]
+    found = kernels.silhouettes(X, labels)
+    np.testing.assert_allclose(found, [silhouette_score(X, of) for of in labels], atol=1e-5)
+    np.testing.assert_allclose(found, [plain.silhouette(X, of) for of in labels], atol=1e-5)
+
+
+# ---------------------------------------------------------------- the same questions
+def forest_on(rows):
+    """Trees as they are grown part by part."""
+
+    def leaves(items, homes):
+        parts = []
+        for part in range(4):
+            seed = int(rng_at(SEED, 4, len(items), part).integers(2**63))
+            parts.append(native.random_trees(rows, np.array(items), np.array(homes), 25, seed, 1))
+        return np.hstack(parts)
+
+    return leaves
+
+
+def compared(X, oracle, *, budget=None, constraints=None, askable=None):
+    """Ask both; returns the pairs."""
+    constraints = constraints or lw.Constraints(len(X))
+    learner = lw.KIN()
+    prepared = learner.prepare(X, SEED)
+    evidence = Evidence(len(X), constraints)
+    run = Run(learner, X, evidence, SEED, prepared=prepared, askable=askable)
+    theirs = plain.kin(
+        Facts(len(X), constraints.must_link.tolist(), constraints.cannot_link.tolist()),
+        prepared.kernel.astype(float),
+        prepared.base,
+        weight=np.ones(len(X)),
+        forest=forest_on(prepared.rows),
+        jitter=lambda turn: rng_at(SEED, 5, turn).standard_normal(len(X)),
+        askable=np.ones(len(X), bool) if askable is None else askable,
+    )
+    pairs, answer = [], None
+    while True:
+        try:
+            first, second, labels = theirs.send(answer)
+        except StopIteration as end:
+            assert run.question is None
+            labels = np.unique(end.value, return_inverse=True)[1].astype(np.int32)
+            assert partition(respecting(labels, evidence)) == partition(run.labels)
+            return pairs
+        assert run.question is not None
+        assert (run.question.first, run.question.second) == (first, second)
+        labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        assert partition(respecting(labels, evidence)) == partition(run.labels)
+        if len(pairs) == budget:
+            return pairs
+        answer = oracle(first, second)
+        pairs.append((first, second))
+        run.answer(answer)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25)])
+def test_real_sets(load, unsure, n_given):
+    X, y = real(load)
+    given_ones = lw.Constraints.sample(y, n_given, 0)
+    oracle = TruthOracle(y, unsure=unsure, random_state=0)
+    assert len(compared(X, oracle, budget=30, constraints=given_ones)) == 30
+
+
+def test_a_first_row_that_nobody_can_judge():
+    X, y = real(load_iris)
+    blurred = next(iter(compared(X, TruthOracle(y), budget=1)))[1]
+    truth = TruthOracle(y)
+    pairs = compared(X, lambda i, j: "unsure" if blurred in (i, j) else truth(i, j), budget=20)
+    assert len(pairs) == 20
+    assert sum(blurred in pair for pair in pairs) <= 3
+
+
+def test_a_set_with_many_given_facts():
+    X, y = real(load_wine)
+    oracle = TruthOracle(y, unsure=0.1, random_state=0)
+    assert len(compared(X, oracle, budget=8, constraints=lw.Constraints.sample(y, 150, 0))) == 8
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.data())
+def test_small_sets_with_constraints_doubts_and_hidden_rows(data):
+    n = data.draw(st.integers(1, 30))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    X = rng.normal(size=(n, data.draw(st.integers(1, 3))))
+    y = rng.integers(0, data.draw(st.integers(1, 4)), n)
+    askable = data.draw(st.none() | st.just(rng.random(n) < 0.6))
+    known = lw.Constraints.sample(y, data.draw(st.integers(0, min(20, n * (n - 1) // 2))), rng)
+    oracle = TruthOracle(y, unsure=data.draw(st.sampled_from([0.0, 0.0, 0.3, 0.8])), random_state=0)
+    compared(X, oracle, constraints=known, askable=askable)
+
+
+def test_many_facts_that_nobody_asked_for():
+    """They spoil nothing, and what they say is used: a clustering that they confirm stays."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 8, 400)
+    X = rng.normal(size=(8, 3))[y] * 9 + rng.normal(size=(400, 3))
+    for n_pairs in (30, 300, 1500):
+        known = lw.Constraints.sample(y, n_pairs, 0)
+        prepared = lw.KIN().prepare(X, SEED)
+        run = Run(lw.KIN(), X, Evidence(len(X), known), SEED, prepared=prepared)
+        before = adjusted_rand_score(y, run.labels)
+        assert before > adjusted_rand_score(y, prepared.base) - 0.02
+        for _ in range(12):
+            run.answer(TruthOracle(y)(run.question.first, run.question.second))
+        assert adjusted_rand_score(y, run.labels) > before - 0.02
+
+
+# ---------------------------------------------------------------- as a session lives
+def test_undo_and_another_client_ask_the_same(tmp_path):
+    """Beyond the first forests, and where the covariance is made anew."""
+    X, y = real(load_wine)
+    path = tmp_path / "s.linkwise"
+
+    def answers(session, n):
+        said = []
+        for _ in range(n):
+            q = session.question
+            said.append((q.first, q.second, q.labels.tolist(), session.status.description))
+            session.answer(bool(y[q.first] == y[q.second]))
+        return said
+
+    with lw.Session.open(path, X, lw.KIN(random_state=0)) as session:
+        before = answers(session, 60)
+        for _ in range(25):
+            session.undo()
+        assert answers(session, 25) == before[35:]
+        for _ in range(10):
+            session.undo()
+        with lw.Session.open(path, X) as other:
+            for said in ("yes", "no"):
+                other.look_ahead(said)
+            assert answers(other, 10) == before[50:]
+
+
+@nobody_is_asked
+# ---------------------------------------------------------------- the estimator
+def test_it_finds_classes_that_k_means_does_not():
+    """Two moons: chains of neighbours."""
+    X, y = make_moons(200, noise=0.05, random_state=0)
+    model = lw.KIN(random_state=0).fit(X, oracle=TruthOracle(y), budget=15)
+    assert partition(model.labels_) == partition(y)
+    assert partition(lw.KIN(random_state=0).fit(X).labels_) != partition(y)
+
+
+def test_how_sure_clusters_are_and_new_rows():
+    X, y = real(load_wine)
+    model = lw.KIN(random_state=0).fit(X[::2], oracle=TruthOracle(y[::2]), budget=30)
+    assert model.proba_.shape == model.labels_.shape
+    assert ((model.proba_ >= 0) & (model.proba_ <= 1)).all()
+    spoken_of = np.unique([*model.constraints_.must_link.ravel(), *model.constraints_.cannot_link.ravel()])
+    assert (model.proba_[spoken_of] == 1).all()
+    assert model.proba_.min() < 1
+    np.testing.assert_array_equal(model.predict(X[::2]), model.labels_)
+    new = model.predict(X[1::2])
+    nearest = np.linalg.norm(X[1::2, None] - X[None, ::2], axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(new, model.labels_[nearest])
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :3])
+
+
+def test_how_sure_clusters_are_is_about_right():
+    """Beside the share of rows that are right; and the same however the answers came."""
+    X, y = real(load_wine)
+    learner, evidence, oracle = lw.KIN(random_state=SEED), Evidence(len(X)), TruthOracle(y)
+    run = Run(learner, X, evidence, SEED)
+    for _ in range(40):
+        run.answer(oracle(run.question.first, run.question.second))
+    sure = advice.certainty(run.state)
+    table = np.zeros((len(y), 3))
+    np.add.at(table, (run.labels, y), 1)
+    right = table.max(axis=1).sum() / len(y)
+    assert abs(sure.mean() - right) < 0.1
+    model = lw.KIN(random_state=SEED).fit(X, oracle=oracle, budget=40)
+    np.testing.assert_array_equal(model.labels_, run.labels)
+    np.testing.assert_array_equal(model.proba_, sure)
+
+
+@nobody_is_asked
+def test_how_sure_clusters_are_where_nobody_was_asked(monkeypatch):
+    X, y = real(load_wine)
+    assert (lw.KIN(random_state=0).fit(X).proba_ == 0).all()
+    for n_pairs in (60, 200):
+        known = lw.Constraints.sample(y, n_pairs, 1)
+        model = lw.KIN(random_state=0).fit(X, constraints=known)
+        named = np.isin(np.arange(len(X)), [*known.must_link.ravel(), *known.cannot_link.ravel()])
+        assert (model.proba_[named] == 1).all()
+        assert ((model.proba_ >= 0) & (model.proba_ <= 1)).all()
+        table = np.zeros((model.n_clusters_, 3))
+        np.add.at(table, (model.labels_, y), 1)
+        right = table.argmax(axis=1)[model.labels_] == y
+        rest = model.proba_[~named]
+        assert len(rest) == 0 or right[~named].mean() - 0.2 < rest.mean() < right[~named].mean() + 0.1
+    monkeypatch.setattr(kernels, "MOST_ITEMS", 60)
+    monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)
+    model = lw.KIN(random_state=0).fit(X, constraints=known)
+    assert (model.proba_[named] == 1).all()
+    assert model.proba_.min() < 1
+
+
+def test_what_an_answer_changes():
+    """Beside what it does, on average over many answers."""
+    X, y = real(load_iris)
+    learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
+    run, expected, found = Run(learner, X, evidence, SEED), [], []
+    for _ in range(40):
+        before, q = run.labels, run.question
+        rows = advice.expected_changes(run.state)
+        run.answer(oracle(q.first, q.second))
+        if rows is not None and len(set(before)) == len(set(run.labels)):
+            table = np.zeros((int(before.max()) + 1, int(run.labels.max()) + 1))
+            np.add.at(table, (before, run.labels), 1)
+            expected.append(rows)
+            found.append(len(X) - table.max(axis=1).sum())
+    assert len(found) > 20
+    assert min(expected) >= 0
+    assert max(expected) <= len(X)
+    assert np.mean(expected[-10:]) < np.mean(expected[:10])
+    assert np.mean(expected) < 3 * np.mean(found) + 5
+
+
+def test_many_rows_are_represented_by_few(monkeypatch):
+    """Small clusters; only rows that may be shown are."""
+    monkeypatch.setattr(kernels, "MOST_ITEMS", 50)
+    monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)
+    monkeypatch.setattr(kernels, "SAMPLE", 300)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 600)
+    X = np.array([[0, 0], [8, 0], [0, 8]])[y] + rng.normal(size=(600, 2))
+    items = kernels.items_of(X, 0)
+    assert len(items.first) <= 40
+    np.testing.assert_array_equal(items.of[items.first], np.arange(len(items.first)))
+    np.testing.assert_array_equal(items.size, np.bincount(items.of))
+    askable = rng.random(600) < 0.3
+    shown = kernels.shown_rows(X, items, askable)
+    able = np.bincount(items.of, askable) > 0
+    assert (askable[shown] == able).all()
+    np.testing.assert_array_equal(items.of[shown], np.arange(len(shown)))
+
+    asked, oracle = [], TruthOracle(y)
+
+    def remembering(first, second):
+        asked.extend((first, second))
+        return oracle(first, second)
+
+    model = lw.KIN(random_state=0).fit(X, oracle=remembering, budget=20, askable=askable)
+    assert askable[asked].all()
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(X[items.first]), model.labels_[items.first])
+
+
+def test_rows_at_borders_go_by_the_items_around(monkeypatch):
+    monkeypatch.setattr(kernels, "MOST_ITEMS", 50)
+    monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 40)
+    monkeypatch.setattr(borders, "AROUND", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    items = kernels.items_of(X, 0)
+    cells = borders.cells_of(items)
+    home = rng.random((len(items.first), 2))
+    labels = (items.centers[:, 0] > 0).astype(int)
+    labels[items.centers[:, 1] > 1] = 5  # of no neighbourhood
+    far = np.linalg.norm(items.centers[:, None] - items.centers, axis=2)
+    wanted = {
+        item
+        for item, near in enumerate(np.argsort(far, axis=1)[:, :4].tolist())
+        if labels[item] < 2 and {0, 1} <= set(labels[near].tolist())
+    }
+    found = borders.borders(cells, labels, home).tolist()
+    assert set(found) == wanted
+    margin = np.abs(home[found, 0] - home[found, 1])
+    assert (np.diff(margin) >= 0).all()
+    for item in found:
+        rows, near, weight = borders.weights_of(X, items, cells, item)
+        np.testing.assert_array_equal(rows, np.flatnonzero(items.of == item))
+        apart = np.linalg.norm(X[rows][:, None] - items.centers, axis=2) ** 2
+        np.testing.assert_array_equal(near, np.argsort(apart, axis=1)[:, :3])
+        share = 1 / np.take_along_axis(apart, near, axis=1)
+        np.testing.assert_allclose(weight, share / share.sum(axis=1, keepdims=True), rtol=1e-6)
+    monkeypatch.setattr(borders, "MOST_ROWS", 60)
+    fewer = borders.borders(cells, labels, home).tolist()
+    assert 0 < len(fewer) < len(found)
+    assert fewer == found[: len(fewer)]
+    assert borders.cells_of(items._replace(centers=None)) is None
+
+
+def test_where_it_stands_is_told():
+    X, y = real(load_iris)
+    learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
+    run, left, likely = Run(learner, X, evidence, SEED), [], []
+    assert learner.describe(run.state) == []
+    for _ in range(60):
+        run.answer(oracle(run.question.first, run.question.second))
+        said, *outlook = learner.describe(run.state)
+        left.append(0 if "hardly any of" in said else int(said.split()[6]))
+        likely.append(outlook)
+    assert said.startswith("3 clusters have been met")
+    assert left[-1] < left[10]
+    assert likely[1][0].startswith("The next answer is likely to change the cluster of")
+    assert likely[-1] == ["The next answer is likely to change hardly anything: you may stop here."]
+
+
+def test_nobody_is_told_to_stop_while_much_may_be_wrong(monkeypatch):
+    field = SimpleNamespace(items=SimpleNamespace(of=np.zeros(1000)))
+    monkeypatch.setattr(advice, "expected_changes", lambda field: 0.1)
+    assert advice.outlook(field, 51) == ["The next answer is likely to change hardly anything."]
+    assert "you may stop" in advice.outlook(field, 49)[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0 rows"), (1.2, "1 row"), (99, "99 rows"), (104.6, "100 rows"), (20_158, "20000 rows")],
+)
+def test_large_numbers_are_told_roughly(number, words):
+    assert advice.about(number, "row") == words
+
+
+@pytest.mark.parametrize("made", [1, 3])
+def test_what_takes_long_tells_how_far_it_is(made):
+    steps = []
+
+    def progress(done, planned):
+        steps.append((done, planned))
+        if done == made:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lw.KIN().prepare(real(load_iris)[0], SEED, progress=progress)
+    assert steps == [(done, 5) for done in range(1, made + 1)]
+
+
+def test_of_very_many_facts_some_are_learned_from(monkeypatch):
+    """All of them hold, and what was asked about always counts."""
+    monkeypatch.setattr(model, "MOST_KNOWN", 20)
+    X, y = real(load_wine)
+    known = lw.Constraints.sample(y, 150, 0)
+    oracle = TruthOracle(y)
+    fitted = lw.KIN(random_state=0).fit(X, oracle=oracle, constraints=known, budget=40)
+    assert fitted.violations_ == 0
+    names = np.arange(60)
+    told = model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
+    kernel = np.eye(60, dtype=np.float32)
+    learned = model.model_of(kernel, told)
+    assert len(learned.known.items) == 25
+    assert set(range(55, 60)) <= set(learned.known.items.tolist())
+    assert learned.alike().shape == (30, 30)
+    assert len(model.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+def test_how_far_the_likeliest_neighbourhood_is_ahead_of_the_next_of_any_number(k):
+    home = np.random.default_rng(k).random((7, k))
+    ordered = np.sort(np.pad(home, ((0, 0), (2, 0))), axis=1)
+    np.testing.assert_array_equal(borders.margins(home), ordered[:, -1] - ordered[:, -2])
+
+
+def test_many_rows_that_all_belong_together():
+    X = np.random.default_rng(0).normal(size=(2600, 5))
+    model = lw.KIN(random_state=0).fit(X, oracle=lambda i, j: True, budget=12)
+    assert model.n_questions_ == 12
+    assert model.violations_ == 0

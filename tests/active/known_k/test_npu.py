@@ -1,0 +1,91 @@
+"""The uncertainty of NPU: a hand example, and the formulas of the paper on all pairs of rows."""
+
+from math import log2
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.active.known_k.base import Ground
+from linkwise.active.known_k.npu import (
+    grown,
+    in_unit_range,
+    likeness,
+    most_uncertain,
+    normalized_uncertainty,
+    probabilities,
+    shares,
+)
+from linkwise.asking.learner import Problem
+from linkwise.constraints.evidence import Evidence
+from reference.known_k import uncertainty
+
+
+def test_by_hand():
+    """Three neighbourhoods of one row, two trees; the row shares 2, 1 and 1 leaves with them."""
+    row = np.array([[1, 1]])
+    near = [likeness(row, np.array([leaves])) for leaves in ([1, 1], [1, 2], [2, 1])]
+    p = shares(np.stack(near, axis=1))
+    np.testing.assert_allclose(p, [[0.5, 0.25, 0.25]])
+    bits = 0.5 * 1 + 0.25 * 2 + 0.25 * 2
+    np.testing.assert_allclose(normalized_uncertainty(p, last_is_implied=False), bits / (0.5 + 0.5 + 0.75))
+    np.testing.assert_allclose(normalized_uncertainty(p, last_is_implied=True), bits / (0.5 + 0.5 + 0.5))
+
+
+def test_the_order_of_the_neighbourhoods_decides_nothing():
+    p = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.2, 0.7, 0.1]])
+    found = normalized_uncertainty(p, last_is_implied=False)
+    expected = -(0.7 * log2(0.7) + 0.2 * log2(0.2) + 0.1 * log2(0.1)) / (0.7 + 0.4 + 0.3)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_certain_rows_and_rows_like_no_other():
+    assert normalized_uncertainty(np.array([[1.0, 0.0]]), last_is_implied=True).tolist() == [0.0]
+    assert shares(np.zeros((1, 4))).tolist() == [[0.25] * 4]
+    assert normalized_uncertainty(np.ones((1, 1)), last_is_implied=False).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_printed(seed):
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(0, 3, (12, 20))
+    hoods = [[0, 1, 2], [3], [4, 5]]
+    near = [likeness(leaves[6:], leaves[hood]) for hood in hoods]
+    ours = normalized_uncertainty(shares(np.stack(near, axis=1)), last_is_implied=False)
+    np.testing.assert_allclose(ours, [uncertainty(leaves, hoods, row) for row in range(6, 12)])
+
+
+def ground_of(X, k, known):
+    learner = lw.NPU(k, estimator="pckmeans")
+    return Ground(learner, Problem(X, learner.prepare(X, 0), Evidence(len(X), known), 0))
+
+
+def test_the_most_uncertain_row_lies_between_two_neighbourhoods():
+    """Rows along a line; the trees cut in the middle, so the rows there share leaves with both ends."""
+    X = np.linspace(0, 1, 21)[:, None]
+    ground = ground_of(X, 3, lw.Constraints(21, [(0, 1), (19, 20)], [(0, 20)]))
+    labels = (X[:, 0] > 0.5).astype(np.int32)
+    leaves = grown(in_unit_range(X), np.arange(21), labels, 50, 0)
+    assert 9 <= most_uncertain(ground, leaves) <= 11
+
+
+def test_a_neighbourhood_that_is_known_to_be_wrong_has_no_share():
+    X = np.linspace(0, 1, 9)[:, None]
+    ground = ground_of(X, 4, lw.Constraints(9, [(0, 1), (7, 8)], [(0, 8), (4, 0)]))
+    leaves = grown(in_unit_range(X), np.arange(9), np.zeros(9, dtype=np.int32), 5, 0)  # one leaf
+    now = ground.standing()
+    at = int(now.place[0])
+    p = probabilities(now, leaves, np.array([4, 5]))
+    assert p[0, at] == 0.0
+    assert p[1].tolist() == [0.5, 0.5]
+
+
+def test_features_for_the_trees():
+    X = np.array([[1e100, 5.0, 3.0], [-1e100, 5.0, 4.0]])
+    np.testing.assert_array_equal(in_unit_range(X), np.array([[1, 0], [0, 1]], dtype=np.float32))
+    assert in_unit_range(np.full((3, 2), 7.0)).tolist() == [[0.0]] * 3
+
+
+def test_the_number_of_trees_is_checked():
+    with pytest.raises(ValueError, match="n_trees"):
+        lw.NPU(2, n_trees=0).fit(np.eye(3))

@@ -1,0 +1,226 @@
+"""ActiveFeatureWeights: what it shows, what it proposes, when it takes one dimension more."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import linkwise as lw
+from laws.asking import nobody_is_asked
+from linkwise.active import active_feature_weights as afw
+from linkwise.active.active_feature_weights import Known, rounds
+from linkwise.active.neighbourhoods import distinct_points
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+
+
+def three_columns(n=60, seed=0):
+    """The wide columns say nothing, the narrow third one says what is meant."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return np.c_[rng.uniform(0, 3, n), rng.uniform(0, 2, n), 0.6 * y + rng.normal(0, 0.05, n)], y
+
+
+def learner(**settings):
+    return lw.ActiveFeatureWeights(2, **{"random_state": 0, **settings})
+
+
+# ---------------------------------------------------------------- rounds
+@given(st.integers(0, 400), st.integers(1, 30), st.integers(0, 200))
+def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
+    ends = rounds(n_facts, per_round)
+    assert rounds(n_facts + more, per_round)[: len(ends)] == ends
+    gaps = np.diff([0, *ends])
+    assert (gaps >= per_round).all()
+    assert all(end < n_facts for end in ends)
+    assert all(gap <= max(per_round, end // 4) for gap, end in zip(gaps[1:], ends[:-1], strict=True))
+
+
+def test_many_facts_are_few_rounds():
+    assert len(rounds(100_000, 5)) < 60
+
+
+def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
+    X, y = three_columns()
+    model = learner(per_round=3)
+    run = Run(model, X, Evidence(len(X)), 0)
+    seen = []
+    for _ in range(12):
+        said, *_ = model.describe(run.state)
+        seen.append(int(said[0]))
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    assert seen[:4] == [2, 2, 2, 2]
+    assert seen[-1] == 3, "the two widest dimensions do not hold what is meant"
+    assert (np.diff(seen) >= 0).all()
+
+
+@nobody_is_asked
+def test_it_finds_the_column_that_is_meant():
+    X, y = three_columns()
+    model = learner().fit(X, oracle=lw.TruthOracle(y), budget=25)
+    assert len(set(zip(model.labels_.tolist(), y.tolist(), strict=True))) == 2
+    plain = learner().fit(X)
+    assert len(set(zip(plain.labels_.tolist(), y.tolist(), strict=True))) > 2
+
+
+def test_where_two_dimensions_do_there_are_no_more():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 2
+    X = np.c_[6.0 * y, np.zeros(40), np.zeros(40)] + rng.normal(0, 0.3, (40, 3))
+    model = learner(per_round=2)
+    run = Run(model, X, Evidence(40), 0)
+    assert len(model.describe(run.state)) == 1
+    for _ in range(12):
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    assert model.describe(run.state)[0].startswith("2 of at most 3 dimensions are in use")
+    assert model.column_shares(run.state).argmax() == 0
+
+
+# ---------------------------------------------------------------- what is proposed
+def test_neighbouring_clusters_and_borders_by_turns():
+    X, _ = three_columns()
+    run = Run(learner(), X, Evidence(len(X)), 0)
+    whys = []
+    for _ in range(4):
+        q = run.question
+        whys.append(q.why[:9])
+        assert (q.labels[q.first] == q.labels[q.second]) == (q.expected == "yes")
+        run.answer("unsure")
+    assert whys[0] == "They are "
+    assert whys[1:] == ["The first"] * 3, "two clusters have one pair of central rows"
+
+
+def test_all_that_can_be_proposed_ends():
+    X = np.array([[0.0, 0], [0, 1], [5, 0], [5, 1]])
+    model = lw.ActiveFeatureWeights(2, random_state=0).fit(X, oracle=lw.TruthOracle([0, 0, 1, 1]))
+    assert model.reason_ == "exhausted"
+    assert model.violations_ == 0
+
+
+# ---------------------------------------------------------------- volunteered, undone, many
+def test_volunteered_pairs_count_and_undo_takes_them_back(tmp_path):
+    X, _ = three_columns()
+    with lw.Session.open(tmp_path / "s.linkwise", X, learner(per_round=3)) as session:
+        before = session.labels.tolist(), session.status.description
+        for i in range(0, 24, 2):
+            session.add(i, i + 2, "must-link")
+            session.add(i, i + 1, "cannot-link")
+        assert session.constraints.n_constraints == 24
+        assert not any(broken.any() for broken in session.constraints.violated(session.labels))
+        assert session.column_shares.argmax() == 2
+        assert session.column_shares.sum() == pytest.approx(1)
+        with lw.Session.open(tmp_path / "s.linkwise", X) as other:
+            assert other.labels.tolist() == session.labels.tolist()
+            assert other.question.first == session.question.first
+        for _ in range(24):
+            session.undo()
+        assert (session.labels.tolist(), session.status.description) == before
+
+
+def test_the_same_whether_told_one_by_one_or_all_at_once():
+    X, y = three_columns()
+    one_by_one = learner(per_round=3).fit(X, oracle=lw.TruthOracle(y), budget=14)
+    told = Evidence(len(X))
+    run = Run(learner(per_round=3), X, told, 0)
+    for _ in range(14):
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+    at_once = Run(learner(per_round=3), X, told, 0)
+    np.testing.assert_array_equal(run.labels, at_once.labels)
+    np.testing.assert_array_equal(run.labels, one_by_one.labels_)
+
+
+def test_answers_that_part_identical_rows_say_nothing_of_points():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    evidence = Evidence(4)
+    known = Known(evidence, distinct_points(X))
+    evidence.add(0, 1, "no")
+    evidence.add(0, 2, "no")
+    evidence.add(1, 2, "yes")
+    assert [tuple(fact) for fact in known.facts()] == [(0, 1, "no")]
+    evidence.add(1, 3, "yes")
+    assert len(known.facts()) == 1
+
+
+def test_very_many_rows_follow_a_sample(monkeypatch):
+    monkeypatch.setattr(afw, "MAX_ROWS", 100)
+    X, y = three_columns(600)
+    model = learner().fit(X, oracle=lw.TruthOracle(y), budget=20)
+    agree = np.mean(model.labels_ == y)
+    assert max(agree, 1 - agree) > 0.95
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    X, _ = three_columns()
+    monkeypatch.setattr(afw, "REMEMBERED", 4 * len(X) * 3)
+    model = learner()
+    run = Run(model, X, Evidence(len(X)), 0)
+    for at in range(8):
+        run.answer("yes" if at % 2 else "no")
+    assert len(run.state.problem.prepared.memo) <= 3
+
+
+@pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])
+def test_parameters_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        lw.ActiveFeatureWeights(**wrong).fit(np.eye(4))
+
+
+# ---------------------------------------------------------------- what it says, what it computes
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_no_more_dimensions_are_in_use_than_there_are(d):
+    """Two columns in five of which rows differ in two dimensions at most."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, min(d, 2))) @ rng.normal(size=(min(d, 2), d))
+    y = rng.integers(0, 2, 40)
+    model = learner(per_round=1)
+    run = Run(model, X, Evidence(40), 0)
+    for _ in range(6):
+        (said, *_) = model.describe(run.state)
+        most = min(d, 2)
+        assert said == f"{most} of at most {most} {'dimension is' if d == 1 else 'dimensions are'} in use."
+        run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
+
+
+def test_of_many_dimensions_several_join_at_once():
+    """Random answers are never all satisfied: 2, 3, ..., 8, then a quarter more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    model = learner(per_round=1, max_evals=4)
+    run = Run(model, X, Evidence(60), 0)
+    seen = []
+    for _ in range(40):
+        seen.append(int(model.describe(run.state)[0].split()[0]))
+        run.answer("yes" if rng.integers(2) else "no")
+    assert sorted(set(seen)) == [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20]
+
+
+def test_it_says_how_many_clusters_answers_added():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = learner()
+    prepared = model.prepare(X, 0)
+    known = Evidence(30)
+    for i in range(4):
+        for j in range(i):
+            known.add(i, j, "no")
+    run = Run(model, X, known, 0, prepared=prepared)
+    shown = len(np.unique(run.labels))
+    assert shown >= 4
+    wanted = f"{shown} clusters are shown, {shown - 2} more than 2, so that no answer is contradicted."
+    assert wanted in model.describe(run.state)
+
+
+def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):
+    X, _ = three_columns()
+    computed, fits = [], []
+    found, fit = afw.dimensions, lw.FeatureWeightClustering.fit
+    monkeypatch.setattr(afw, "dimensions", lambda *a: computed.append(a) or found(*a))
+    monkeypatch.setattr(lw.FeatureWeightClustering, "fit", lambda *a, **k: fits.append(a) or fit(*a, **k))
+    model = learner(per_round=2)
+    known = Evidence(len(X))
+    for at in range(5):
+        known.add(2 * at, 2 * at + 1, "no")
+    run = Run(model, X, known, 0)
+    n_fits = len(fits)
+    while run.question is not None and len(run.evidence) < 12:
+        run.answer("unsure")
+    assert (len(computed), len(fits)) == (1, n_fits)

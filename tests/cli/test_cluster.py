@@ -1,0 +1,264 @@
+"""``linkwise cluster``: what is written, what is said, what is refused."""
+
+import csv
+import io
+import json
+import shlex
+from functools import partial
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from commands import write_fruit
+from linkwise.data import encode, read_table
+
+QUICK = ("--preset", "quick")
+TRUE_PAIRS = "id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n"
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(TRUE_PAIRS)
+    return path
+
+
+def words(done):
+    return " ".join(done.stderr.split())
+
+
+def clusters_in(text):
+    return {row["id"]: int(row["cluster"]) for row in csv.DictReader(io.StringIO(text))}
+
+
+def fitted(fruit, pairs, **settings):
+    """The same from Python."""
+    table = read_table(fruit.path)
+    known = lw.Constraints.read_csv(pairs, ids=table.ids)
+    settings = {"preset": "quick", "random_state": 0, **settings}
+    return lw.COBS(**settings).fit(encode(table).X, constraints=known)
+
+
+# ---------------------------------------------------------------- what is written and said
+def test_clusters_are_those_of_cobs(fruit, pairs, linkwise):
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
+    assert done.exit_code == 0, done.stderr
+    model = fitted(fruit, pairs)
+    assert list(clusters_in(done.stdout).values()) == model.labels_.tolist()
+    assert list(clusters_in(done.stdout)) == list(fruit.truth)
+    assert len(set(zip(model.labels_.tolist(), fruit.truth.values(), strict=True))) == 3
+
+
+def test_options_reach_cobs(fruit, pairs, linkwise):
+    options = ("--noise", "singletons", "--seed", 5, "--method", "cobs")
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, *options, "--json")
+    told = json.loads(done.stdout.splitlines()[-1])
+    model = fitted(fruit, pairs, noise="singletons", random_state=5)
+    assert (told["different"], told["fitting"]) == (len(model.pool_), model.n_fitting_)
+    other = fitted(fruit, pairs, noise="cluster", random_state=5)
+    assert len(other.pool_) != len(model.pool_)  # or nothing above would tell
+
+
+def test_what_was_chosen_is_said(fruit, pairs, linkwise):
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
+    model = fitted(fruit, pairs)
+    assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
+    assert "Rows are known by column 'id'" in done.stderr
+    assert f"Chosen: {model.algorithm_} (" in done.stderr
+    for name, value in model.parameters_.items():
+        assert f"{name} = {value:.3g}" in done.stderr
+    assert "It satisfies 4 of 4 pairs, as do" in words(done)
+    assert f"as do {model.n_tied_ - 1} others" in words(done)
+    assert f"{len(model.pool_.candidates)} clusterings tried, {len(model.pool_)} of them different" in words(
+        done
+    )
+    assert "could not be made" not in done.stderr
+    assert "3 clusters of 30 rows" in done.stderr
+    listed = done.stderr.partition("pairs satisfied\n")[2].splitlines()
+    assert len([line for line in listed if line.rstrip().endswith("of 4")]) == len(model.alternatives_)
+    assert done.stdout.startswith("id,cluster\n")
+
+
+def test_what_could_not_be_made_is_counted(fruit, pairs, linkwise, monkeypatch):
+    from linkwise.select import cobs
+
+    build = cobs.build_pool
+
+    def some_failed(*given, **more):
+        pool = build(*given, **more)
+        object.__setattr__(pool, "n_failed", 7)
+        return pool
+
+    monkeypatch.setattr(cobs, "build_pool", some_failed)
+    assert "; 7 could not be made." in words(linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK))
+
+
+def test_pairs_that_no_clustering_keeps(fruit, tmp_path, linkwise):
+    """Neighbours apart, strangers together: the best breaks some, and that is said."""
+    pairs = tmp_path / "p.csv"
+    crossed = [f"f{i},f{i + 1},must-link\nf{i},f{i + 3},cannot-link\n" for i in range(0, 12, 4)]
+    pairs.write_text("id_a,id_b,kind\n" + "".join(crossed))
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
+    model = fitted(fruit, pairs)
+    assert model.n_fitting_ == 0  # or nothing below would tell
+    assert f"It satisfies {6 - model.violations_} of 6 pairs" in words(done)
+    assert "No clustering that was tried satisfies all." in words(done)
+
+
+def test_without_pairs_it_is_said_that_nothing_decides(fruit, linkwise):
+    done = linkwise("cluster", fruit.path, *QUICK)
+    assert done.exit_code == 0
+    assert "No pairs were given, so nothing decides but agreement" in words(done)
+    assert "Next best" not in done.stderr
+    assert len(clusters_in(done.stdout)) == 30
+
+
+def test_the_advised_command_asks_with_the_same_clusterings(fruit, pairs, linkwise):
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--drop", "width", "--seed", 3)
+    advice = shlex.split(done.stderr.partition("be asked what decides")[2].splitlines()[0])
+    assert advice[0] == "linkwise"
+    asked = linkwise(*advice[1:], said="q\n")
+    assert "4 pairs brought in from pairs.csv" in asked.stdout
+    with lw.Session.open(fruit.session) as session:
+        parameters = session.learner["parameters"]
+        assert (parameters["preset"], parameters["random_state"]) == ("quick", 3)
+        assert session.source["choices"]["drop"] == ["width"]
+
+
+# ---------------------------------------------------------------- files and JSON
+def test_labels_go_to_a_file(fruit, pairs, tmp_path, linkwise):
+    target = tmp_path / "out.csv"
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--labels", target)
+    assert done.stdout == ""
+    assert f"clusters written to {target}" in done.stderr
+    shown = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--labels", "-").stdout
+    assert target.read_text() == shown
+
+
+def test_nothing_is_overwritten(fruit, pairs, tmp_path, linkwise):
+    target = tmp_path / "out.csv"
+    target.write_text("mine")
+    for path, said in ((target, "--force"), (tmp_path, "folder"), (tmp_path / "no" / "o.csv", "no folder")):
+        done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--labels", path)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert said in done.stderr
+    assert target.read_text() == "mine"
+    data, known = fruit.path.read_bytes(), pairs.read_bytes()
+    for path in (fruit.path, pairs):
+        done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--labels", path, "--force")
+        assert done.exit_code == 2
+        assert "never overwritten" in done.stderr
+    assert (fruit.path.read_bytes(), pairs.read_bytes()) == (data, known)
+    assert linkwise("cluster", fruit.path, *QUICK, "--labels", target, "--force").exit_code == 0
+    assert target.read_text().startswith("id,cluster\n")
+
+
+def test_json(fruit, pairs, tmp_path, linkwise):
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--json")
+    *rows, told = map(json.loads, done.stdout.splitlines())
+    model = fitted(fruit, pairs)
+    assert [(row["type"], row["id"], row["cluster"]) for row in rows] == [
+        ("row", f"f{i}", label) for i, label in enumerate(model.labels_.tolist())
+    ]
+    assert (told["type"], told["algorithm"], told["rows"]) == ("summary", model.algorithm_, 30)
+    assert told["parameters"] == model.parameters_
+    assert (told["pairs"], told["satisfied"], told["tied"]) == (4, 4, model.n_tied_)
+    assert (told["tried"], told["failed"]) == (len(model.pool_.candidates), 0)
+    assert sum(told["clusters"]) == 30
+    assert [a["algorithm"] for a in told["alternatives"]] == [a.algorithm for a in model.alternatives_]
+    assert {a["satisfied"] for a in told["alternatives"]} == {int(a.score) for a in model.alternatives_}
+    target = tmp_path / "o.csv"
+    (only,) = linkwise("cluster", fruit.path, *QUICK, "--json", "--labels", target).stdout.splitlines()
+    assert json.loads(only)["labels"] == str(target)
+
+
+def test_rows_without_ids_are_named_by_position(tmp_path, linkwise):
+    data, pairs = tmp_path / "a.npy", tmp_path / "p.csv"
+    X = np.random.default_rng(0).random((20, 2)) + np.repeat([[0], [9]], 10, axis=0)
+    np.save(data, X)
+    pairs.write_text("id_a,id_b,kind\n0,9,must-link\n9,10,cannot-link\n")
+    done = linkwise("cluster", data, "--constraints", pairs, *QUICK)
+    found = clusters_in(done.stdout)
+    assert list(found) == [str(row) for row in range(20)]
+    assert len({found[str(i)] for i in range(10)}) == 1
+    assert found["0"] != found["10"]
+
+
+# ---------------------------------------------------------------- the pool in a folder
+def test_the_pool_is_kept_only_where_it_is_wanted(fruit, pairs, tmp_path, linkwise, monkeypatch):
+    folder = tmp_path / "kept"
+    before = sorted(tmp_path.rglob("*"))
+    plain = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK).stdout
+    assert sorted(tmp_path.rglob("*")) == before
+    first = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
+    assert len(list(folder.glob("*.npz"))) == 1
+    monkeypatch.setattr("linkwise.select.pool._collected", None, raising=False)
+    monkeypatch.setattr("linkwise.select.pool._collect", None, raising=False)
+    again = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
+    assert plain == first.stdout == again.stdout
+
+
+# ---------------------------------------------------------------- what is refused
+def test_contradictory_pairs_are_4_before_anything_is_computed(fruit, tmp_path, linkwise, monkeypatch):
+    monkeypatch.setattr("linkwise.select.cobs.build_pool", None)
+    pairs = tmp_path / "p.csv"
+    pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\nf3,f6,must-link\nf0,f6,cannot-link\n")
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
+    assert done.exit_code == 4
+    assert "f0 = f3 = f6, but f0 ≠ f6 (lines 2, 3, 4)" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        ("id_a,id_b,kind\nf0,kiwi,must-link\n", 3, "line 2: id_b 'kiwi'"),
+        ("id_a,id_b,kind\nf0,f0,cannot-link\n", 4, "(line 2)"),
+        ("nothing\n", 3, "line 1"),
+    ],
+)
+def test_pairs_that_cannot_be_used(fruit, tmp_path, linkwise, content, code, said):
+    pairs = tmp_path / "p.csv"
+    pairs.write_text(content)
+    done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
+    assert done.exit_code == code
+    assert said in done.stderr
+
+
+def test_files_that_cannot_be_used(fruit, tmp_path, linkwise):
+    for data, code, said in ((tmp_path, 3, "is a folder"), (tmp_path / "no.csv", 3, "no file")):
+        done = linkwise("cluster", data, *QUICK)
+        assert (done.exit_code, said in done.stderr) == (code, True), done.stderr
+    assert linkwise("cluster", fruit.path, "--constraints", tmp_path, *QUICK).exit_code == 3
+    linkwise("ask", fruit.path, said="q\n")
+    done = linkwise("cluster", fruit.session, *QUICK)
+    assert done.exit_code == 2
+    assert f"linkwise export {fruit.session} --constraints" in done.stderr
+
+
+def test_an_interruption_writes_nothing(fruit, tmp_path, linkwise, monkeypatch):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkwise.select.cobs.build_pool", interrupted)
+    target = tmp_path / "o.csv"
+    done = linkwise("cluster", fruit.path, *QUICK, "--labels", target)
+    assert done.exit_code == 130
+    assert "interrupted" in done.stderr
+    assert not target.exists()
+
+
+def test_many_rows_say_what_is_approximate(tmp_path, linkwise, monkeypatch):
+    fruit = write_fruit(tmp_path / "many.csv", rows=90)
+    monkeypatch.setattr("linkwise.COBS", partial(lw.COBS, max_rows=40))
+    done = linkwise("cluster", fruit.path, *QUICK)
+    said = fitted(fruit, _no_pairs(tmp_path), max_rows=40).approximation_
+    assert said
+    assert said in words(done)
+
+
+def _no_pairs(folder):
+    path = folder / "none.csv"
+    path.write_text("id_a,id_b,kind\n")
+    return path

@@ -1,0 +1,144 @@
+"""The loop between a session and what shows it, with neither screen nor keys."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import SessionLockedError
+from linkwise.session.session import Session
+from linkwise.terminal.dialogue import hold
+
+
+class Script:
+    """Says what a list says; an entry may be a function that is called first."""
+
+    def __init__(self, *said):
+        self.said = list(said)
+
+    def forget(self):
+        pass
+
+    def read(self):
+        text = self.said.pop(0) if self.said else None
+        return text() if callable(text) else text
+
+
+class Log:
+    """Remembers what was shown."""
+
+    def __init__(self):
+        self.seen = []
+
+    def ask(self, question, name, status):
+        self.seen.append(("ask", question.first, question.second))
+
+    def prompt(self):
+        pass
+
+    def saved(self, said, status):
+        self.seen.append(("saved", said))
+
+    def taken_back(self, event, status):
+        self.seen.append(("undone", event and event.answer))
+
+    def refused(self, why):
+        self.seen.append(("refused", why))
+
+    def help(self, question):
+        self.seen.append(("help", question.why))
+
+    def end(self, reason, status):
+        self.seen.append(("end", reason))
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).random((25, 3))
+
+
+def test_a_stale_answer_is_refused_and_the_present_question_shown(tmp_path, X):
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, lw.COBRAS(random_state=0)) as mine, Session.open(path, X) as other:
+        log = Log()
+
+        def late():
+            other.answer("no")
+            return "y"
+
+        assert hold(mine, log, Script(late, "q")) == "quit"
+        assert [e.answer for e in mine.history] == ["no"]
+        present = mine.question
+    assert [kind for kind, *_ in log.seen] == ["ask", "refused", "ask", "end"]
+    assert log.seen[2] == ("ask", present.first, present.second) != log.seen[0]
+
+
+def test_an_undo_that_came_too_late_is_refused(tmp_path, X, monkeypatch):
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, lw.COBRAS(random_state=0)) as mine, Session.open(path, X) as other:
+        mine.answer("no")
+        log, write = Log(), mine._store.append
+
+        def after_the_other(*given, **more):
+            monkeypatch.setattr(mine._store, "append", write)
+            assert other.question is not None  # takes in the first answer
+            other.answer("yes")
+            return write(*given, **more)
+
+        monkeypatch.setattr(mine._store, "append", after_the_other)
+        hold(mine, log, Script("u", "q"))
+        assert [e.answer for e in mine.history] == ["no", "yes"]
+    assert "another client" in dict(log.seen[1:2])["refused"]
+
+
+def test_a_session_that_ends_elsewhere_ends_here(tmp_path):
+    X = np.array([[0.0], [1.0]])
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, lw.COBRAS(random_state=0)) as mine, Session.open(path, X) as other:
+        log = Log()
+
+        def late():
+            other.answer("no")
+            return "y"
+
+        assert hold(mine, log, Script(late)) == "exhausted"
+        assert [e.answer for e in mine.history] == ["no"]
+
+
+def test_a_lock_is_not_swallowed(X, monkeypatch):
+    session = lw.Session(X, lw.COBRAS(random_state=0))
+
+    def locked(*given, **more):
+        raise SessionLockedError("held")
+
+    monkeypatch.setattr(session._store, "append", locked)
+    with pytest.raises(SessionLockedError):
+        hold(session, Log(), Script("y"))
+
+
+def test_help_asks_nothing_new(X):
+    session = lw.Session(X, lw.COBRAS(random_state=0))
+    log = Log()
+    hold(session, log, Script("?", "?", "y"))
+    assert [kind for kind, *_ in log.seen] == ["ask", "help", "help", "saved", "ask", "end"]
+
+
+def test_undo_goes_back_as_far_as_wished(X):
+    session = lw.Session(X, lw.COBRAS(random_state=0))
+    log = Log()
+    hold(session, log, Script("y", "n", "s", "u", "u", "u", "u"))
+    assert [seen for seen in log.seen if seen[0] == "undone"] == [
+        ("undone", "unsure"),
+        ("undone", "no"),
+        ("undone", "yes"),
+        ("undone", None),
+    ]
+    questions = [seen for seen in log.seen if seen[0] == "ask"]
+    assert questions[0] == questions[-1]
+
+
+def test_the_budget_counts_answers_that_hold(X):
+    session = lw.Session(X, lw.COBRAS(random_state=0))
+    assert hold(session, Log(), Script("s", "s"), budget=2) == "budget"
+    session.undo()
+    assert hold(session, Log(), Script("s", "s"), budget=2) == "budget"
+    assert session.status.n_answers == 2

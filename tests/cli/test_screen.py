@@ -1,0 +1,204 @@
+"""What the screens look like, letter by letter, at 80 columns without colour."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from linkwise.session.session import Status
+from linkwise.terminal import screen
+from linkwise.wording import quote_command, strip_controls
+
+
+def drawn(what, width=80):
+    """Lines as a terminal without colour shows them, blanks at the ends taken off."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
+    console.print(what, highlight=False)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def status(sizes=(71, 59, 48), **counts):
+    zero = dict.fromkeys(("n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    said = {**zero, **counts}
+    n_answers = said["n_yes"] + said["n_no"] + said["n_unsure"]
+    return Status(n_rows=sum(sizes), n_answers=n_answers, cluster_sizes=sizes, reason=None, **said)
+
+
+WINES = (
+    {"alcohol": "14.1", "hue": "1.07", "grape": "Barolo", "note": "—"},
+    {"alcohol": "12.72", "hue": "1.07", "grape": "Grignolino", "note": "—"},
+)
+
+
+def test_a_pair():
+    rows = screen.rows_of(*WINES, {"alcohol": (0.8, 0.45), "hue": (0.5, 0.5)})
+    assert drawn(screen.pair_table(("w48", "w81"), rows, width=80, most=15)) == (
+        "            1: w48  2: w81      lowest       highest\n"
+        "≠  alcohol  14.1    12.72       ·········2·····1····\n"
+        "   hue      1.07    1.07        ··········=·········\n"
+        "≠  grape    Barolo  Grignolino\n"
+        "   note     —       —\n"
+    )
+
+
+def test_a_narrow_terminal_has_no_room_for_the_scale():
+    rows = screen.rows_of(*WINES, {"alcohol": (0.8, 0.45)})
+    assert drawn(screen.pair_table(("w48", "w81"), rows, width=40, most=15), 40) == (
+        "            1: w48  2: w81\n"
+        "≠  alcohol  14.1    12.72\n"
+        "   hue      1.07    1.07\n"
+        "≠  grape    Barolo  Grignolino\n"
+        "   note     —       —\n"
+    )
+
+
+def test_of_many_columns_those_that_differ_most_come_first_and_the_rest_is_counted():
+    first = {f"column {j}": "0" for j in range(50)}
+    second = {**first, "column 9": "1", "column 30": "2", "column 31": "1", "column 40": "two"}
+    places = {"column 9": (0.1, 0.3), "column 30": (0.0, 0.9), "column 31": (0.9, 0.4)}
+    rows = screen.rows_of(first, second, places)
+    assert drawn(screen.pair_table(("a", "b"), rows, width=70, most=7)) == (
+        "              1: a  2: b\n"
+        "≠  column 40  0     two\n"
+        "≠  column 30  0     2\n"
+        "≠  column 31  0     1\n"
+        "≠  column 9   0     1\n"
+        "   column 0   0     0\n"
+        "   column 1   0     0\n"
+        "… 44 more columns, the same in both\n"
+    )
+    few = screen.pair_table(("a", "b"), rows, width=80, most=4)
+    assert drawn(few).splitlines()[-1] == "… 47 more columns: 1 differs, 46 the same in both"
+    few = screen.pair_table(("a", "b"), [row for row in rows if row.differs], width=80, most=3)
+    assert drawn(few).splitlines()[-1] == "… 2 more columns, differing less"
+
+
+def test_long_texts_are_wrapped_and_cut_where_they_begin_to_differ():
+    same = "the quick brown fox jumps over the lazy dog " * 12
+    rows = screen.rows_of({"text": f"{same}and sleeps"}, {"text": f"{same}and barks {same}"})
+    shown = drawn(screen.pair_table(("a", "b"), rows, width=80, most=15))
+    assert "sleeps" in shown
+    assert "barks" in shown
+    assert "…" in shown
+    assert len(shown.splitlines()) <= screen.MOST_LINES + 3
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_heading_and_keys():
+    assert drawn(screen.heading(status(), None)) == "Question 1 " + 69 * "─" + "\n"
+    assert drawn(screen.heading(status(n_yes=9, n_no=4, n_unsure=1), 20)) == (
+        "Question 15 of 20 · 14 answers: 9 yes, 4 no, 1 unsure " + 26 * "─" + "\n"
+    )
+    assert drawn(screen.keys_line()) == ("y yes   n no   s unsure   u undo   q quit   ? help, why this\n")
+
+
+def test_clusters():
+    assert drawn(screen.cluster_bars((48, 71, 59), width=80)) == (
+        "3 clusters of 178 rows\n"
+        "   1  71  ████████████████████████████████████████\n"
+        "   2  59  █████████████████████████████████\n"
+        "   0  48  ███████████████████████████\n"
+    )
+    many = drawn(screen.cluster_bars((100, *range(1, 20)), width=30)).splitlines()
+    assert many[0] == "20 clusters of 290 rows"
+    assert many[-1] == "   …  13 smaller clusters, 91 rows"
+    assert len(many) == 9
+
+
+def test_help():
+    assert drawn(screen.help_text("They are the two closest parts.")) == (
+        "Judge as you mean it: only your answers say what a cluster is.\n"
+        " y  they belong together\n"
+        " n  they do not\n"
+        " s  unsure: nothing is concluded, the pair is not asked again\n"
+        " u  undo: take back the last answer, as often as you like\n"
+        " q  quit; everything is saved after every answer, and you go on where you\n"
+        "    stopped\n"
+        "Why this question: They are the two closest parts.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("quit", "Stopped."),
+        ("budget", "The budget of questions is used up."),
+        (
+            "exhausted",
+            "Nothing is left to ask: no further answer would change the clusters.",
+        ),
+    ],
+)
+def test_the_end(reason, words):
+    assert drawn(screen.ending(reason, status((2, 1), n_yes=1, n_no=1, n_imported=3), width=80)) == (
+        f"{words}\n"
+        "2 answers: 1 yes, 1 no, 0 unsure; 3 pairs brought in\n"
+        "2 clusters of 3 rows\n"
+        "   0  2  ████████████████████████████████████████\n"
+        "   1  1  ████████████████████\n"
+    )
+
+
+def test_the_end_where_the_person_was_not_sure():
+    said = drawn(screen.ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
+    assert "what could still change the clusters, you were not sure of." in said.replace("\n", " ")
+    assert "no further answer" not in said
+
+
+def test_what_can_be_done_next_stands_on_lines_of_its_own():
+    path = "/a/very/long path/" + 80 * "x"
+    lines = screen.next_steps(
+        [("go on", quote_command("linkwise", "ask", path)), ("labels", "linkwise export x")]
+    )
+    assert [line.plain for line in lines] == [f"go on   linkwise ask '{path}'", "labels  linkwise export x"]
+
+
+def test_a_picture():
+    assert screen.picture([[0, 4, 8], [12, 16, 20]], 16) == ["  ░░▒▒", "▓▓████"]
+    pair = screen.picture_pair(("row 1", "row 2"), ["  ██"], ["██  "])
+    assert drawn(pair) == "row 1     row 2\n┌────┐    ┌────┐\n│  ██│    │██  │\n└────┘    └────┘\n"
+
+
+# ---------------------------------------------------------------- any data
+texts = st.text(max_size=200)
+
+
+@given(st.dictionaries(texts, st.tuples(texts, texts), max_size=30), st.integers(30, 120), st.integers(3, 30))
+def test_any_data_fit_the_screen(columns, width, most):
+    first, second = ({n: pair[at] for n, pair in columns.items()} for at in (0, 1))
+    table = screen.pair_table(("a", "b" * 99), screen.rows_of(first, second), width=width, most=most)
+    lines = drawn(table, width).splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    assert len(lines) <= 2 + max(most, screen.MOST_LINES) * 2  # words wrapped early may take more
+
+
+@given(st.text())
+def test_text_from_data_cannot_steer_the_terminal(text):
+    shown = strip_controls(text)
+    assert all(c.isprintable() or c in screen.JOINERS for c in shown)
+    assert len(shown) <= len(text)
+
+
+@given(texts, texts, st.integers(8, 60))
+def test_excerpts_fit_and_show_the_first_difference(first, second, cells):
+    first, second = strip_controls(first), strip_controls(second)
+    one, other = screen.excerpts(first, second, cells)
+    assert max(cell_len(one), cell_len(other)) <= max(cells, 1)
+    prefix = first.startswith(second) or second.startswith(first)
+    assert (one == other) <= (first == second or prefix)
+
+
+def test_what_is_missing_is_not_drawn_on_the_scale():
+    places = {"income": (0.5, 0.75), "age": (0.0, 1.0), "height": (0.5, 0.5)}
+    first = {"income": "—", "age": "7", "height": "—"}
+    rows = screen.rows_of(first, {"income": "30", "age": "9", "height": "—"}, places)
+    assert [row.places for row in rows] == [(None, 0.75), (0.0, 1.0), (None, None)]
+    assert rows[0].gap == 1.0
+    tracks = [
+        line[-screen.TRACK_WIDTH :]
+        for line in drawn(screen.pair_table(("a", "b"), rows, width=80, most=9)).splitlines()
+    ]
+    assert tracks[1:] == ["·" * 14 + "2" + "·" * 5, "1" + "·" * 18 + "2", "·" * 20]

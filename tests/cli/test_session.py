@@ -1,0 +1,149 @@
+"""``status``, ``undo`` and ``export``: from the session file alone."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from linkwise.constraints.constraints import Constraints
+from linkwise.session.session import Session
+
+
+@pytest.fixture
+def answered(fruit, linkwise):
+    """Fruit with twelve answers by the truth."""
+    from linkwise import COBRAS
+    from linkwise.data import encode, read_table
+
+    table = read_table(fruit.path)
+    encoded = encode(table)
+    linkwise("ask", fruit.path, "--budget", 0)
+    with Session.open(fruit.session, encoded.X, COBRAS(random_state=0), ids=table.ids) as session:
+        for _ in range(12):
+            q = session.question
+            session.answer(fruit.same(table.ids[q.first], table.ids[q.second]) == "y")
+    return fruit
+
+
+def labels_in(text):
+    return {row["id"]: row["cluster"] for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_export_needs_the_session_alone(answered, tmp_path, linkwise):
+    moved = tmp_path / "elsewhere" / "s.linkwise"
+    moved.parent.mkdir()
+    answered.session.rename(moved)
+    answered.path.unlink()
+    labels, pairs = tmp_path / "l.csv", tmp_path / "p.csv"
+    done = linkwise("export", moved, "--labels", labels, "--constraints", pairs)
+    assert done.exit_code == 0, done.stderr
+    found = labels_in(labels.read_text())
+    assert len({(found[name], kind) for name, kind in answered.truth.items()}) == 3
+    with Session.open(moved) as session:
+        assert Constraints.read_csv(pairs, ids=session.ids) == session.constraints
+        assert session.constraints.n_constraints == 12
+    assert pairs.read_text().startswith("id_a,id_b,kind\n")
+
+
+def test_labels_go_to_stdout_without_options(answered, linkwise):
+    done = linkwise("export", answered.path)
+    assert done.stdout.startswith("id,cluster\nf0,0\n")
+    assert list(labels_in(done.stdout)) == list(answered.truth)
+    assert done.stderr == ""
+
+
+def test_nothing_is_overwritten_without_force(answered, tmp_path, linkwise):
+    labels, pairs = tmp_path / "l.csv", tmp_path / "p.csv"
+    pairs.write_text("mine")
+    done = linkwise("export", answered.path, "--labels", labels, "--constraints", pairs)
+    assert done.exit_code == 2
+    assert "--force" in done.stderr
+    assert pairs.read_text() == "mine"
+    assert not labels.exists()
+    assert linkwise("export", answered.path, "--constraints", pairs, "--force").exit_code == 0
+    assert pairs.read_text().startswith("id_a,id_b,kind\n")
+
+
+def test_old_labels_are_brought_up_to_date_from_the_data(answered, linkwise):
+    before = labels_in(linkwise("export", answered.path).stdout)
+    for _ in range(12):
+        linkwise("undo", answered.path)
+    done = linkwise("export", answered.path)
+    assert done.stderr == ""
+    assert labels_in(done.stdout) != before
+    assert set(labels_in(done.stdout).values()) == {"0"}
+
+
+@pytest.mark.parametrize("harm", ["gone", "changed"])
+def test_old_labels_without_usable_data_are_said_to_be_old(answered, linkwise, harm):
+    linkwise("undo", answered.path)
+    if harm == "gone":
+        answered.path.unlink()
+    else:
+        answered.path.write_text("id,weight,width,colour\nf0,1,2,red\nf1,3,5,red\n")
+    done = linkwise("export", answered.session)
+    assert done.exit_code == 0
+    assert len(labels_in(done.stdout)) == 30
+    assert "older than the last change" in done.stderr
+    assert "--budget 0" in done.stderr
+
+
+def test_export_as_json(answered, tmp_path, linkwise):
+    told = json.loads(linkwise("export", answered.path, "--json").stdout)
+    assert told["current"] is True
+    assert list(told["labels"]) == list(answered.truth)
+    assert len(told["constraints"]) == 12
+    assert {kind for _, _, kind in told["constraints"]} == {"must-link", "cannot-link"}
+    target = tmp_path / "l.csv"
+    told = json.loads(linkwise("export", answered.path, "--json", "--labels", target).stdout)
+    assert told["labels"] == str(target)
+
+
+def test_status(answered, linkwise):
+    done = linkwise("status", answered.path)
+    for words in (
+        "method    COBRAS, seed 0",
+        "answers   12 answers: ",
+        "state     ",
+        "3 clusters of 30 rows",
+    ):
+        assert words in done.stdout
+    told = json.loads(linkwise("status", answered.session, "--json").stdout)
+    assert (told["answers"], told["rows"], sorted(told["clusters"])) == (12, 30, [10, 10, 10])
+    assert told["labels_are_current"] is True
+    assert told["data"] == "fruit.csv"
+
+
+def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwise):
+    with Session.open(answered.session) as session:
+        last = session.history[-1]
+        names = [session.ids[row] for row in (last.first, last.second)]
+    done = linkwise("undo", answered.path)
+    assert done.stdout.splitlines()[0] == f"taken back: {last.answer} for {names[0]} and {names[1]}"
+    assert "11 answers" in done.stdout
+    assert "as of before the last change" in linkwise("status", answered.path).stdout
+    told = json.loads(linkwise("undo", answered.path, "--json").stdout)
+    assert (told["answers"], told["labels_are_current"], told["undone"]["kind"]) == (10, False, "answer")
+
+
+def test_undo_of_nothing(fruit, linkwise):
+    linkwise("ask", fruit.path, "--budget", 0)
+    done = linkwise("undo", fruit.path)
+    assert done.exit_code == 0
+    assert "nothing to take back" in done.stdout
+
+
+def test_undo_of_an_import_names_the_file(fruit, tmp_path, linkwise):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\n")
+    linkwise("ask", fruit.path, "--constraints", pairs, "--budget", 0)
+    assert "1 pair brought in from pairs.csv" in linkwise("undo", fruit.path).stdout
+
+
+def test_a_session_under_any_name_is_known(fruit, tmp_path, linkwise):
+    path = tmp_path / "mine.db"
+    linkwise("ask", fruit.path, "--session", path, said="y\nq\n")
+    assert not fruit.session.exists()
+    assert "1 answer: 1 yes" in linkwise("status", path).stdout
+    assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout

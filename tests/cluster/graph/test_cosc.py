@@ -1,0 +1,251 @@
+"""COSC: functions of vectors and of sets, descent, cuts, what becomes of constraints."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
+
+import linkwise as lw
+from linkwise.cluster.graph import cosc, partition, ratio_cut
+from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.ratio_cut import CutProblem
+from reference import cosc as reference
+
+BALANCES = ("ncut", "cheeger")
+each_balance = pytest.mark.parametrize("balance", BALANCES)
+
+
+def random_cut(m, seed, n_pairs, balance, parted=True):
+    """A connected graph, volumes, and pairs, which two clusters can keep if parted."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((m, m)) * (rng.random((m, m)) < 0.6), 1)
+    upper[np.arange(m - 1), np.arange(1, m)] += 0.1
+    y = rng.permutation(m) % 2
+    pairs = [(i, j) for i in range(m) for j in range(i + 1, m) if (y[i] != y[j]) or not parted]
+    apart = np.array(pairs)[rng.permutation(len(pairs))[:n_pairs]].reshape(-1, 2)
+    return CutProblem(sp.csr_array(upper + upper.T), rng.uniform(0.5, 2.0, m), apart, balance)
+
+
+@st.composite
+def cuts(draw, most=9):
+    """A problem with pairs of any kind, and a vector."""
+    m, seed = draw(st.integers(3, most)), draw(st.integers(0, 10**6))
+    problem = random_cut(m, seed, draw(st.integers(0, 4)), draw(st.sampled_from(BALANCES)), parted=False)
+    f = np.random.default_rng(seed).normal(size=m).round(draw(st.sampled_from([0, 6])))
+    f[0] += 10  # not the same everywhere
+    return problem, f
+
+
+def by_definition(problem):
+    return problem.weights.toarray(), problem.volume, problem.apart.tolist()
+
+
+# ---------------------------------------------------------------- functions
+@given(cuts(), st.sampled_from([0.0, 0.3, 20.0]))
+def test_the_ratio_is_that_of_the_paper_and_a_threshold_is_no_worse(drawn, gamma):
+    problem, f = drawn
+    W, volume, apart = by_definition(problem)
+    at = ratio_cut.levels(problem, f)
+    wanted = reference.functional(W, volume, apart, f, gamma, problem.balance)
+    assert ratio_cut.ratio(at, gamma) == pytest.approx(wanted)
+    best = ratio_cut.best_split(at, gamma)
+    of_set, broken = reference.set_ratio(W, volume, apart, best.sides, gamma, problem.balance)
+    assert broken == best.broken
+    assert reference.set_ratio(W, volume, apart, best.sides, 0.0, problem.balance)[0] == pytest.approx(
+        best.cut
+    )
+    assert of_set <= wanted * (1 + 1e-9)
+    thresholds = [f > low for low in np.unique(f)[:-1]]
+    least = min(reference.set_ratio(W, volume, apart, s, gamma, problem.balance)[0] for s in thresholds)
+    assert of_set == pytest.approx(least)
+
+
+@given(cuts())
+def test_of_a_set_the_ratio_is_that_of_the_set(drawn):
+    problem, f = drawn
+    inside = f > np.median(f) if (f > np.median(f)).any() else f == f.max()
+    wanted, _ = reference.set_ratio(*by_definition(problem), inside, 0.7, problem.balance)
+    assert ratio_cut.ratio(ratio_cut.levels(problem, inside.astype(float)), 0.7) == pytest.approx(wanted)
+
+
+@given(cuts(), st.integers(0, 1000))
+def test_slopes_are_subgradients(drawn, seed):
+    problem, f = drawn
+    other = np.random.default_rng(seed).normal(size=len(f))
+
+    def under(h):
+        at = ratio_cut.levels(problem, h)
+        return at.gap @ at.balance
+
+    def parted(h):
+        return np.abs(h[problem.apart[:, 0]] - h[problem.apart[:, 1]]).sum()
+
+    for value, slope in (
+        (under, ratio_cut.slope_of_balance(problem, f)),
+        (parted, ratio_cut.slope_of_pairs(problem.apart, f)),
+    ):
+        assert slope @ f == pytest.approx(value(f))
+        assert slope @ other <= value(other) + 1e-9
+        assert slope.sum() == pytest.approx(0, abs=1e-9)
+
+
+# ---------------------------------------------------------------- descent
+@settings(max_examples=40)
+@given(cuts(most=14), st.sampled_from([0.0, 0.1, 1.0, 50.0]))
+def test_the_ratio_never_rises_and_the_cut_is_no_worse_than_the_start_s(drawn, gamma):
+    problem, f = drawn
+    states = list(ratio_cut.descent(problem, gamma, f, 300))
+    ratios = [state.ratio for state in states]
+    assert all(after < before for before, after in pairwise(ratios))
+
+    def worth(split):
+        return reference.set_ratio(*by_definition(problem), split.sides, gamma, problem.balance)[0]
+
+    assert worth(states[-1].split) <= ratios[-1] * (1 + 1e-9)
+    assert min(map(worth, (state.split for state in states))) <= worth(states[0].split)
+
+
+@each_balance
+def test_two_clusters_keep_all_pairs_and_are_most_often_the_best_of_all_sets(balance):
+    best = 0
+    for seed in range(40):
+        problem = random_cut(3 + seed % 7, seed, seed % 5, balance)
+        found = min(partition.value_of(problem, labels) for labels in partition.halved(problem, 10, 0, 1000))
+        broken, ratio = reference.best_set(*by_definition(problem), balance)
+        assert (found.broken, broken) == (0, 0)
+        cut = found.cut / (1 if balance == "ncut" else 2)  # the sum over clusters counts both sides
+        assert cut >= ratio * (1 - 1e-9)
+        best += cut <= ratio * (1 + 1e-9)
+    assert best >= 38
+
+
+def test_nodes_that_are_joined_are_one():
+    W = np.array([[0, 1, 2, 0], [1, 0, 0, 4], [2, 0, 0, 8], [0, 4, 8, 0.0]])
+    problem = CutProblem(sp.csr_array(W), W.sum(axis=0), np.array([[0, 1], [2, 1], [0, 2]]), "ncut")
+    joined = partition.merged(problem, np.array([0, 1, 0, 2]))
+    np.testing.assert_array_equal(joined.weights.toarray(), [[0, 1, 8], [1, 0, 4], [8, 4, 0]])
+    np.testing.assert_array_equal(joined.volume, [13, 5, 12])
+    np.testing.assert_array_equal(joined.apart, [[0, 1]])
+
+
+@settings(max_examples=30)
+@given(cuts(most=12), st.integers(2, 4), st.integers(0, 1000))
+def test_settling_makes_nothing_worse(drawn, k, seed):
+    problem, _ = drawn
+    m = len(problem.volume)
+    labels = np.random.default_rng(seed).permutation(np.arange(m) % min(k, m)).astype(np.int32)
+    then = partition.settled(problem, labels, k)
+    assert partition.value_of(problem, then) <= partition.value_of(problem, labels)
+    again = partition.recut(problem, then, 0, 100)
+    assert partition.value_of(problem, again) <= partition.value_of(problem, then)
+
+
+@settings(max_examples=20)
+@given(cuts(most=12), st.integers(0, 1000))
+def test_a_table_of_moves_stays_true(drawn, seed):
+    problem, _ = drawn
+    m, k = len(problem.volume), 2
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(m) % k).astype(np.int32)
+    table = partition._Table(problem, labels, k)
+    for _ in range(5):
+        broken, added = table.gains()
+        node, to = divmod(int(rng.choice(np.flatnonzero(np.isfinite(broken)))), k)
+        before = partition.value_of(problem, table.labels)
+        table.move(node, to)
+        after = partition.value_of(problem, table.labels)
+        assert after.broken - before.broken == broken[node, to]
+        assert after.cut - before.cut == pytest.approx(added[node, to], abs=1e-9)
+
+
+# ---------------------------------------------------------------- the clusterer
+@each_balance
+@settings(max_examples=15)
+@given(n=st.integers(4, 30), seed=st.integers(0, 10**6), n_pairs=st.integers(0, 40))
+def test_two_clusters_break_nothing_that_can_be_kept(balance, n, seed, n_pairs):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 2)
+    c = lw.Constraints.sample(y, min(n_pairs, n * (n - 1) // 2), seed)
+    model = lw.COSC(2, balance=balance, n_init=2, max_inner_iter=100, random_state=0).fit(X, constraints=c)
+    assert (model.violations_, model.n_clusters_) == (0, 2)
+
+
+@each_balance
+@pytest.mark.parametrize("seed", range(4))
+def test_more_clusters_break_nothing_here(balance, seed):
+    """Classes that have nothing to do with the rows, but can be kept."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 4, 60)
+    c = lw.Constraints.sample(y, 60, seed)
+    model = lw.COSC(4, balance=balance, n_runs=1, max_inner_iter=100, random_state=0).fit(X, constraints=c)
+    assert (model.violations_, model.n_clusters_) == (0, 4)
+
+
+def test_what_cannot_be_kept_is_broken_as_little_as_it_can():
+    X, _ = make_blobs(30, centers=2, random_state=0)
+    odd = lw.Constraints(30, (), [(0, 1), (1, 2), (0, 2), (4, 5)])
+    model = lw.COSC(2, random_state=0).fit(X, constraints=odd)
+    assert model.violations_ == 1
+
+
+def test_moons_that_touch():
+    X, y = make_moons(300, noise=0.15, random_state=0)
+    plain = adjusted_rand_score(y, lw.COSC(2, random_state=0).fit(X).labels_)
+    c = lw.Constraints.sample(y, 30, 0)
+    model = lw.COSC(2, random_state=0).fit(X, constraints=c)
+    assert adjusted_rand_score(y, model.labels_) > max(plain, 0.9)
+
+
+def test_the_cut_is_the_sum_over_clusters_and_constraints_cost_something():
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    free = lw.COSC(3, n_runs=1, random_state=0).fit(X)
+    c = lw.Constraints.sample(y, 100, 0)
+    led = lw.COSC(3, n_runs=1, random_state=0).fit(X, constraints=c)
+    assert led.violations_ == 0
+    assert free.cut_ < led.cut_
+    W = neighbour_graph(X, c, 10).weights
+    volume = np.asarray(W.sum(axis=0))
+    sums = [W[led.labels_ == c][:, led.labels_ != c].sum() / volume[led.labels_ == c].sum() for c in range(3)]
+    assert led.cut_ == pytest.approx(sum(sums))
+    assert adjusted_rand_score(y, led.labels_) > 0.9
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 8])
+def test_the_number_of_clear_groups_is_seen(k):
+    X, _ = make_blobs(300, 2, centers=k, random_state=0)
+    assert cosc.by_eigengap(neighbour_graph(X, lw.Constraints(300), 10).weights) == k
+
+
+def test_the_number_of_clusters_by_the_gap():
+    X, _ = make_blobs(120, centers=4, cluster_std=0.6, random_state=3)
+    assert lw.COSC(random_state=0).fit(X).n_clusters_ == 4
+    assert lw.COSC().fit([[0.0], [1.0]]).n_clusters_ == 1
+    assert cosc.by_eigengap(sp.csr_array((4, 4))) == 1
+
+
+def test_more_clusters_than_must_links_leave():
+    c = lw.Constraints(6, [(0, 1), (1, 2), (3, 4)])
+    assert lw.COSC(5, random_state=0).fit(np.arange(6.0)[:, None], constraints=c).n_clusters_ == 3
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("n_clusters", 0),
+        ("balance", "ratio"),
+        ("n_neighbors", 0),
+        ("n_init", 0),
+        ("n_runs", 0),
+        ("max_inner_iter", 0),
+    ],
+)
+def test_no_such_setting(setting, value):
+    with pytest.raises(ValueError, match=setting):
+        lw.COSC(**{"n_clusters": 2, setting: value}).fit(np.eye(3))

@@ -1,0 +1,175 @@
+"""MPCKMeans: each step against the formulas, and what it promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import linkwise as lw
+from linkwise import native
+from linkwise.asking.learner import rng_at
+from linkwise.cluster.kmeans import metrics as learned
+from linkwise.cluster.kmeans import mpckmeans as ours
+from linkwise.cluster.kmeans import penalised
+from linkwise.parallel import one_blas_thread
+from reference import mpckmeans as paper
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+KINDS = [(kind, per_cluster) for kind in ("full", "diagonal") for per_cluster in (False, True)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """As in fit: the parts are called by themselves here."""
+    with one_blas_thread():
+        yield
+
+
+each_kind = pytest.mark.parametrize(("kind", "per_cluster"), KINDS)
+
+
+def a_problem(seed, kind, per_cluster, n=25, d=3, k=3):
+    """Rows, a labelling, constraints that it partly breaks, and metrics that are no plain ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.5, 2, d) + 5
+    c = lw.Constraints.sample(rng.integers(0, 3, n), 14, random_state=seed)
+    c = lw.Constraints(n, c.must_link, c.cannot_link, must_link_weight=rng.uniform(0.5, 2, len(c.must_link)))
+    half = rng.normal(size=(k if per_cluster else 1, d, d))
+    covariance = half @ np.swapaxes(half, 1, 2) + 0.3 * np.eye(d)
+    given = learned.inverted(covariance if kind == "full" else np.stack([np.diag(C) for C in covariance]))
+    problem = ours._problem(X, c, given, 0.8, 0.2, np.array([], int), 1.5)
+    labels = np.r_[np.arange(k), rng.integers(0, k, n - k)].astype(np.int32)
+    matrices = list(given.matrices) if per_cluster else [given.matrices[0]] * k
+    return problem, given, matrices, labels, c, rng
+
+
+@each_kind
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_costs_and_prices_are_those_of_the_paper(kind, per_cluster, seed):
+    problem, given, matrices, _, c, rng = a_problem(seed, kind, per_cluster)
+    X, centers = problem.X, rng.normal(size=(3, 3)) + 5
+    wanted = paper.costs(X, centers, matrices)
+    np.testing.assert_array_equal(learned.nearest(X, centers, given), wanted.argmin(axis=1))
+    found = native.metric_distances(X, centers, given.maps, 1) - given.log_det
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    narrow = native.metric_distances(X, centers, learned.narrowed(given, centers), 1) - given.log_det
+    np.testing.assert_allclose(narrow - narrow[:, :1], wanted - wanted[:, :1], rtol=1e-8, atol=1e-8)
+    prices = ours._prices(problem, given, learned.farthest_pairs(problem.extremes, given))
+    for p, ((i, j), weight) in enumerate(zip(c.must_link, c.must_link_weight, strict=True)):
+        row = np.broadcast_to(prices.must[p], 3)
+        price = paper.price_must(X[i], X[j], matrices[0], matrices[2])
+        assert (row[0] + row[2]) / 2 == pytest.approx(0.8 * weight * price)
+    for p, (i, j) in enumerate(c.cannot_link):
+        price = paper.price_cannot(X[i], X[j], matrices[1], problem.extremes)
+        assert np.broadcast_to(prices.cannot[p], 3)[1] == pytest.approx(0.8 * price)
+
+
+@each_kind
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_the_metrics_are_the_closed_form(kind, per_cluster, seed):
+    problem, given, matrices, labels, c, _ = a_problem(seed, kind, per_cluster)
+    X = problem.X
+    centers = np.stack([X[labels == h].mean(axis=0) for h in range(3)])
+    sums = np.stack([(X[labels == h] - problem.origin).sum(axis=0) for h in range(3)])
+    clusters = ours._Clusters(labels, sums, np.bincount(labels), 0.0)
+    farthest = learned.farthest_pairs(problem.extremes, given)
+    found = ours._metrics(problem, clusters, centers, farthest, given)
+    rows = (problem.prior_rows, 1.5, problem.extremes)
+    wanted = paper.metrics(X, labels, centers, matrices, c, 0.8, *rows)
+    for h, A in enumerate(wanted):
+        np.testing.assert_allclose(found.matrices[h if per_cluster else 0], A, rtol=1e-7)
+        assert found.log_det[h if per_cluster else 0] == pytest.approx(paper.log_det(A))
+    # less than at any other metric nearby
+    at_best = ours._objective(problem, clusters, centers, found)
+    if not c.violated(labels)[0].any() and not c.violated(labels)[1].any():
+        assert at_best <= ours._objective(problem, clusters, centers, given) + 1e-9
+
+
+@each_kind
+def test_no_iteration_raises_the_objective_of_must_links(kind, per_cluster):
+    # for cannot-links the farthest pair changes with the metric
+    X, y = make_blobs(300, n_features=4, centers=4, cluster_std=4.0, random_state=1)
+    sampled = lw.Constraints.sample(y, 60, random_state=0)
+    c = lw.Constraints(300, sampled.must_link)
+    variance = float(X.var(axis=0).mean())
+    plain = learned.spherical(kind, 4, 4 if per_cluster else 1, variance)
+    problem = ours._problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
+    start = penalised.plain_k_means(X, [X[:4]], 3, 0.0)
+    found = [ours._learn(problem, start, plain, rng_at(0), (i, 0.0))[0].objective for i in range(1, 20)]
+    assert found[-1] < found[0]
+    assert (np.diff(found) <= 1e-9 * abs(found[0])).all()
+
+
+@each_kind
+def test_without_constraints_it_is_plain_k_means(kind, per_cluster):
+    model = lw.MPCKMeans(3, metric=kind, per_cluster=per_cluster, random_state=0).fit(IRIS)
+    np.testing.assert_array_equal(model.labels_, lw.PCKMeans(3, random_state=0).fit(IRIS).labels_)
+    shape = (3 if per_cluster else 1, 4, 4) if kind == "full" else (3 if per_cluster else 1, 4)
+    assert model.metrics_.shape == shape
+    plain = np.eye(4) if kind == "full" else np.ones(4)
+    np.testing.assert_allclose(
+        model.metrics_ / model.metrics_.max(), np.broadcast_to(plain, shape), atol=1e-12
+    )
+
+
+@each_kind
+def test_predict_gives_free_rows_their_labels(kind, per_cluster):
+    c = lw.Constraints.sample(SPECIES, 60, random_state=2)
+    model = lw.MPCKMeans(3, metric=kind, per_cluster=per_cluster, random_state=0).fit(IRIS, constraints=c)
+    free = np.ones(len(IRIS), bool)
+    free[np.r_[c.must_link.ravel(), c.cannot_link.ravel()]] = False
+    np.testing.assert_array_equal(model.predict(IRIS)[free], model.labels_[free])
+    np.testing.assert_array_equal(model.predict(IRIS[5:9]), model.predict(IRIS)[5:9])
+
+
+def test_a_feature_without_meaning_loses_its_weight():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = np.column_stack([y + 0.15 * rng.normal(size=200), 1.5 * rng.normal(size=200)])
+    c = lw.Constraints.sample(y, 40, random_state=0)
+    assert adjusted_rand_score(y, lw.PCKMeans(2, random_state=0).fit(X, constraints=c).labels_) < 0.9
+    for metric in ("full", "diagonal"):
+        model = lw.MPCKMeans(2, metric=metric, random_state=0).fit(X, constraints=c)
+        assert adjusted_rand_score(y, model.labels_) > 0.95
+        weight = np.diag(model.metrics_[0]) if metric == "full" else model.metrics_[0]
+        assert weight[0] > 5 * weight[1]
+
+
+@each_kind
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_few_rows_many_features_and_constant_ones(kind, per_cluster, k):
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(8, 30)), np.ones((8, 2))])
+    c = lw.Constraints(8, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2)])
+    model = lw.MPCKMeans(k, metric=kind, per_cluster=per_cluster, random_state=0).fit(X, constraints=c)
+    assert np.isfinite(model.metrics_).all()
+    assert model.violations_ == (1 if k == 1 else 0)
+
+
+@each_kind
+def test_rows_that_are_all_alike(kind, per_cluster):
+    c = lw.Constraints(4, must_link=[(0, 1)])
+    model = lw.MPCKMeans(1, metric=kind, per_cluster=per_cluster).fit(np.full((4, 2), 3.0), constraints=c)
+    assert model.labels_.tolist() == [0] * 4
+
+
+def test_sparse_rows_are_refused_in_words():
+    with pytest.raises(TypeError, match="dense data is required by MPCKMeans"):
+        lw.MPCKMeans(2).fit(csr_array(IRIS))
+
+
+def test_the_farthest_pair_and_the_extremes():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    rows = learned.extremes(X)
+    assert len(rows) <= 6
+    assert {tuple(row) for row in rows} >= {tuple(X[X[:, a].argmax()]) for a in range(3)}
+    assert len(learned.extremes(np.random.default_rng(0).normal(size=(500, 100)))) <= 128
+    metric = learned.spherical("full", 3, 1, 1.0)
+    found = learned.farthest_pairs(rows, metric)[0]
+    a, b = paper.farthest_pair(rows, np.eye(3))
+    np.testing.assert_allclose(np.abs(found), np.abs(a - b))

@@ -1,0 +1,384 @@
+"""CKM, BCKM and RCKM against a plain transcription, and what their parts promise."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+import linkwise as lw
+from linkwise import native
+from linkwise.cluster.similarity.co_membership import CoMembership
+from linkwise.cluster.similarity.spaces import (
+    Similarities,
+    Vectors,
+    centred,
+    locally_scaled,
+    space_of,
+    two_of_table,
+)
+from linkwise.cluster.similarity.weak_learner import by_priority, constrained_k_means, pairs_of
+from linkwise.errors import ConstraintWarning
+from reference import bckm as plain
+
+
+def blobs(n=60, seed=0, spread=1.0, k=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    return rng.normal(scale=spread, size=(n, 2)) + 4 * np.column_stack([y, y % 2]), y
+
+
+@st.composite
+def problems(draw):
+    n, k = draw(st.integers(2, 14)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    squares = rng.integers(0, 6, (n, k)).astype(float)  # with ties
+    every = np.array([(i, j) for i in range(n) for j in range(i + 1, n)], dtype=np.int32)
+    kept = every[rng.permutation(len(every))[: draw(st.integers(0, len(every)))]]
+    return squares, kept, rng.integers(0, 2, len(kept)).astype(np.uint8), rng
+
+
+# ---------------------------------------------------------------- Algorithm 2
+@settings(deadline=None, max_examples=300)
+@given(problems())
+def test_a_pass_is_that_of_the_paper(problem):
+    squares, pairs, must, rng = problem
+    order = rng.permutation(len(pairs)).astype(np.int32)
+    labels, broken = native.assign_by_priority(two_of_table(squares.copy()), pairs, must, order)
+    expected = plain.one_pass(squares, pairs[order], must[order])
+    np.testing.assert_array_equal(labels, expected)
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    np.testing.assert_array_equal(broken.astype(bool), same != must.astype(bool))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 70), st.integers(1, 40), st.integers(1, 70), st.integers(0, 10**6))
+def test_the_two_nearest_are_those_of_the_table(n, d, k, seed):
+    rng = np.random.default_rng(seed)
+    X, centers = rng.integers(-3, 4, (n, d)) / 2, rng.integers(-3, 4, (k, d)) / 2
+    found = native.two_nearest(X, centers, 1)
+    expected = two_of_table(native.squared_distances(X, centers, 1))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_two_nearest_for_any_number_of_threads(threads):
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(30_000, 40)).astype(np.float32), rng.normal(size=(9, 40))
+    for one, other in zip(
+        native.two_nearest(X, centers, 1), native.two_nearest(X, centers, threads), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_the_first_two_constraints_are_always_kept():
+    """Appendix B of the paper."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        X = rng.normal(size=(6, 2))
+        c = lw.Constraints.sample(rng.integers(0, 3, 6), 5, rng)
+        pairs = pairs_of(c)
+        order = rng.permutation(5).astype(np.int32)
+        near = native.two_nearest(X, rng.normal(size=(3, 2)), 1)
+        broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)[1]
+        assert not broken[order[:2]].any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_similarities_know_the_distances_of_the_paper(seed, k):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 3))
+    K = rbf_kernel(X, gamma=0.5)
+    labels = np.concatenate([np.arange(k), rng.integers(0, k, 12 - k)]).astype(np.int32)
+    space = Similarities(K)
+    means = space.moved(labels, space.seeded(k, rng, "k-means++"))
+    found = space.two_nearest(means)
+    squares = plain.squared_distances(K, [np.flatnonzero(labels == c) for c in range(k)])
+    np.testing.assert_allclose(found.square, squares.min(axis=1), atol=1e-12)
+    inertia = squares[np.arange(12), labels].sum()
+    assert means.spread == pytest.approx(K.trace() - inertia)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6))
+@example(614)  # two passes reach the same clusters under other numbers
+def test_inner_products_do_what_the_rows_do(seed):
+    """More features than rows: the same passes on a matrix of similarities."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 4))
+    y = rng.integers(0, 3, 20)
+    pairs = pairs_of(lw.Constraints.sample(y, 15, rng))
+    order = by_priority(pairs, pairs.weight, np.random.default_rng(1))
+    share = pairs.weight / 15
+    found = []
+    for space in (Vectors(X), Similarities(centred(native.squared_distances(X, X, 1)))):
+        means = space.seeded(3, np.random.default_rng(2), "k-means++")
+        found.append(constrained_k_means(space, means, pairs, order, share, 100))
+    np.testing.assert_array_equal(found[0].labels, found[1].labels)
+    assert found[0].means.spread == pytest.approx(found[1].means.spread)
+
+
+def test_wide_rows_take_similarities_and_long_ones_do_not():
+    assert isinstance(space_of(np.ones((3, 9)), "linear"), Similarities)
+    assert isinstance(space_of(csr_array(np.eye(9)[:3]), "linear"), Similarities)
+    assert isinstance(space_of(np.ones((9, 3)), "linear"), Vectors)
+
+
+def test_local_scales_reach_to_the_seventh_neighbour():
+    x = np.arange(12.0)
+    squares = (x[:, None] - x) ** 2
+    K = locally_scaled(squares)
+    assert K[0, 3] == pytest.approx(np.exp(-9 / (7 * 4)))  # the 7th neighbour of row 0 is 7 off, of row 3 4
+    assert (K.diagonal() == 1).all()
+    copies = locally_scaled(np.zeros((5, 5)))
+    assert (copies == 1).all()
+
+
+# ---------------------------------------------------------------- Algorithm 3
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_of_rounds_are_those_of_the_paper(seed):
+    X, y = blobs(spread=2.5, seed=seed)
+    c = lw.Constraints.sample(y, 200, seed)
+    model = lw.BCKM(3, n_rounds=30, random_state=seed).fit(X, constraints=c)
+    pairs = np.vstack([c.must_link, c.cannot_link])
+    signs = np.repeat([1, -1], [len(c.must_link), len(c.cannot_link)])
+    alphas, errors = plain.boosted(model.hypotheses_.T, pairs, signs)
+    np.testing.assert_allclose(model.alphas_, alphas, rtol=1e-9)
+    np.testing.assert_allclose(model.errors_, errors, atol=1e-12)
+    assert (model.errors_ < 0.5).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
+def test_k_means_on_labels_is_kernel_k_means_on_the_matrix(seed, k, t):
+    rng = np.random.default_rng(seed)
+    H = rng.integers(0, 5, (25, t)).astype(np.uint8)
+    alphas = rng.random(t) + 0.1
+    K = plain.kernel_of(H.T, alphas)
+    rows = rng.permutation(25)[:k]
+    first = (K.diagonal()[:, None] + K.diagonal()[rows] - 2 * K[:, rows]).argmin(axis=1)
+    assume(len(np.unique(first)) == k)
+    expected = plain.kernel_k_means(K, first)
+    assume(expected is not None)
+    seeds = np.zeros(1, np.uint64)
+    found = native.hypotheses_k_means(H, alphas, 5, k, seeds, 100, 1, rows.astype(np.int64))
+    assert found.inertia == pytest.approx(expected[1], abs=1e-8)
+    assert adjusted_rand_score(expected[0], found.labels) == 1
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_the_same_labels_for_any_number_of_threads(threads, dtype):
+    rng = np.random.default_rng(0)
+    H = rng.integers(0, 12, (20_000, 40)).astype(dtype)
+    alphas = rng.random(40)
+    seeds = np.arange(2, dtype=np.uint64)
+    one, other = (native.hypotheses_k_means(H, alphas, 12, 11, seeds, 20, n) for n in (1, threads))
+    np.testing.assert_array_equal(one.labels, other.labels)
+    assert one.inertia == other.inertia
+
+
+def test_columns_beyond_the_weights_do_not_count():
+    rng = np.random.default_rng(0)
+    H = rng.integers(0, 3, (40, 9)).astype(np.uint8)
+    alphas, seeds = np.ones(4), np.zeros(1, np.uint64)
+    part = native.hypotheses_k_means(np.ascontiguousarray(H[:, :4]), alphas, 3, 3, seeds, 50, 1)
+    np.testing.assert_array_equal(
+        native.hypotheses_k_means(H, alphas, 3, 3, seeds, 50, 1).labels, part.labels
+    )
+
+
+def test_the_kernel_as_an_operator():
+    rng = np.random.default_rng(0)
+    H, alphas = rng.integers(0, 4, (30, 7)).astype(np.uint8), rng.random(7)
+    K = plain.kernel_of(H.T, alphas)
+    operator = CoMembership(H, alphas)
+    V = rng.normal(size=(30, 3))
+    np.testing.assert_allclose(operator @ V, K @ V)
+    np.testing.assert_allclose(operator @ V[:, 0], K @ V[:, 0])
+    np.testing.assert_allclose(operator.T @ V, K @ V)
+    np.testing.assert_allclose(operator.toarray(), K)
+    np.testing.assert_allclose(operator.row(4), K[4])
+    np.testing.assert_allclose(operator.diagonal(), K.diagonal())
+    assert operator.entry(3, 8) == pytest.approx(K[3, 8])
+
+
+# ---------------------------------------------------------------- what they give
+def test_boosting_keeps_what_one_run_cannot():
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 558, 0)
+    alone, boosted = (
+        lw.CKM(3, random_state=0).fit(X, constraints=c),
+        lw.BCKM(3, random_state=0).fit(X, constraints=c),
+    )
+    nmi = normalized_mutual_info_score(y, boosted.labels_, average_method="geometric")
+    assert boosted.violations_ < alone.violations_
+    assert nmi > 0.95
+
+
+def test_a_consistent_round_is_the_last_and_weighs_most():
+    X, y = blobs(spread=0.2)
+    model = lw.BCKM(3, random_state=0, alpha_star=7.0).fit(X, constraints=lw.Constraints.sample(y, 50, 0))
+    assert (model.reason_, model.alphas_[-1], model.errors_[-1]) == ("consistent", 7.0, 0.0)
+    assert model.violations_ == 0
+    assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_rounds_end_when_there_were_enough():
+    X, y = blobs(spread=6.0)
+    model = lw.BCKM(3, n_rounds=4, random_state=0).fit(X, constraints=lw.Constraints.sample(y, 300, 0))
+    assert (model.reason_, model.n_rounds_, model.hypotheses_.shape) == ("rounds", 4, (60, 4))
+    assert model.hypotheses_.dtype == np.uint8
+
+
+def test_constraints_that_nothing_fits_are_said():
+    X = np.array([[0.0], [1.0], [9.0]])
+    c = lw.Constraints(3, (), [(0, 1)])
+    with pytest.warns(ConstraintWarning, match="the first round breaks 100% of them"):
+        model = lw.BCKM(1, random_state=0).fit(X, constraints=c)
+    assert (model.reason_, model.n_rounds_) == ("half is broken", 1)
+
+
+def test_contradictions_stop_nobody():
+    X, _ = blobs()
+    with pytest.warns(ConstraintWarning):
+        c = lw.Constraints(60, [(0, 3), (3, 6)], [(0, 6), (0, 1), (0, 6)], on_conflict="keep")
+    for method in (lw.CKM, lw.RCKM, lw.BCKM):
+        assert method(3, random_state=0).fit(X, constraints=c).violations_ == 1
+
+
+def test_bent_clusters_under_a_local_kernel():
+    X, y = make_moons(200, noise=0.05, random_state=0)
+    c = lw.Constraints.sample(y, 200, 0)
+    straight, bent = (
+        lw.BCKM(2, kernel=kernel, random_state=0).fit(X, constraints=c) for kernel in ("linear", "rbf")
+    )
+    assert adjusted_rand_score(y, bent.labels_) > 0.95
+    K = locally_scaled(native.squared_distances(X, X, 1))
+    given = lw.BCKM(2, kernel="precomputed", random_state=0).fit(K, constraints=c)
+    np.testing.assert_array_equal(given.labels_, bent.labels_)
+    assert straight.hypotheses_.shape[0] == 200
+
+
+def test_rounds_without_boosting():
+    X, y = blobs(spread=2.5)
+    c = lw.Constraints.sample(y, 150, 0)
+    model = lw.RCKM(3, n_rounds=20, random_state=0).fit(X, constraints=c)
+    assert (model.errors_ < 0.5).all()
+    some = model.errors_ > 0
+    np.testing.assert_allclose(model.alphas_[some], np.log(1 / model.errors_[some] - 1) / 2)
+    equal = lw.RCKM(3, n_rounds=20, weights="equal", random_state=0).fit(X, constraints=c)
+    assert (equal.alphas_ == 1).all()
+
+
+def test_heavier_constraints_come_first():
+    X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    c = lw.Constraints(4, [(0, 2)], [(0, 1), (1, 2)], cannot_link_weight=[1, 1], must_link_weight=[9])
+    pairs = pairs_of(c)
+    assert by_priority(pairs, pairs.weight, np.random.default_rng(0))[0] == 0
+    assert by_priority(pairs, np.ones(3), np.random.default_rng(0), "columns").tolist() == [1, 0, 2]
+    assert (
+        lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[0]
+        == lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[2]
+    )
+
+
+def test_as_the_authors_program():
+    model = lw.CKM.authors(3)
+    assert (model.init, model.convergence, model.ties, model.n_init) == (
+        "farthest",
+        "first rise",
+        "columns",
+        1,
+    )
+    assert lw.BCKM.authors(3, n_rounds=9).get_params()["n_rounds"] == 9
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 558, 0)
+    for method in (lw.CKM.authors, lw.BCKM.authors):
+        np.testing.assert_array_equal(
+            method(3, random_state=0).fit(X, constraints=c).labels_,
+            method(3, random_state=0).fit(X, constraints=c).labels_,
+        )
+
+
+# ---------------------------------------------------------------- bad input
+@pytest.mark.parametrize(
+    ("model", "X", "error", "words"),
+    [
+        (lw.BCKM(2, kernel="precomputed"), np.eye(3)[:, :2], ValueError, "a square matrix"),
+        (
+            lw.BCKM(2, kernel="precomputed"),
+            np.triu(np.ones((3, 3))),
+            ValueError,
+            r"symmetric: pass \(X \+ X.T\)",
+        ),
+        (lw.BCKM(2, kernel="precomputed"), csr_array(np.eye(3)), TypeError, "pass X.toarray"),
+        (
+            lw.CKM(2, kernel="rbf", init=np.ones((2, 2))),
+            np.eye(3)[:, :2],
+            ValueError,
+            "init gives centres, but",
+        ),
+        (
+            lw.CKM(2, init=np.ones((3, 2))),
+            np.eye(3)[:, :2],
+            ValueError,
+            "give 2 centres of 2 finite features",
+        ),
+    ],
+)
+def test_what_is_refused(model, X, error, words):
+    with pytest.raises(error, match=words):
+        model.fit(X, constraints=lw.Constraints(3, (), [(0, 1)]))
+
+
+def test_too_many_rows_for_all_similarities(monkeypatch):
+    monkeypatch.setattr("linkwise.cluster.similarity.spaces.MOST_SIMILARITIES", 10)
+    with pytest.raises(ValueError, match=r"all similarities of 12 rows; more than 10 .* kernel='linear'"):
+        lw.BCKM(2, kernel="rbf").fit(np.arange(12.0)[:, None])
+
+
+def test_there_is_no_predict_where_there_are_no_centres():
+    assert not hasattr(lw.BCKM(), "predict")
+    assert not hasattr(lw.CKM(kernel="rbf"), "predict")
+    assert hasattr(lw.CKM(), "predict")
+
+
+@pytest.mark.parametrize("method", [lw.BCKM, lw.RCKM])
+@pytest.mark.parametrize("light", [1e-300, 5e-324])
+def test_a_round_that_breaks_what_weighs_next_to_nothing(method, light):
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    weights = {"must_link_weight": [light] * 2, "cannot_link_weight": [1, light, 1, 1]}
+    c = lw.Constraints(6, [(0, 3), (1, 4)], [(0, 1), (2, 5), (1, 2), (3, 4)], **weights)
+    model = method(2, random_state=0).fit(X, constraints=c)
+    assert np.isfinite(model.alphas_).all()
+
+
+def test_the_kernel_refuses_pairs_that_are_not_there():
+    near = native.two_nearest(np.zeros((2, 1)), np.zeros((1, 1)), 1)
+    pairs, must = np.array([[0, 1]], dtype=np.int32), np.ones(1, dtype=np.uint8)
+    with pytest.raises(ValueError, match="order"):
+        native.assign_by_priority(near, pairs, must, np.array([10**9], dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    "K",
+    [-np.eye(4), 1 - np.eye(4), np.abs(np.arange(4.0)[:, None] - np.arange(4.0))],
+    ids=["negative", "0", "far"],
+)
+def test_distances_are_no_similarities(K):
+    with pytest.raises(ValueError, match="similarities are wanted, no distances"):
+        lw.BCKM(2, kernel="precomputed").fit(K)
+
+
+def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
+    X = csr_array((np.ones(6), (np.arange(6), np.arange(6))), shape=(6, 10**7))
+    c = lw.Constraints(6, [(0, 1)], [(0, 2)])
+    assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
+    monkeypatch.setattr("linkwise.cluster.similarity.spaces.FEW_SPARSE", 3)
+    assert isinstance(space_of(X, "linear"), Vectors)

@@ -1,0 +1,203 @@
+"""Random trees and shared leaves against their twins, and trees against those of scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris
+from sklearn.ensemble import ExtraTreesClassifier
+
+from linkwise import native
+from reference import forest as twin
+
+
+def a_problem(kind, n, d, n_known, n_classes, seed):
+    """Rows, known items and their classes."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, d))
+    if kind == "ties":
+        rows = np.round(rows)
+    elif kind == "duplicates":
+        rows = rows[rng.integers(0, max(n // 4, 1), n)]
+    elif kind == "constant":
+        rows[:, rng.random(d) < 0.6] = 0.1
+    elif kind == "nearly constant":  # thresholds are rounded to the ends
+        rows = 1 + rng.integers(0, 3, (n, d)) * np.finfo(float).eps
+    elif kind == "far apart":  # ranges are beyond all numbers
+        rows = rng.choice([-1.7e308, -1.0, 0.0, 1e-308, 1.7e308], (n, d))
+    items = rng.choice(n, n_known) if kind == "duplicates" else rng.permutation(n)[:n_known]
+    home = rng.integers(0, min(n_classes, len(items)), len(items))
+    return np.ascontiguousarray(rows), items.astype(np.int64), home
+
+
+KINDS = ["noise", "ties", "duplicates", "constant", "nearly constant", "far apart"]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 60),
+    st.integers(1, 12),
+    st.integers(1, 40),
+    st.integers(1, 8),
+    st.integers(0, 2**64 - 1),
+    st.data(),
+)
+def test_trees_are_those_of_the_twin(kind, n, d, n_known, n_classes, seed, data):
+    problem = a_problem(kind, n, d, n_known, n_classes, seed % 2**32)
+    most = data.draw(st.integers(1, d))
+    found = native.random_trees(*problem, 3, seed, 1, most)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, twin.random_trees(*problem, 3, seed, most))
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 8, 9, 20])
+def test_the_root_of_the_number_of_features_is_tried(d):
+    problem = a_problem("noise", 80, d, 50, 4, d)
+    found = native.random_trees(*problem, 5, 1, 1)
+    np.testing.assert_array_equal(found, native.random_trees(*problem, 5, 1, 1, int(np.sqrt(d))))
+
+
+def test_items_that_differ_are_told_apart_by_class():
+    rows, items, home = a_problem("noise", 200, 5, 120, 6, 0)
+    leaves = native.random_trees(rows, items, home, 20, 0, 1)
+    for leaf in leaves[items].T:
+        assert all(len(set(home[leaf == one])) == 1 for one in set(leaf.tolist()))
+    assert (leaves.max(axis=0) >= 5).all()
+    assert len(np.unique(leaves, axis=1).T) == 20  # no two trees are equal
+    for tree in leaves.T:
+        np.testing.assert_array_equal(np.unique(tree), np.arange(tree.max() + 1))
+
+
+@pytest.mark.parametrize(
+    ("items", "home"), [([3], [0]), ([0, 1, 2, 5], [1, 1, 1, 1]), ([4, 4], [0, 1])], ids=str
+)
+def test_nothing_to_tell_apart_is_one_leaf(items, home):
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    assert not native.random_trees(rows, np.array(items), np.array(home), 4, 0, 1).any()
+
+
+def test_two_items_are_parted_between_them():
+    rows = np.linspace(0, 1, 101)[:, None]
+    leaves = native.random_trees(rows, np.array([20, 80]), np.array([1, 0]), 200, 0, 1)
+    cut = leaves.argmax(axis=0)
+    assert (np.diff(leaves, axis=0) >= 0).all()
+    assert (leaves.max(axis=0) == 1).all()
+    assert cut.min() >= 21
+    assert cut.max() <= 80
+    assert cut.mean() == pytest.approx(50.5, abs=4 * 17.3 / np.sqrt(200))  # uniform between them
+
+
+def test_values_that_are_no_numbers_end_in_some_leaf():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 4))
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    rows[rng.random(rows.shape) < 0.1] = np.inf
+    rows[rng.random(rows.shape) < 0.1] = -np.inf
+    leaves = native.random_trees(rows, np.arange(60), rng.integers(0, 5, 60), 10, 0, 1)
+    assert leaves.min() == 0
+    assert leaves.max() < 60
+
+
+@pytest.mark.parametrize("load", [load_iris, load_digits])
+def test_as_fine_and_as_pure_as_those_of_scikit_learn(load):
+    X, y = load(return_X_y=True)
+    # scikit-learn's count features that do not differ as tried: here all do
+    X = np.ascontiguousarray(X + np.random.default_rng(0).normal(size=X.shape) / 100)
+    gap = np.zeros((8, 2))
+    for seed in range(8):
+        items = np.random.default_rng(seed).permutation(len(X))[:60]
+        home = np.unique(y[items], return_inverse=True)[1].astype(np.int64)
+        theirs = ExtraTreesClassifier(100, random_state=seed).fit(X[items], home).apply(X)
+        ours = native.random_trees(X, items, home, 100, seed, 1)
+        gap[seed] = np.subtract(of_one_class(ours, y), of_one_class(theirs, y))
+    error = gap.std(axis=0, ddof=1) / np.sqrt(8)
+    assert (error < 0.005).all()
+    assert (np.abs(gap.mean(axis=0)) < 4 * error).all()
+
+
+def of_one_class(leaves, y):
+    """Share of the pairs of rows that share a leaf, and share of these that are of one class."""
+    pairs = np.zeros(2)
+    for leaf in leaves.T:
+        table = np.zeros((leaf.max() + 1, y.max() + 1))
+        np.add.at(table, (leaf, y), 1)
+        pairs += (table.sum(axis=1) ** 2).sum(), (table**2).sum()
+    return pairs[0] / leaves.shape[1] / len(y) ** 2, pairs[1] / pairs[0]
+
+
+# blocks are 128 rows wide and 64 high; numbers of leaves have one byte that differs, or several, or none
+@settings(deadline=None)
+@given(
+    st.integers(1, 40) | st.sampled_from([63, 64, 65, 127, 128, 129, 300]),
+    st.integers(1, 9),
+    st.lists(st.sampled_from([1, 2, 200, 256, 257, 70_000, 2**31 - 1]), min_size=1, max_size=5),
+    st.integers(0, 10**6),
+)
+def test_pairs_of_leaves(n, t, numbers, seed):
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(0, rng.choice(numbers, t), (n, t)).astype(np.int32)
+    leaves[rng.random((n, t)) < 0.3] = 1  # so that some are shared
+    leaves -= rng.choice([0, 2**30], t).astype(np.int32)
+    shared = rng.integers(0, 200, (n, n), dtype=np.uint8)
+    before = shared.copy()
+    native.add_shared(shared, leaves, 1)
+    np.testing.assert_array_equal(shared - before, twin.shared(leaves))
+
+
+def test_any_number_of_threads_gives_the_same():
+    problem = a_problem("noise", 1500, 10, 300, 7, 0)
+    leaves = native.random_trees(*problem, 150, 5, 1)
+    np.testing.assert_array_equal(leaves, native.random_trees(*problem, 150, 5, 3))
+    one, three = np.zeros((2, 1500, 1500), np.uint8)
+    native.add_shared(one, leaves, 1)
+    native.add_shared(three, leaves, 3)
+    np.testing.assert_array_equal(one, three)
+
+
+def test_more_trees_are_the_same_and_some_more():
+    problem = a_problem("noise", 50, 4, 30, 3, 0)
+    few, many = native.random_trees(*problem, 3, 9, 1), native.random_trees(*problem, 8, 9, 1)
+    np.testing.assert_array_equal(few, many[:, :3])
+
+
+ROWS, ITEMS, HOME = np.zeros((5, 3)), np.arange(4), np.array([0, 1, 1, 0])
+SHARED, LEAVES = np.zeros((5, 5), np.uint8), np.zeros((5, 2), np.int32)
+FIXED = SHARED.copy()
+FIXED.flags.writeable = False
+
+
+def grow(rows=ROWS, items=ITEMS, home=HOME, n_trees=2, seed=0, n_threads=1, max_features=None):
+    return native.random_trees(rows, items, home, n_trees, seed, n_threads, max_features)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: grow(rows=ROWS.astype("f4")), TypeError, "rows .* float64, got an array of float32"),
+        (lambda: grow(rows=ROWS[:, :0]), ValueError, r"rows .* got \(5, 0\)"),
+        (lambda: grow(rows=ROWS.T), ValueError, "rows must be C-contiguous"),
+        (lambda: grow(items=ITEMS.astype("i4")), TypeError, "items .* int64"),
+        (lambda: grow(items=ITEMS[:0], home=HOME[:0]), ValueError, r"items .* \(≥1\)"),
+        (lambda: grow(items=ITEMS + 2), ValueError, "items holds 2 to 5; give 0 to 4"),
+        (lambda: grow(items=ITEMS - 1), ValueError, "items holds -1 to 2; give 0 to 4"),
+        (lambda: grow(home=HOME[:2]), ValueError, r"home must have shape \(4\)"),
+        (lambda: grow(home=HOME - 1), ValueError, "home holds -1 to 0; give 0 to 3"),
+        (lambda: grow(home=HOME * 4), ValueError, "home holds 0 to 4; give 0 to 3"),
+        (lambda: grow(n_trees=0), ValueError, "n_trees must be at least 1, got 0"),
+        (lambda: grow(n_threads=0), ValueError, "n_threads must be at least 1, got 0"),
+        (lambda: grow(seed=-1), ValueError, r"seed must be 0 to 2\*\*64 - 1, got -1"),
+        (lambda: grow(seed=2**64), ValueError, r"seed must be 0 to 2\*\*64 - 1, got 1844"),
+        (lambda: grow(max_features=0), ValueError, "max_features must be 1 to 3, got 0"),
+        (lambda: grow(max_features=4), ValueError, "max_features must be 1 to 3, got 4"),
+        (lambda: native.add_shared(SHARED, LEAVES.astype("i8"), 1), TypeError, "leaves .* int32"),
+        (lambda: native.add_shared(SHARED, LEAVES[:, :0], 1), ValueError, r"leaves .* got \(5, 0\)"),
+        (lambda: native.add_shared(SHARED[:4], LEAVES, 1), ValueError, r"shared must have shape \(5, 5\)"),
+        (lambda: native.add_shared(SHARED.astype("i2"), LEAVES, 1), TypeError, "shared .* uint8"),
+        (lambda: native.add_shared(FIXED, LEAVES, 1), ValueError, "shared is read-only"),
+        (lambda: native.add_shared(SHARED, LEAVES, 0), ValueError, "n_threads must be at least 1"),
+    ],
+)
+def test_what_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -1,0 +1,519 @@
+"""The desk: what a page is told, what it may ask for, and that nothing it sends does harm."""
+
+import csv
+import io
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwise as lw
+from linkwise.data import encode, from_frame
+from linkwise.data.items import text_items
+from linkwise.datasets import load
+from linkwise.page.cards import View, of_numbers
+from linkwise.page.presenter import Desk
+from linkwise.session.session import Session
+
+IRIS = load("iris")
+TRUTH = lw.TruthOracle(IRIS.y)
+
+
+def desk_of(path=None, X=IRIS.X, names=IRIS.names, **options):
+    """A desk about iris, in memory or in a file."""
+    learner = lw.COBRAS(random_state=0)
+    session = lw.Session(X, learner) if path is None else Session.open(path, X, learner)
+    columns = encode(from_frame(X), scale="none", categories="codes")
+    return Desk(session, X, of_numbers(X, names), title="iris.csv", columns=columns, **options)
+
+
+def ask(desk, do, **request):
+    """The reply to a request that is met."""
+    reply = desk.handle({"id": "a1", "do": do, **request})
+    assert reply.body["re"] == "a1"
+    assert reply.body["ok"], reply.body
+    json.dumps(reply.body, allow_nan=False)
+    return reply
+
+
+def refused(desk, **request):
+    """The error of a request that is refused and changes nothing."""
+    before = desk.state()
+    reply = desk.handle({"id": "a1", **request})
+    assert not reply.body["ok"], reply.body
+    assert not reply.changed
+    assert desk.state() == before
+    return reply.body["error"]
+
+
+def answer(desk, n, oracle=TRUTH):
+    """Answer `n` questions, or all."""
+    for _ in range(n):
+        question = desk.state()["question"]
+        if question is None:
+            break
+        pair = question["first"]["row"], question["second"]["row"]
+        assert ask(desk, "answer", question=question["id"], said=oracle(*pair)).changed
+
+
+def rows_of(desk):
+    """The cluster of each row, read as a page reads it."""
+    counter, sent = desk.labels()
+    state = desk.state()
+    assert counter == state["labels"]
+    labels = np.frombuffer(sent, "<u2" if state["wide"] else "u1")
+    assert len(labels) == state["rows"]
+    return labels
+
+
+# ---------------------------------------------------------------- what a page is told
+def test_a_new_desk_asks_and_shows_what_there_is():
+    state = desk_of().state()
+    json.dumps(state, allow_nan=False)
+    assert (state["title"], state["kind"], state["rows"], state["place"]) == ("iris.csv", "record", 150, None)
+    assert state["ended"] is None
+    assert state["undo"] is None
+    assert state["counts"] == dict.fromkeys(
+        ("answers", "yes", "no", "unsure", "volunteered", "imported", "done", "inferred"), 0
+    )
+    q = state["question"]
+    assert q["guess"] in ("yes", "no")
+    for item in (q["first"], q["second"]):
+        row = IRIS.X[item["row"]]
+        assert [f["name"] for f in item["fields"]] == list(IRIS.names)
+        assert [float(f["value"]) for f in item["fields"]] == row.tolist()
+        assert all(0 <= f["place"] <= 1 for f in item["fields"])
+    unlike = IRIS.X[q["first"]["row"]] != IRIS.X[q["second"]["row"]]
+    assert q["differ"] == [name for name, other in zip(IRIS.names, unlike, strict=True) if other]
+
+
+def test_places_are_the_principal_components_in_a_frame():
+    places = np.frombuffer(desk_of().places(), "<f4").reshape(-1, 2)
+    centred = IRIS.X - IRIS.X.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    wanted = centred @ axes.T
+    for axis in range(2):
+        assert abs(np.corrcoef(places[:, axis], wanted[:, axis])[0, 1]) == pytest.approx(1, abs=1e-6)
+    assert np.abs(places).max() == pytest.approx(1)
+    assert np.ptp(places[:, 0]) / np.ptp(places[:, 1]) == pytest.approx(
+        np.ptp(wanted[:, 0]) / np.ptp(wanted[:, 1]), rel=1e-4
+    )
+
+
+def test_the_clusters_that_are_listed_are_those_of_the_labels():
+    desk = desk_of()
+    answer(desk, 20)
+    labels, state = rows_of(desk), desk.state()
+    assert [c["size"] for c in state["clusters"]] == sorted(np.bincount(labels).tolist(), reverse=True)
+    for c in state["clusters"]:
+        rows = np.flatnonzero(labels == c["cluster"])
+        assert c["size"] == len(rows)
+        assert c["exemplar"] == c["exemplars"][0]
+        assert set(c["exemplars"]) <= set(rows.tolist())
+        assert c["short"] == [f"row {row}" for row in c["exemplars"]]
+        distance = ((IRIS.X[rows] - IRIS.X[rows].mean(axis=0)) ** 2).sum(axis=1)
+        assert distance[np.flatnonzero(rows == c["exemplar"])[0]] == distance.min()
+    assert state["counts"]["answers"] == 20
+    assert state["counts"]["inferred"] > 0
+    assert len(state["changes"]) == 20
+    assert state["seconds"]["last"] > 0
+
+
+def test_more_clusters_than_a_byte_can_name_go_in_two():
+    X = np.arange(600.0)[:, None]
+    desk = desk_of(X=X, names=("x",))
+    session = desk._session
+    session.import_constraints(
+        lw.Constraints(600, cannot_link=[(i, j) for i in range(260) for j in range(i)])
+    )
+    state = desk.state()
+    assert state["wide"]
+    labels = rows_of(desk)
+    assert len(set(labels[:260].tolist())) == 260
+    assert len(state["clusters"]) == 200
+    assert state["more_clusters"] == len(np.unique(labels)) - 200
+
+
+def test_it_ends_at_the_budget_and_when_nothing_is_left():
+    desk = desk_of(budget=3)
+    answer(desk, 10)
+    state = desk.state()
+    assert (state["ended"], state["question"], state["counts"]["answers"]) == ("budget", None, 3)
+    assert refused(desk, do="answer", question="3:0-1", said="yes")["kind"] == "ended"
+    ask(desk, "undo")
+    assert desk.state()["question"] is not None
+    small = desk_of(X=IRIS.X[[0, 60, 120]])
+    answer(small, 10, lambda i, j: "no")
+    state = small.state()
+    assert (state["ended"], state["question"]) == ("exhausted", None)
+    assert state["advice"] == {"stop": True, "text": "Nothing is left to ask."}
+
+
+# ---------------------------------------------------------------- what is said
+def test_a_whole_session_leads_to_the_clustering_that_is_meant():
+    desk = desk_of()
+    answer(desk, 10_000)
+    labels = rows_of(desk)
+    assert len({(a, b) for a, b in zip(labels.tolist(), IRIS.y.tolist(), strict=True)}) == 3
+
+
+def test_an_answer_to_another_question_is_stale():
+    desk = desk_of()
+    first = desk.state()["question"]["id"]
+    answer(desk, 1)
+    assert refused(desk, do="answer", question=first, said="yes")["kind"] == "stale"
+
+
+def test_a_name_does_not_make_the_question_stale():
+    desk = desk_of()
+    asked = desk.state()["question"]["id"]
+    ask(desk, "name", cluster=0, name="  All of  them ")
+    assert desk.state()["clusters"][0]["name"] == "All of them"
+    ask(desk, "answer", question=asked, said="yes")
+    clusters = {c["cluster"]: c["name"] for c in desk.state()["clusters"]}
+    lines = csv.DictReader(io.StringIO(ask(desk, "export", what="labels").file.decode()))
+    assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
+    assert "All of them" in clusters.values()
+    ask(desk, "name", cluster=0, name="")
+    assert desk.state()["clusters"][0]["name"] == ""
+
+
+def test_undo_takes_back_what_the_state_says():
+    desk = desk_of()
+    assert ask(desk, "undo").body["undone"] is None
+    answer(desk, 4)
+    wanted = desk.state()["undo"]
+    assert wanted["said"] in ("yes", "no")
+    reply = ask(desk, "undo")
+    assert reply.changed
+    assert reply.body["undone"]["number"] == wanted["number"]
+    assert len(desk.state()["changes"]) == 3
+
+
+def test_any_answer_can_be_taken_back_or_changed():
+    desk = desk_of()
+    answer(desk, 6)
+    events = ask(desk, "history").body["events"]
+    assert [e["number"] for e in events] == [6, 5, 4, 3, 2, 1]
+    ask(desk, "take_back", event=2)
+    assert [e["number"] for e in ask(desk, "history").body["events"]] == [6, 5, 4, 3, 1]
+    ask(desk, "change", event=3, said="unsure")
+    changed = ask(desk, "history", before=4, limit=1).body
+    assert changed["more"]
+    assert [(e["number"], e["said"], e["changed"]) for e in changed["events"]] == [(3, "unsure", True)]
+    assert refused(desk, do="take_back", event=2)["kind"] == "failed"
+
+
+def test_merging_and_closing_clusters_is_said_of_their_rows():
+    desk = desk_of()
+    answer(desk, 20)
+    one, other = desk.state()["clusters"][:2]
+    ask(desk, "merge", first=one["cluster"], second=other["cluster"])
+    labels = rows_of(desk)
+    assert labels[one["exemplar"]] == labels[other["exemplar"]]
+    cluster = next(c for c in desk.state()["clusters"] if c["cluster"] == labels[one["exemplar"]])
+    assert not cluster["done"]
+    assert ask(desk, "done", cluster=cluster["cluster"]).body["rows"] == cluster["size"]
+    members = set(np.flatnonzero(labels == cluster["cluster"]).tolist())
+    assert [c["size"] for c in desk.state()["clusters"] if c["done"]] == [len(members)]
+    while (q := desk.state()["question"]) is not None:
+        pair = {q["first"]["row"], q["second"]["row"]}
+        assert not pair <= members
+        ask(desk, "answer", question=q["id"], said=TRUTH(*pair))
+    assert refused(desk, do="merge", first=0, second=0)["kind"] == "bad"
+
+
+def test_a_contradiction_is_told_with_the_answers_that_cause_it():
+    desk = desk_of()
+    ask(desk, "add", first=0, second=1, kind="must-link")
+    ask(desk, "add", first=1, second=2, kind="must-link")
+    error = refused(desk, do="add", first=2, second=0, kind="cannot-link")
+    assert error["kind"] == "contradiction"
+    links = {(frozenset((c["first"], c["second"])), c["said"], c["event"]) for c in error["chain"]}
+    assert links == {
+        (frozenset((0, 1)), "yes", 1),
+        (frozenset((1, 2)), "yes", 2),
+        (frozenset((0, 2)), "no", None),
+    }
+    ask(desk, "take_back", event=1)
+    ask(desk, "add", first=2, second=0, kind="cannot-link")
+    ask(desk, "add", first=0, second=5, kind="must-link")
+    error = refused(desk, do="add", first=5, second=1, kind="must-link")
+    assert {c["event"] for c in error["chain"]} == {2, 4, 5, None}  # 5 = 1 = 2, but 2 ≠ 0 = 5
+
+
+def test_a_change_that_contradicts_names_itself_without_an_event():
+    desk = desk_of()
+    ask(desk, "add", first=0, second=1, kind="must-link")
+    ask(desk, "add", first=1, second=2, kind="must-link")
+    ask(desk, "add", first=0, second=2, kind="must-link")
+    error = refused(desk, do="change", event=3, said="no")
+    assert sorted((c["event"] or 0, c["said"]) for c in error["chain"]) == [(0, "no"), (1, "yes"), (2, "yes")]
+
+
+# ---------------------------------------------------------------- what is told on request
+def test_items_rules_and_reasons():
+    desk = desk_of()
+    answer(desk, 25)
+    items = ask(desk, "item", rows=[3, 149]).body["items"]
+    labels = rows_of(desk)
+    assert [(item["row"], item["cluster"]) for item in items] == [(3, labels[3]), (149, labels[149])]
+    rules = ask(desk, "rules").body
+    assert {c["cluster"] for c in rules["clusters"]} == set(labels.tolist())
+    assert 0 < rules["fidelity"] <= 1
+    assert "row 0" in ask(desk, "why", first=0, second=149).body["text"]
+    assert refused(desk, do="why", first=3, second=3)["kind"] == "bad"
+
+
+def test_what_is_exported_is_what_is_shown(tmp_path):
+    desk = desk_of()
+    answer(desk, 12)
+    labels = ask(desk, "export", what="labels")
+    assert labels.body["name"] == "iris-clusters.csv"
+    lines = list(csv.DictReader(io.StringIO(labels.file.decode())))
+    assert [int(line["cluster"]) for line in lines] == rows_of(desk).tolist()
+    pairs = list(csv.DictReader(io.StringIO(ask(desk, "export", what="constraints").file.decode())))
+    counts = desk.state()["counts"]
+    assert len(pairs) == counts["yes"] + counts["no"]
+    assert "cluster 0" in ask(desk, "export", what="rules").file.decode()
+    copy = tmp_path / "copy.linkwise"
+    copy.write_bytes(ask(desk, "export", what="session").file)
+    with Session.open(copy, IRIS.X) as session:
+        assert session.labels.tolist() == rows_of(desk).tolist()
+    assert sqlite3.connect(copy).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_without_columns_there_are_no_rules():
+    X = IRIS.X
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_numbers(X, IRIS.names), title="")
+    for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
+        error = refused(desk, **request)
+        assert (error["kind"], "columns" in error["text"]) == ("bad", True)
+    assert not desk.state()["rules"]
+
+
+def test_texts_are_told_by_their_words():
+    texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
+    X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(texts)), title="news")
+    answer(desk, 2, lambda i, j: "yes" if i % 2 == j % 2 else "no")
+    assert desk.state()["question"]["first"]["text"] in texts
+    told = ask(desk, "rules").body
+    assert desk.state()["rules"]
+    assert told["fidelity"] is None
+    assert {
+        tuple(sorted(line.split(":")[0].strip() for line in c["text"][1:])) for c in told["clusters"]
+    } == {
+        ("goal", "match"),
+        ("bond", "stock"),
+    }
+    assert "goal" in ask(desk, "export", what="rules").file.decode()
+
+
+# ---------------------------------------------------------------- two desks on one file
+def test_what_another_program_writes_is_noticed(tmp_path):
+    path = tmp_path / "s.linkwise"
+    desk, other = desk_of(path), desk_of(path)
+    stale = other.state()["question"]["id"]
+    answer(desk, 3)
+    assert not desk.moved()
+    assert other.moved()
+    reply = other.handle({"id": "x", "do": "answer", "question": stale, "said": "yes"})
+    assert reply.body["error"]["kind"] == "stale"
+    assert reply.changed
+    seen = ("changes", "seconds", "labels")  # depend on what a desk saw
+    same = {name: value for name, value in other.state().items() if name not in seen}
+    assert same == {k: v for k, v in desk.state().items() if k in same}
+    assert rows_of(other).tolist() == rows_of(desk).tolist()
+    desk.close()
+    other.close()
+
+
+# ---------------------------------------------------------------- what comes from outside
+SHARED = desk_of()
+answer(SHARED, 8)
+
+WILD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.sampled_from(["yes", "must-link", "labels", 0, 1, -1, 149, 150, 2**60]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=4,
+)
+FIELDS = (
+    "question",
+    "said",
+    "event",
+    "first",
+    "second",
+    "kind",
+    "cluster",
+    "name",
+    "rows",
+    "before",
+    "limit",
+    "what",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(do=st.sampled_from(sorted(Desk.DEEDS)) | WILD, fields=st.dictionaries(st.sampled_from(FIELDS), WILD))
+def test_whatever_is_sent_is_answered(do, fields):
+    """No request raises, and one that is refused changes nothing."""
+    before = SHARED.state()
+    reply = SHARED.handle({"id": "w", "do": do, **fields})
+    json.dumps(reply.body, allow_nan=False)
+    assert reply.body["re"] == "w"
+    if not reply.body["ok"]:
+        assert reply.body["error"]["kind"] in ("bad", "stale", "contradiction", "locked", "failed", "ended")
+        assert reply.body["error"]["text"]
+        assert SHARED.state() == before
+
+
+@given(request=WILD)
+def test_what_is_no_request_is_refused(request):
+    reply = SHARED.handle(request)
+    assert not reply.body["ok"]
+    assert not reply.changed
+    json.dumps(reply.body, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "a\nb", "\x00", "\u202egpj.exe"])
+def test_names_that_cannot_be_shown_are_refused(name):
+    assert (
+        refused(SHARED, do="name", cluster=SHARED.state()["clusters"][0]["cluster"], name=name)["kind"]
+        == "bad"
+    )
+
+
+def test_looking_ahead_changes_nothing_and_can_be_stopped():
+    desk = desk_of()
+    answer(desk, 5)
+    before, calls = desk.state(), []
+    desk.look_ahead(lambda: calls.append(1) or False)
+    assert calls
+    assert desk.state() == before
+    desk.look_ahead(lambda: True)
+    assert desk.state() == before
+    answer(desk, 200)
+    assert desk.state()["question"] is None
+    desk.look_ahead(lambda: False)
+
+
+def test_advice_goes_on_after_a_restart(tmp_path):
+    path = tmp_path / "s.linkwise"
+    desk = desk_of(path)
+    answer(desk, 12)
+    before = desk.state()
+    assert any(before["changes"])
+    desk.close()
+    desk = desk_of(path)
+    assert desk.state()["changes"] == []
+    patience = iter(range(9))
+    desk.look_ahead(lambda: next(patience, None) is None)  # it is interrupted, and goes on where it was
+    assert not desk.moved()
+    answer(desk, 1)
+    desk.look_ahead(lambda: False)
+    assert desk.moved()  # the pages are to hear of it
+    state = desk.state()
+    assert not desk.moved()
+    assert state["changes"][:-1] == before["changes"]
+    assert state["advice"]["stop"] is not None
+    desk.close()
+
+
+def test_agreement_with_the_classes_is_told_at_the_end():
+    desk = desk_of(classes=IRIS.y)
+    assert desk.state()["agreement"] is None
+    answer(desk, 500)
+    assert desk.state()["agreement"] == desk.agreement() == 1.0
+    other = desk_of(budget=1)
+    answer(other, 1)
+    assert (other.state()["ended"], other.state()["agreement"]) == ("budget", None)
+
+
+def test_colours_stay_with_rows():
+    desk = desk_of()
+    for _ in range(12):
+        was, before = rows_of(desk), desk.state()["colours"]
+        answer(desk, 1)
+        now, after = rows_of(desk), desk.state()["colours"]
+        assert len(set(after)) == len(after) == now.max() + 1
+        largest = np.bincount(was).argmax()
+        heirs = np.bincount(now[was == largest])
+        assert after[heirs.argmax()] == before[largest]
+
+
+DEEDS = st.sampled_from(["yes", "no", "unsure", "true", "true", "true", "undo", "change", "ahead"])
+
+
+@settings(max_examples=12, deadline=None)
+@given(deeds=st.lists(DEEDS, max_size=14))
+def test_colours_are_the_same_after_a_restart(tmp_path_factory, deeds):
+    """Whatever was said, taken back, changed or looked ahead; and before each restart, too."""
+    path = tmp_path_factory.mktemp("restart") / "s.linkwise"
+    desk = desk_of(path)
+    for number, deed in enumerate(deeds):
+        state = desk.state()
+        question, history = state["question"], ask(desk, "history").body["events"]
+        if deed == "ahead":
+            desk.look_ahead(lambda: False)
+        elif deed == "undo":
+            ask(desk, "undo")
+        elif deed == "change" and history:
+            event = history[number % len(history)]["number"]
+            desk.handle({"id": "c", "do": "change", "event": event, "said": "no"})
+        elif question is not None and deed != "change":
+            said = TRUTH(question["first"]["row"], question["second"]["row"]) if deed == "true" else deed
+            desk.handle({"id": "a", "do": "answer", "question": question["id"], "said": said})
+        if number % 4 == 3:
+            other = desk_of(path)
+            assert other.state()["colours"] == desk.state()["colours"]
+            other.close()
+    seen = desk.state()["colours"]
+    desk.close()
+    again = desk_of(path)
+    assert again.state()["colours"] == seen
+    again.close()
+
+
+def test_an_undo_gives_back_the_colours():
+    desk = desk_of()
+    seen = [desk.state()["colours"]]
+    for _ in range(12):
+        answer(desk, 1)
+        seen.append(desk.state()["colours"])
+    assert seen[-1] != list(range(len(seen[-1]))), "colours are not numbers of clusters"
+    while seen:
+        assert desk.state()["colours"] == seen.pop()
+        ask(desk, "undo")
+
+
+def test_advice_rests_on_answers_alone():
+    desk = desk_of()
+    for other in range(1, 12):
+        ask(desk, "add", first=0, second=other, kind="must-link")
+    state = desk.state()
+    assert state["changes"] == []
+    assert state["advice"]["stop"] is None
+    ask(desk, "answer", question=state["question"]["id"], said="unsure")
+    assert desk.state()["changes"] == []
+
+
+def test_texts_without_words_are_told_of():
+    X = np.arange(4.0)[:, None]
+    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(["", "", "", ""])), title="")
+    assert refused(desk, do="rules")["kind"] == "bad"
+
+
+@pytest.mark.parametrize("name", ["می\u200cخواهم", "👨\u200d👩\u200d👧 family"])
+def test_names_in_any_spelling(name):
+    desk = desk_of()
+    ask(desk, "name", cluster=0, name=name)
+    assert desk.state()["clusters"][0]["name"] == name
