@@ -53,7 +53,7 @@ class Store:
     def __init__(self, database: str, path: Path | None) -> None:
         self.path = path
         self.name = "the session in memory" if path is None else str(path)
-        self._n_rows = 0
+        self._n_rows: int  # set by `new` and `open`
         self._closed = False
         with self._explained():
             self._db = sqlite3.connect(
@@ -202,7 +202,8 @@ class Store:
             raise SessionError(f"{log} is left of another session; move it away, or choose another name")
         try:
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}-") as folder:
-                part = Path(folder, target.name)
+                # absolute, because SQLite may read a name that begins with file: as a URI
+                part = Path(folder, target.name).absolute()
                 with self._explained(), closing(sqlite3.connect(part)) as copy:
                     self._db.backup(copy)
                     copy.execute("PRAGMA journal_mode=WAL")
