@@ -519,6 +519,34 @@ def test_a_copy_that_cannot_be_written_says_why(folder, one):
     copying_fails(one, target, f"{target} cannot be written (File name too long); choose another place")
 
 
+def test_a_full_disk_is_named_by_the_file_that_needs_the_space(folder, one, monkeypatch):
+    """The copy may go to another disk than the session."""
+    connect, target = sqlite3.connect, folder / "copy.linkwise"
+
+    def with_three_pages(*given, **more):
+        db = connect(*given, **more)
+        db.execute("PRAGMA max_page_count=3")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", with_three_pages)
+    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {target} is full (")):
+        one.copy_to(target)
+    assert not target.exists()
+    (n_pages,) = one._db.execute("PRAGMA page_count").fetchone()
+    one._db.execute(f"PRAGMA max_page_count={n_pages}")
+    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {one.path} is full (")):
+        one.append("import", after=3, facts=FACTS * 1000)
+    assert one.last() == 3
+
+
+def test_a_copy_of_a_damaged_session_blames_the_session(path, one):
+    page = len(path.read_bytes()) // one._db.execute("PRAGMA page_count").fetchone()[0]
+    path.write_bytes(path.read_bytes()[:page])
+    with pytest.raises(SessionDamagedError, match=re.escape(str(path))):
+        one.copy_to("copy.linkwise")
+    assert not Path("copy.linkwise").exists()
+
+
 # ---------------------------------------------------------------- closing
 def test_a_closed_store_says_so_and_may_be_closed_again(path):
     found = Store.open(path)
