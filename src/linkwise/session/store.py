@@ -53,7 +53,7 @@ class Store:
     def __init__(self, database: str, path: Path | None) -> None:
         self.path = path
         self.name = "the session in memory" if path is None else str(path)
-        self._n_rows = 0
+        self._n_rows: int  # set by `new` and `open`
         self._closed = False
         with self._explained():
             self._db = sqlite3.connect(
@@ -202,8 +202,9 @@ class Store:
             raise SessionError(f"{log} is left of another session; move it away, or choose another name")
         try:
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}-") as folder:
-                part = Path(folder, target.name)
-                with self._explained(), closing(sqlite3.connect(part)) as copy:
+                # absolute, because SQLite may read a name that begins with file: as a URI
+                part = Path(folder, target.name).absolute()
+                with self._explained(target), closing(sqlite3.connect(part)) as copy:
                     self._db.backup(copy)
                     copy.execute("PRAGMA journal_mode=WAL")
                 _put_in_place(part, target)
@@ -250,8 +251,11 @@ class Store:
                 self._db.execute("ROLLBACK")
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say in words what SQLite complains of, and what the file should not hold."""
+    def _explained(self, copy: Path | None = None) -> Iterator[None]:
+        """Say in words what SQLite complains of, and what the file should not hold.
+
+        While a copy is made, only the copy is written, so a full disk is that of the copy.
+        """
         if self._closed:
             raise SessionError(f"{self.name} is closed; open it again")
         try:
@@ -265,7 +269,8 @@ class Store:
                 f"{self.name} is damaged: a name in it is not UTF-8. Restore a copy of the file."
             ) from None
         except sqlite3.DatabaseError as error:
-            raise _in_words(self.name, error) from error
+            is_copy_full = copy is not None and _code_of(error) == sqlite3.SQLITE_FULL
+            raise _in_words(str(copy) if is_copy_full else self.name, error) from error
 
 
 def _size(path: str) -> int:
@@ -300,8 +305,14 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def _code_of(error: sqlite3.DatabaseError) -> int:
+    """The kind of an error, without the extended part of its code."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF
+
+
 def _in_words(name: str, error: sqlite3.DatabaseError) -> SessionError:
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without the extended part
+    code = _code_of(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return SessionLockedError(f"{name} is held by another process; close that one, or try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
