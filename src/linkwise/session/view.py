@@ -189,7 +189,7 @@ class SessionView:
         """
         now, _ = self._clustering()
         if self._replay is None:
-            return list(range(int(now.labels.max(initial=-1)) + 1))
+            return list(range(int(now.labels.max()) + 1))
         return list(self._replay.colours)
 
     @property
