@@ -36,7 +36,7 @@ class Colours:
         """Start with what is known before the first answer: there a colour is the number of its cluster."""
         self._n_told = 0
         if not self._remembers(list(known)):
-            self._add(list(known), list(range(int(labels.max(initial=-1)) + 1)))
+            self._add(list(known), list(range(int(labels.max()) + 1)))
 
     def follow(self, event: Event, before: Labels, after: Labels) -> None:
         """Take in one more event, with the labels before and after it."""
@@ -81,15 +81,15 @@ def colours_after(before: Labels, colours: Sequence[int], after: Labels) -> list
             found[new] = colours[old]
             taken.add(colours[old])
     free = (colour for colour in count() if colour not in taken)
-    return [found[new] if new in found else next(free) for new in range(int(after.max(initial=-1)) + 1)]
+    return [found[new] if new in found else next(free) for new in range(int(after.max()) + 1)]
 
 
 def shared(before: Labels, after: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Clusters before and after that have rows in common, and how many; by their numbers."""
-    low, least = min(int(before.min(initial=0)), 0), min(int(after.min(initial=0)), 0)
-    width = int(after.max(initial=0)) - least + 1
+    low, least = int(before.min()), int(after.min())
+    width = int(after.max()) - least + 1
     pairs = (before.astype(np.int64) - low) * width + (after - least)
-    if (int(before.max(initial=0)) - low + 1) * width <= 4 * len(pairs):
+    if pairs.max() < 4 * len(pairs):
         counts = np.bincount(pairs)
         keys = np.flatnonzero(counts)
         counts = counts[keys]

@@ -45,7 +45,8 @@ class Replay:
     ----------
     at : int
         Number of the last event that was followed; -1 before the first call of `follow`. The other
-        attributes are as of this event, also when a later call was interrupted.
+        attributes are as of this event, also when a later call was interrupted; `evidence` alone may
+        then hold more.
     question : Question or None
     labels : ndarray of shape (n_rows,)
     colours : list of int

@@ -91,7 +91,7 @@ class SessionView:
 
     @property
     def labels(self) -> Labels:
-        """The best clustering at this moment; without data, the last that was kept."""
+        """The best clustering at this moment; without data, the last that was kept, or one cluster."""
         return self._clustering()[0].labels.copy()
 
     @property
@@ -189,7 +189,7 @@ class SessionView:
         """
         now, _ = self._clustering()
         if self._replay is None:
-            return list(range(int(now.labels.max(initial=-1)) + 1))
+            return list(range(int(now.labels.max()) + 1))
         return list(self._replay.colours)
 
     @property
@@ -278,6 +278,6 @@ class SessionView:
         self._catch_up()
         if self._replay is not None:
             return self._asking().snapshot(), True
-        nothing = Snapshot(0, None, np.zeros(self.n_rows, dtype=np.int32))
+        nothing = Snapshot(-1, None, np.zeros(self.n_rows, dtype=np.int32))
         kept = self._store.snapshot() or nothing
         return kept, kept.event == self._last

@@ -1,0 +1,459 @@
+"""What a client reads of a session, with and without the data, alone and beside other clients."""
+
+import sqlite3
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.constraints import Constraints
+from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
+from linkwise.evidence import Fact
+from linkwise.learner import Question
+from linkwise.session.events import settled
+from linkwise.session.session import Session
+from linkwise.session.view import alone
+
+X = np.arange(10.0).reshape(5, 2)
+
+
+class Neighbours:
+    """Asks whether each row belongs with the next; tells how many facts it knows in every way there is."""
+
+    def prepare(self, X, seed, *, progress=None):
+        if progress is not None:
+            progress(len(X), seed)  # no progress: the tests look at what it was given
+
+    def start(self, problem):
+        return problem
+
+    def ask(self, problem):
+        for first in range(len(problem.X) - 1):
+            yield Question(first, first + 1, labels_by(problem.evidence), "They stand side by side.")
+        return labels_by(problem.evidence)
+
+    def describe(self, problem):
+        return [f"{len(problem.evidence)} facts"]
+
+    def stand_ins(self, problem):
+        return np.full(len(problem.X), min(len(problem.evidence), 4))
+
+    def column_shares(self, problem):
+        return np.array([0.0, len(problem.evidence)])
+
+
+class Plain:
+    """Asks the same and tells nothing."""
+
+    prepare, start, ask = Neighbours.prepare, Neighbours.start, Neighbours.ask
+
+
+def labels_by(evidence):
+    return evidence.to_constraints().component.astype(np.int32)
+
+
+def cobras(random_state=0, n_init=1):
+    return lw.COBRAS(n_init=n_init, random_state=random_state)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "s.linkwise"
+
+
+@pytest.fixture
+def two(path):
+    """Two clients of one file, both with the data."""
+    with Session.open(path, X, Neighbours()) as one, Session.open(path, X, Neighbours()) as other:
+        yield one, other
+
+
+@pytest.fixture
+def reader(path):
+    """A client without the data, and one with them."""
+    with Session.open(path, X, Neighbours()) as writer, Session.open(path) as reader:
+        yield reader, writer
+
+
+def execute(path, *statements):
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+# ---------------------------------------------------------------- one thread at a time
+class Counter:
+    def __init__(self):
+        self._lock = threading.RLock()
+
+    @alone
+    def count(self, first, *, step=1):
+        """Count."""
+        self.inside = not _is_free(self._lock)
+        return first + step
+
+
+def _is_free(lock):
+    """Whether another thread could take the lock now."""
+    found = []
+
+    def attempt():
+        if lock.acquire(blocking=False):
+            lock.release()
+            found.append(True)
+
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    return bool(found)
+
+
+def test_a_method_that_is_alone_holds_the_lock():
+    made = alone(Counter.count.__wrapped__)
+    counter = Counter()
+    assert (made(counter, 3), made(counter, 3, step=4)) == (4, 7)
+    assert counter.inside
+    assert _is_free(counter._lock)
+    assert (made.__name__, made.__doc__) == ("count", "Count.")
+
+
+# ---------------------------------------------------------------- what is there from the start
+def test_a_new_session():
+    session = lw.Session(X, Neighbours(), source={"file": "a.csv"})
+    assert session.X.tolist() == X.tolist()
+    assert session.n_rows == 5
+    assert session.ids == ["0", "1", "2", "3", "4"]
+    assert session.source == {"file": "a.csv"}
+    assert session.learner == {"name": f"{__name__}.Neighbours", "parameters": {}}
+    assert session.labels.tolist() == session.cluster_colours == [0, 1, 2, 3, 4]
+    assert session.labels_are_current is True
+    assert (session.events, session.history, session.names, session.cluster_names) == ([], [], {}, {})
+    assert session.constraints == Constraints(5)
+    assert session.status.description == ("0 facts",)
+    assert [(number, labels.tolist()) for number, labels in session.retold()] == [(0, [0, 1, 2, 3, 4])]
+
+
+def test_ids_are_those_that_were_given():
+    session = lw.Session(X, Neighbours(), ids=[10, 20, 30, 40, 50])
+    assert session.ids == ["10", "20", "30", "40", "50"]
+
+
+def test_what_is_read_is_a_copy():
+    session = lw.Session(X, Neighbours(), ids=list("abcde"), source={"file": "a.csv"})
+    session.answer("yes")
+    session.labels[:] = 4
+    session.cluster_colours[:] = [4]
+    for read in (session.ids, session.events, session.source, session.learner):
+        read.clear()
+    assert session.labels.tolist() == [0, 0, 1, 2, 3]
+    assert session.cluster_colours == [0, 2, 3, 4]
+    assert session.ids == list("abcde")
+    assert len(session.events) == 1
+    assert session.source == {"file": "a.csv"}
+    assert session.learner.keys() == {"name", "parameters"}
+
+
+def test_the_first_answer_needs_no_look_at_the_question():
+    session = lw.Session(X, Neighbours())
+    session.answer("yes")
+    assert list(session.evidence) == [(0, 1, "yes")]
+
+
+class Checked(Neighbours):
+    def _validate_params(self):
+        raise ValueError("step is 0")
+
+
+class Broken(Neighbours):
+    def ask(self, problem):
+        raise ArithmeticError("no number")
+        yield
+
+
+@pytest.mark.parametrize(("learner", "error"), [(Checked, ValueError), (Broken, ArithmeticError)])
+def test_a_learner_that_does_not_work_is_noticed_at_once(path, learner, error):
+    with pytest.raises(error):
+        Session.open(path, X, learner())
+    assert not path.exists()
+
+
+def test_a_learner_prepares_with_the_seed_of_the_session(path):
+    seen = []
+    session = lw.Session(X, Neighbours(), progress=lambda *far: seen.append(far))
+    session.save(path)
+    session.close()
+    Session.open(path, X, Neighbours(), progress=lambda *far: seen.append(far)).close()
+    assert seen[0][0] == 5
+    assert seen[0] == seen[1]
+
+
+def test_a_file_of_answers_that_contradict_each_other_is_damaged(path):
+    with Session.open(path, X, Neighbours()) as session:
+        for first, second in ((0, 1), (1, 2), (0, 2)):
+            session.add(first, second, "must-link")
+    execute(path, "UPDATE event SET answer = 'no' WHERE number = 3")
+    words = r"s\.linkwise is damaged: event 3 of the session cannot hold: .*\. Restore a copy of the file\."
+    with pytest.raises(SessionDamagedError, match=words):
+        Session.open(path)
+
+
+# ---------------------------------------------------------------- what was said
+def test_what_is_known_and_why():
+    session = lw.Session(X, Plain())
+    session.add(0, 1, "must-link")
+    session.add(1, 4, "cannot-link")
+    assert list(session.evidence) == [(0, 1, "yes"), (1, 4, "no")]
+    assert session.constraints == Constraints(5, [(0, 1)], [(1, 4)])
+    assert session.labels.tolist() == [0, 0, 1, 2, 3]
+    told = session.why(0, 4)
+    assert (told.by, told.clusters, told.facts) == ("answers", (0, 3), (Fact(0, 1, "yes"), Fact(1, 4, "no")))
+    assert session.why(2, 3).by == "nothing"
+    assert session.stand_ins is None
+    assert session.column_shares is None
+
+
+def test_why_looks_at_parts_and_rules():
+    session = lw.Session(X, Neighbours())
+    session.answer("yes")
+    assert session.why(2, 3).parts == ((2, 1), (3, 1))  # row 1 stands for both, and is in another cluster
+    rules = lw.explain(session.labels, X)
+    told = session.why(2, 3, explanation=rules)
+    assert told.rules == (rules.rule_of(2), rules.rule_of(3))
+
+
+def test_history_and_names_are_what_holds():
+    session = lw.Session(X, Neighbours())
+    session.answer("yes")
+    session.set_name(0, "ripe")
+    session.set_name(3, "green")
+    session.set_name(4, "blue")
+    session.set_name(4, "")
+    session.answer("no")
+    session.change(6, "yes")
+    assert [e.kind for e in session.events] == ["answer", "name", "name", "name", "name", "answer", "change"]
+    assert [(e.number, e.answer) for e in session.history] == [(1, "yes"), (6, "yes")]
+    assert session.history == settled(session.events)
+    assert session.names == {0: "ripe", 3: "green"}
+    assert session.labels.tolist() == [0, 0, 0, 1, 2]
+    assert session.cluster_names == {0: "ripe", 1: "green"}
+    session.set_name(1, "sweet")  # the same cluster
+    assert session.cluster_names == {0: "sweet", 1: "green"}
+    session.set_name(1, "")
+    assert session.names == {0: "ripe", 3: "green"}
+    assert session.cluster_names == {1: "green"}
+
+
+def test_status_counts_and_tells():
+    session = lw.Session(X, Neighbours())
+    for answer in ("yes", "no", "unsure"):
+        session.answer(answer)
+    status = session.status
+    assert (status.n_yes, status.n_no, status.n_unsure, status.cluster_sizes) == (1, 1, 1, (2, 1, 1, 1))
+    assert (status.n_inferred, status.reason, status.description) == (1, None, ("3 facts",))
+    session.answer("no")
+    assert session.status.reason == "exhausted"
+
+
+def test_colours_stay_with_their_clusters(path):
+    with Session.open(path, X, Neighbours()) as session:
+        session.add(3, 4, "must-link")
+        assert session.cluster_colours == [0, 1, 2, 3]
+        session.answer("yes")
+        assert session.cluster_colours == [0, 2, 3]
+    with Session.open(path) as kept:
+        assert kept.labels.tolist() == [0, 0, 1, 2, 2]
+        assert kept.cluster_colours == [0, 1, 2]  # without the data there are only numbers
+
+
+def test_retold_is_how_the_clustering_came_about():
+    session = lw.Session(X, Neighbours())
+    session.answer("yes")
+    session.answer("no")
+    story = session.retold()
+    assert next(story)[0] == 0
+    session.answer("yes")
+    assert [(number, labels.tolist()) for number, labels in story] == [
+        (1, [0, 0, 1, 2, 3]),
+        (2, [0, 0, 1, 2, 3]),
+    ]
+    assert len(list(session.retold())) == 4
+
+
+# ---------------------------------------------------------------- without the data
+def test_without_the_data_the_last_labels_are_read(reader):
+    kept, writer = reader
+    writer.answer("yes")
+    assert kept.X is None
+    assert (kept.n_rows, kept.ids) == (5, ["0", "1", "2", "3", "4"])
+    assert kept.labels.tolist() == [0, 0, 1, 2, 3]
+    assert kept.labels_are_current is True
+    assert kept.status == writer.status
+    assert kept.constraints == writer.constraints
+    assert kept.stand_ins is None
+    assert kept.column_shares is None
+    assert kept.why(0, 1).facts == (Fact(0, 1, "yes"),)
+    with pytest.raises(SessionError, match=r"opened without its data; open it with Session\.open\(path, X\)"):
+        list(kept.retold())
+
+
+def test_labels_are_older_than_answers_that_came_without_the_data(path):
+    with Session.open(path, X, Neighbours()) as session:
+        for _ in range(4):
+            session.answer("no")
+        assert session.status.reason == "exhausted"
+    with Session.open(path) as kept:
+        assert (kept.status.reason, kept.status.description) == ("exhausted", ("4 facts",))
+        kept.add(0, 2, "must-link")
+        assert kept.labels.tolist() == [0, 1, 2, 3, 4]
+        assert kept.labels_are_current is False
+        assert (kept.status.reason, kept.status.description) == (None, ())
+        assert kept.status.n_volunteered == 1
+    with Session.open(path, X, Neighbours()) as session:
+        assert session.labels.tolist() == [0, 1, 0, 2, 3]
+
+
+@pytest.mark.parametrize("n_answers", [0, 1])
+def test_without_kept_labels_no_clusters_are_known(path, n_answers):
+    with Session.open(path, X, Neighbours()) as session:
+        for _ in range(n_answers):
+            session.answer("yes")
+    execute(path, "DELETE FROM snapshot")
+    with Session.open(path) as kept:
+        assert kept.labels.tolist() == [0, 0, 0, 0, 0]
+        assert kept.cluster_colours == [0]
+        assert kept.labels_are_current is False
+        with pytest.raises(SessionError, match="the clusters are older than the answers"):
+            kept.set_done(0)
+
+
+def test_evidence_is_made_once_for_each_event(reader):
+    kept, writer = reader
+    assert kept.evidence is kept.evidence
+    writer.answer("no")
+    assert list(kept.evidence) == [(0, 1, "no")]
+    assert kept.evidence is kept.evidence
+
+
+# ---------------------------------------------------------------- beside other clients
+READ = {
+    "events": lambda s: len(s.events),
+    "history": lambda s: len(s.history),
+    "evidence": lambda s: list(s.evidence),
+    "constraints": lambda s: s.constraints,
+    "labels": lambda s: s.labels.tolist(),
+    "cluster_colours": lambda s: s.cluster_colours,
+    "cluster_names": lambda s: s.cluster_names,
+    "names": lambda s: s.names,
+    "status": lambda s: s.status,
+    "why": lambda s: s.why(0, 1),
+    "stand_ins": lambda s: s.stand_ins.tolist(),
+    "column_shares": lambda s: s.column_shares.tolist(),
+    "retold": lambda s: [(number, labels.tolist()) for number, labels in s.retold()],
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_what_another_client_wrote_is_read_at_once(two, what):
+    one, other = two
+    before = READ[what](one)
+    other.answer("yes")
+    other.set_name(4, "ripe")
+    now = READ[what](one)
+    assert now != before
+    assert now == READ[what](other)
+
+
+@pytest.mark.parametrize("kind", ["evidence", "constraints", "labels", "status", "events"])
+def test_what_another_client_wrote_is_read_without_the_data_too(reader, kind):
+    kept, writer = reader
+    before = READ[kind](kept)
+    writer.answer("yes")
+    assert READ[kind](kept) != before
+    assert READ[kind](kept) == READ[kind](writer)
+    writer.undo()
+    writer.answer("no")
+    assert READ[kind](kept) == READ[kind](writer)
+
+
+def test_an_answer_is_refused_when_another_client_wrote_since(two):
+    one, other = two
+    assert one.question.first == 0
+    other.add(2, 3, "must-link")
+    with pytest.raises(StaleAnswerError, match="the answer was not stored"):
+        one.answer("yes")
+    one.answer("yes")  # the error has shown the question
+    assert len(other.events) == 2
+
+
+def test_an_answer_is_refused_also_when_the_events_were_read_in_between(two):
+    one, other = two
+    other.add(2, 3, "must-link")
+    other.set_name(0, "ripe")
+    assert len(one.events) == 2
+    other.set_name(0, "green")
+    assert len(one.events) == 3
+    with pytest.raises(StaleAnswerError):
+        one.answer("yes")
+
+
+def test_a_name_by_another_client_does_not_stand_in_the_way(two):
+    one, other = two
+    other.set_name(0, "ripe")
+    one.answer("yes")
+    assert one.cluster_names == {0: "ripe"}
+
+
+def test_what_was_stored_but_not_heard_of_is_taken_in():
+    """As after an interruption between the commit and the return."""
+    session = lw.Session(X, Neighbours())
+    session._store.append("answer", after=0, first=0, second=1, answer="no")
+    assert [e.number for e in session.events] == [1]
+    session._store.append("answer", after=1, first=1, second=2, answer="yes")
+    assert session.labels.tolist() == [0, 1, 1, 2, 3]
+    assert list(session.evidence) == [(0, 1, "no"), (1, 2, "yes")]
+
+
+def test_a_file_that_is_older_than_what_was_read_is_refused(path, tmp_path):
+    with Session.open(path, X, Neighbours()) as session:
+        session.answer("yes")
+        session.save_copy(tmp_path / "old.linkwise")
+        session.answer("yes")
+        with (
+            closing(sqlite3.connect(tmp_path / "old.linkwise")) as old,
+            closing(sqlite3.connect(path)) as new,
+        ):
+            old.backup(new)
+        for _ in range(2):
+            with pytest.raises(
+                SessionDamagedError, match=r"s\.linkwise was replaced by an older file; open it"
+            ):
+                _ = session.labels
+    with Session.open(path, X, Neighbours()) as session:
+        assert len(session.events) == 1
+
+
+# ---------------------------------------------------------------- another learner takes over
+def test_another_learner_takes_over_for_all_clients(path):
+    with Session.open(path, X, cobras()) as one, Session.open(path) as kept:
+        assert one.question is not None
+        with Session.open(path, X, lw.COBRA(4, n_init=1, random_state=0)) as other:
+            for client in (kept, one):
+                assert client.learner["name"] == "COBRA"
+                assert client.learner == other.learner
+            with pytest.raises(StaleAnswerError):
+                one.answer("yes")
+            questions = [(s.question.first, s.question.second) for s in (one, other)]
+            assert questions[0] == questions[1]
+            one.answer("yes")
+            assert one.labels.tolist() == other.labels.tolist() == kept.labels.tolist()
+
+
+def test_a_learner_that_takes_over_may_name_every_column(path):
+    """The file's columns are counted, not its rows."""
+    wide = np.arange(24.0).reshape(4, 6)
+    trees = lw.MinMax(2, estimator=lw.ClusILC(n_clusters=2, nominal=[5]), random_state=0)
+    with Session.open(path, wide, cobras()) as one, Session.open(path, wide, trees) as other:
+        assert one.learner == other.learner
+        assert one.labels.tolist() == other.labels.tolist()
