@@ -27,7 +27,7 @@ from linkwise.errors import (
 from linkwise.evidence import Answer, Fact
 from linkwise.inputs import checked_rows
 from linkwise.learner import Learner, Progress, Question, checked_answer
-from linkwise.pairs import KINDS, Kind
+from linkwise.pairs import KINDS, Kind, checked_row
 from linkwise.session.described import (
     checked_ids,
     described,
@@ -476,7 +476,7 @@ class Session(SessionView):
     # ------------------------------------------------------------ writing
     def _row(self, row: int) -> int:
         """A row that exists, as a plain integer."""
-        return self._known().check(row, 1 if row == 0 else 0, "unsure")[0]
+        return checked_row(row, self.n_rows)
 
     def _name_of(self, question: Question | None) -> str | None:
         if question is None:
