@@ -347,6 +347,14 @@ def test_looking_at_the_question_makes_an_answer_fresh(two):
     assert [e.answer for e in mine.history] == ["no", "yes", "no"]
 
 
+def test_a_question_may_have_been_seen_at_another_client(two):
+    mine, other = two
+    assert mine.question_id == "0:0-1"
+    other.answer("no")
+    mine.answer("yes", question_id=other.question_id)
+    assert [(pair(e), e.answer) for e in other.history] == [((0, 1), "no"), ((1, 2), "yes")]
+
+
 def test_an_answer_that_comes_second_is_refused(two, monkeypatch):
     mine, other = two
     for _ in range(4):
@@ -683,7 +691,9 @@ def test_a_session_moves_from_memory_to_a_file(path, tmp_path):
     session.close()
 
 
-def test_what_others_write_just_after_saving_is_seen(path):
+def test_what_others_write_just_after_saving_is_seen(path, monkeypatch):
+    """Also where SQLite counts the changes of the file from the number that it had for the memory."""
+    monkeypatch.setattr(Store, "version", lambda self: 1)
     with Session(X, lw.COBRA(2, n_init=1, random_state=0)) as session:
         session.save(path)
         with Session.open(path, X, lw.COBRA(3, n_init=1, random_state=0)):
