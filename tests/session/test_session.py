@@ -475,7 +475,7 @@ def elsewhere(path):
         other.add(1, 0, "cannot-link")  # x ≠ f
         other.add(2, 1, "must-link")  # d = x
         for _ in range(2):
-            other.answer("unsure")  # f and x are known to differ: x = d is known, too
+            other.answer("unsure")  # about d and c, then c and b: the pairs before are known
     return path
 
 

@@ -337,7 +337,7 @@ class Session(SessionView):
             said = {(*sorted(fact[:2]), fact.answer) for fact in known}
             new = any((*sorted(fact[:2]), fact.answer) not in said for fact in facts)
             # the name of a file may be no Unicode
-            text = source.encode("utf-8", "backslashreplace").decode("utf-8")
+            text = source.encode(errors="backslashreplace").decode()
             return {"facts": facts, "source": text} if new else None
 
         self._write_checked("import", pairs)
