@@ -332,7 +332,7 @@ class Session(SessionView):
             said = {(*sorted(fact[:2]), fact.answer) for fact in known}
             new = any((*sorted(fact[:2]), fact.answer) not in said for fact in facts)
             # the name of a file may be no Unicode
-            text = source.encode("utf-8", "backslashreplace").decode("utf-8")
+            text = source.encode(errors="backslashreplace").decode()
             return {"facts": facts, "source": text} if new else None
 
         self._write_checked("import", pairs)
@@ -471,7 +471,7 @@ class Session(SessionView):
     # ------------------------------------------------------------ writing
     def _row(self, row: int) -> int:
         """A row that exists, as a plain integer."""
-        return self._known().check(row, 1 if row == 0 else 0, "unsure")[0]
+        return checked_row(row, self.n_rows)
 
     def _name_of(self, question: Question | None) -> str | None:
         if question is None:
