@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from linkwise._moved import keep_old_names
+
 if TYPE_CHECKING:
     from linkwise.active.active_feature_weights import ActiveFeatureWeights
     from linkwise.active.cobras.cobra import COBRA
@@ -207,3 +209,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+keep_old_names()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "src" / "linkwise" / "kernels"
+FOLDER = Path(__file__).parents[2] / "src" / "linkwise" / "native" / "src"
 FILES = sorted(FOLDER.glob("*.cpp"))
 HEADERS = "\n".join(path.read_text() for path in sorted(FOLDER.glob("*.hpp")))
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwise.evidence import Fact
-from linkwise.learner import Question
+from linkwise.asking.learner import Question
+from linkwise.constraints.evidence import Fact
 from linkwise.session.events import Event
 from linkwise.session.replay import Replay
 from linkwise.session.tables import Snapshot

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.asking.learner import Question
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import (
     ConstraintError,
     DataMismatchError,
@@ -14,8 +16,6 @@ from linkwise.errors import (
     SessionError,
     StaleAnswerError,
 )
-from linkwise.evidence import Fact
-from linkwise.learner import Question
 from linkwise.session import session as module
 from linkwise.session.session import Session
 from linkwise.session.store import Store

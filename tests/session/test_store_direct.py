@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
-from linkwise.evidence import Fact
 from linkwise.session import schema, store
 from linkwise.session.store import Changed, Store
 from linkwise.session.tables import Snapshot

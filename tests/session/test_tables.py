@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from linkwise.evidence import Fact
+from linkwise.constraints.evidence import Fact
 from linkwise.session.events import Event
 from linkwise.session.schema import Damage, create_tables
 from linkwise.session.tables import (

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.constraints import Constraints
+from linkwise.asking.learner import Question
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
-from linkwise.evidence import Fact
-from linkwise.learner import Question
 from linkwise.session.events import settled
 from linkwise.session.session import Session
 from linkwise.session.view import alone

@@ -17,7 +17,6 @@ from linkwise.native.boosting import (
 from linkwise.native.bregman import Projected, bregman_projections
 from linkwise.native.colouring import assign_apart, colour_apart
 from linkwise.native.dbscan import all_dbscans
-from linkwise.native.density_walk import Walk, core_squares, density_walk
 from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
 from linkwise.native.forest import add_shared, random_trees
 from linkwise.native.graphs import distance_range, gaussian_weights
@@ -33,6 +32,7 @@ from linkwise.native.kmeans import (
 )
 from linkwise.native.metrics import metric_distances, metric_nearest
 from linkwise.native.one_spectral import RatioStep, ratio_step
+from linkwise.native.optics import Walk, core_squares, density_walk
 from linkwise.native.s_dbw import s_dbw
 from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.together import greedy_colours, pack_together, weighted_together

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise.asking.learner import Learner, Progress, Question, checked_answer
-from linkwise.constraints.checks import KINDS, Kind
+from linkwise.constraints.checks import KINDS, Kind, checked_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError, StaleAnswerError

@@ -18,7 +18,7 @@ from reference import fosc as reference
 
 X, Y = make_blobs(120, centers=4, cluster_std=1.2, random_state=0)
 C = lw.Constraints.sample(Y, 30, 0)
-GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "fosc").glob("*.json"))
+GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "fosc").glob("*.json"))
 
 
 def agree(one, other):

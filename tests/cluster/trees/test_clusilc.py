@@ -17,7 +17,7 @@ from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
 from linkwise.errors import ConstraintWarning
 from reference.clusilc import Reference, closure
 
-GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "clusilc").glob("*.json"))
+GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "clusilc").glob("*.json"))
 
 
 def same_partition(one, other):

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import OPTICS
 
 from linkwise import native
-from linkwise.native import density_walk
+from linkwise.native import optics
 from reference import kernels as twin
 
 
@@ -77,25 +77,25 @@ X = np.zeros((6, 2))
     ("call", "error", "words"),
     [
         (
-            lambda: density_walk.core_squares(X, 7, 1),
+            lambda: optics.core_squares(X, 7, 1),
             ValueError,
             "k=7, but there are 6 rows; give k at most 6",
         ),
-        (lambda: density_walk.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
-        (lambda: density_walk.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
-        (lambda: density_walk.core_squares(X.tolist(), 1, 1), TypeError, "X must be a NumPy array"),
+        (lambda: optics.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
+        (lambda: optics.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
+        (lambda: optics.core_squares(X.tolist(), 1, 1), TypeError, "X must be a NumPy array"),
         (
-            lambda: density_walk.density_walk(X, np.zeros(5), 0, 1, mutual=True),
+            lambda: optics.density_walk(X, np.zeros(5), 0, 1, mutual=True),
             ValueError,
             r"core .* \(6\), got",
         ),
         (
-            lambda: density_walk.density_walk(X, np.zeros(6), 6, 1, mutual=True),
+            lambda: optics.density_walk(X, np.zeros(6), 6, 1, mutual=True),
             ValueError,
             "start=6; the rows are 0 to 5",
         ),
         (
-            lambda: density_walk.density_walk(X, np.zeros(6), 0, 0, mutual=True),
+            lambda: optics.density_walk(X, np.zeros(6), 0, 0, mutual=True),
             ValueError,
             "n_threads must be at least 1",
         ),

@@ -1,0 +1,75 @@
+"""Modules under the names that they had before, for programs that import them.
+
+Each gives what it held, with a DeprecationWarning that names the new home.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_EVIDENCE = "linkwise.constraints.evidence"
+_LEARNER = "linkwise.asking.learner"
+MOVED = {  # old module -> new home of each of its public names
+    "linkwise.evidence": dict.fromkeys(
+        ("ANSWERS", "Answer", "Evidence", "Fact", "Groups", "Relation"), _EVIDENCE
+    ),
+    "linkwise.learner": {
+        "Asking": _LEARNER,
+        "Describing": _LEARNER,
+        "Grouped": _LEARNER,
+        "History": "linkwise.asking.history",
+        "Labels": _LEARNER,
+        "Learner": _LEARNER,
+        "Oracle": _LEARNER,
+        "Problem": _LEARNER,
+        "Progress": _LEARNER,
+        "Question": _LEARNER,
+        "Reason": _LEARNER,
+        "Run": "linkwise.asking.run",
+        "StandingIn": _LEARNER,
+        "TruthOracle": "linkwise.asking.oracles",
+        "Weighing": _LEARNER,
+        "checked_answer": _LEARNER,
+        "respecting": "linkwise.asking.consistency",
+        "rng_at": _LEARNER,
+    },
+    "linkwise.cluster.common": {},
+    "linkwise.cluster.common.base": {"ConstrainedClusterer": "linkwise.cluster.base"},
+}
+
+
+class _Moved:
+    """Finds the old modules, after all others."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        if name not in MOVED:
+            return None
+        is_package = any(other.startswith(f"{name}.") for other in MOVED)
+        return ModuleSpec(name, self, is_package=is_package)  # type: ignore[arg-type]  # a loader by what it does
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        old = module.__name__
+        homes = MOVED[old]
+
+        def find(name: str) -> Any:
+            if name not in homes:
+                raise AttributeError(f"module {old!r} has no attribute {name!r}")
+            text = f"{old}.{name} has moved. Import it from {homes[name]}."
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+            return getattr(import_module(homes[name]), name)
+
+        module.__getattr__ = find  # type: ignore[method-assign]
+
+
+def keep_old_names() -> None:
+    """Let old module names be imported."""
+    sys.meta_path.append(_Moved())
