@@ -31,7 +31,7 @@ def test_constraints_need_no_scikit_learn():
 def test_public_names_are_found_where_they_are_defined(name):
     thing = getattr(lw, name)
     assert thing.__name__ == name
-    assert thing.__module__ == f"linkwise.{lw._HOME[name]}"
+    assert thing.__module__ == lw._HOME[name]
     assert getattr(import_module(thing.__module__), name) is thing
     assert thing.__doc__
 

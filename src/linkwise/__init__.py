@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from linkwise._moved import keep_old_names
+from linkwise.methods import METHODS
 
 if TYPE_CHECKING:
     from linkwise.active.active_feature_weights import ActiveFeatureWeights
@@ -70,67 +71,35 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOME = {
-    "COBRA": "active.cobras.cobra",
-    "COBRAS": "active.cobras.cobras",
-    "ExploreConsolidate": "active.known_k.explore_consolidate",
-    "ActiveFeatureWeights": "active.active_feature_weights",
-    "KIN": "active.kin.kin",
-    "MinMax": "active.known_k.min_max",
-    "NPU": "active.known_k.npu",
-    "BCKM": "cluster.similarity.bckm",
-    "BoostCluster": "cluster.similarity.boost_cluster",
-    "CKM": "cluster.similarity.ckm",
-    "ConstrainedKMeans": "cluster.kmeans.constrained_kmeans",
-    "COPKMeans": "cluster.kmeans.cop_kmeans",
-    "FeatureWeightClustering": "cluster.feature_weights.feature_weights",
-    "KernelBoost": "cluster.similarity.kernel_boost",
-    "MPCKMeans": "cluster.kmeans.mpckmeans",
-    "PCKMeans": "cluster.kmeans.pckmeans",
-    "PCP": "cluster.similarity.pcp",
-    "RCKM": "cluster.similarity.rckm",
-    "SeededKMeans": "cluster.kmeans.seeded_kmeans",
-    "ClusILC": "cluster.trees.clusilc",
-    "ConstrainedAgglomerative": "cluster.hierarchy.agglomerative",
-    "FOSC": "cluster.hierarchy.fosc",
-    "extract": "cluster.hierarchy.extract",
-    "COSC": "cluster.graph.cosc",
-    "SPCL": "cluster.graph.spcl",
-    "Constraints": "constraints.constraints",
-    "constraint_score": "constraints.constraints",
-    "ConstraintError": "errors",
-    "ConstraintWarning": "errors",
-    "NothingAskedWarning": "errors",
-    "DataError": "errors",
-    "InfeasibleConstraintsError": "errors",
-    "SessionError": "errors",
-    "StaleAnswerError": "errors",
-    "Evidence": "constraints.evidence",
-    "Question": "asking.learner",
-    "TruthOracle": "asking.oracles",
-    "ITML": "metric.itml",
-    "MMC": "metric.mmc",
-    "RCA": "metric.rca",
-    "Explanation": "reasons.explanation",
-    "explain": "reasons.explanation",
-    "Why": "reasons.why",
-    "why": "reasons.why",
-    "telling_words": "reasons.telling_words",
-    "ActiveCOBS": "select.active_cobs",
-    "Preset": "select.clusterings",
-    "COBS": "select.cobs",
-    "EigengapSearch": "select.eigengap",
-    "Pool": "select.pool",
-    "build_pool": "select.pool",
-    "CVCPSearch": "select.cvcp",
-    "DBCVSearch": "select.score_searches",
-    "NumSatSearch": "select.score_searches",
-    "SilhouetteSearch": "select.score_searches",
-    "SelfTuningSpectral": "select.self_tuning",
-    "Session": "session.session",
-    "dbcv_score": "validity.dbcv",
-    "s_dbw_score": "validity.s_dbw",
-    "widget": "page.notebook",
+_HOME = {method.class_name: method.module for method in METHODS} | {
+    "extract": "linkwise.cluster.hierarchy.extract",
+    "Constraints": "linkwise.constraints.constraints",
+    "constraint_score": "linkwise.constraints.constraints",
+    "ConstraintError": "linkwise.errors",
+    "ConstraintWarning": "linkwise.errors",
+    "NothingAskedWarning": "linkwise.errors",
+    "DataError": "linkwise.errors",
+    "InfeasibleConstraintsError": "linkwise.errors",
+    "SessionError": "linkwise.errors",
+    "StaleAnswerError": "linkwise.errors",
+    "Evidence": "linkwise.constraints.evidence",
+    "Question": "linkwise.asking.learner",
+    "TruthOracle": "linkwise.asking.oracles",
+    "ITML": "linkwise.metric.itml",
+    "MMC": "linkwise.metric.mmc",
+    "RCA": "linkwise.metric.rca",
+    "Explanation": "linkwise.reasons.explanation",
+    "explain": "linkwise.reasons.explanation",
+    "Why": "linkwise.reasons.why",
+    "why": "linkwise.reasons.why",
+    "telling_words": "linkwise.reasons.telling_words",
+    "Preset": "linkwise.select.clusterings",
+    "Pool": "linkwise.select.pool",
+    "build_pool": "linkwise.select.pool",
+    "Session": "linkwise.session.session",
+    "dbcv_score": "linkwise.validity.dbcv",
+    "s_dbw_score": "linkwise.validity.s_dbw",
+    "widget": "linkwise.page.notebook",
 }
 
 __all__ = [  # noqa: RUF022  # in the order in which people meet them
@@ -204,7 +173,7 @@ def __getattr__(name: str) -> Any:
         return version("linkwise")
     if name not in _HOME:
         raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
-    return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

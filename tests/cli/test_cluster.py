@@ -251,7 +251,7 @@ def test_an_interruption_writes_nothing(fruit, tmp_path, linkwise, monkeypatch):
 
 def test_many_rows_say_what_is_approximate(tmp_path, linkwise, monkeypatch):
     fruit = write_fruit(tmp_path / "many.csv", rows=90)
-    monkeypatch.setattr("linkwise.COBS", partial(lw.COBS, max_rows=40))
+    monkeypatch.setattr("linkwise.select.cobs.COBS", partial(lw.COBS, max_rows=40))
     done = linkwise("cluster", fruit.path, *QUICK)
     said = fitted(fruit, _no_pairs(tmp_path), max_rows=40).approximation_
     assert said

@@ -9,11 +9,15 @@ import pytest
 
 import linkwise as lw
 from commands import write_fruit
-from linkwise.cli.clusterers import FIND_K, MAY_FIND_K, METHODS, WITHOUT_SEED
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
+from linkwise.methods import CLUSTERERS, N_CLUSTERS
 
-TOLD = [name for name in METHODS if name not in (*FIND_K, "clusilc")]  # clusilc: test_explain.py
+METHODS = {name: method.class_name for name, method in CLUSTERERS.items()}
+WITHOUT_SEED = [name for name, method in CLUSTERERS.items() if not method.is_random]
+TOLD = [
+    name for name, method in CLUSTERERS.items() if N_CLUSTERS in method.options and name != "clusilc"
+]  # clusilc: test_explain.py
 each_method = pytest.mark.parametrize("method", TOLD)
 TRUE_PAIRS = "id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n"
 
@@ -55,8 +59,8 @@ def test_every_clusterer_with_a_number_of_clusters_can_be_had():
 def test_the_methods_are_in_the_help(linkwise):
     said = " ".join(linkwise("cluster", "--help").stdout.split())
     assert "|".join(METHODS) in said.replace(" ", "")
-    assert "--clusters K" in said
-    assert "with clusilc the most; cobs and fosc find it, cosc may, the others must be told" in said
+    assert "--clusters N" in said
+    assert "number of clusters (not for cobs, fosc; optional for cosc, clusilc)" in said
 
 
 @each_method
@@ -111,16 +115,19 @@ def test_fosc_is_told_how_dense(lonely, linkwise):
     assert "Clustered by FOSC (min_samples = 12)." in words(done)
     done = linkwise("cluster", lonely, *options, "--clusters", 2)
     assert done.exit_code == 2
-    assert "fosc finds the number of clusters itself; leave --clusters 2 out" in words(done)
+    assert "fosc finds the number of clusters. Leave --clusters 2 out" in words(done)
     done = linkwise("cluster", lonely, "--min-samples", 2)
-    assert "--min-samples belongs to --method fosc; what clusters here is cobs" in words(done)
+    assert "--min-samples is an option of fosc, and the method is cobs. Leave --min-samples out" in words(
+        done
+    )
 
 
 @pytest.mark.parametrize("method", WITHOUT_SEED)
 def test_what_draws_nothing_takes_no_seed(fruit, linkwise, method):
-    done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3, "--seed", 0)
+    clusters = ("--clusters", 3) if CLUSTERERS[method].needs else ()
+    done = linkwise("cluster", fruit.path, "--method", method, *clusters, "--seed", 0)
     assert done.exit_code == 2
-    assert f"{method} draws nothing at random; leave --seed out" in words(done)
+    assert f"{method} draws nothing at random. Leave --seed out" in words(done)
 
 
 @each_method
@@ -172,7 +179,7 @@ def test_a_fall_back_is_said(fruit, pairs, linkwise, monkeypatch):
             self.fell_back_ = True
             return self
 
-    monkeypatch.setattr("linkwise.PCKMeans", FellBack)
+    monkeypatch.setattr("linkwise.cluster.kmeans.pckmeans.PCKMeans", FellBack)
     done = linkwise("cluster", fruit.path, "--method", "pckmeans", "--clusters", 3, "--constraints", pairs)
     assert "These are the clusters of plain k-means, which satisfy more pairs" in words(done)
 
@@ -182,7 +189,7 @@ def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
     for options in ((), ("--method", "cobs")):
         done = linkwise("cluster", fruit.path, *options, "--clusters", 3)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "cobs finds the number of clusters itself; leave --clusters 3 out, or choose" in words(done)
+        assert "cobs finds the number of clusters. Leave --clusters 3 out, or choose" in words(done)
 
 
 def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
@@ -192,11 +199,11 @@ def test_cosc_finds_the_number_where_it_is_not_told(fruit, linkwise):
     assert f"Clustered by COSC (n_clusters = {found})." in words(done)
 
 
-@pytest.mark.parametrize("method", [name for name in TOLD if name not in MAY_FIND_K])
+@pytest.mark.parametrize("method", [name for name in TOLD if CLUSTERERS[name].needs])
 def test_others_must_be_told(fruit, linkwise, method):
     done = linkwise("cluster", fruit.path, "--method", method)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{method} must be told how many clusters there are: add --clusters K; or" in words(done)
+    assert f"{method} needs the number of clusters. Add --clusters N, or choose --method cobs" in words(done)
 
 
 @each_method
@@ -206,7 +213,7 @@ def test_others_must_be_told(fruit, linkwise, method):
 def test_what_belongs_to_cobs(fruit, linkwise, method, option, value):
     done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3, option, value)
     assert done.exit_code == 2
-    assert f"{option} belongs to --method cobs; what clusters here is {method}" in words(done)
+    assert f"{option} is an option of cobs, and the method is {method}." in words(done)
 
 
 @each_method
@@ -214,7 +221,7 @@ def test_more_clusters_than_rows(tmp_path, linkwise, method):
     fruit = write_fruit(tmp_path / "few.csv", rows=6)
     done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 7)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--clusters 7, but there are 6 rows; give fewer clusters" in words(done)
+    assert "--clusters 7 is more than there are rows: 6 rows. Give fewer clusters." in words(done)
     assert linkwise("cluster", fruit.path, "--method", method, "--clusters", 0).exit_code == 2
 
 

@@ -270,11 +270,17 @@ def test_fewer_rules(linkwise, fruit: Fruit):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "say how many there are at most, --clusters K, or how many rules, --max-leaves N"),
+        (
+            [],
+            "clusilc needs the number of clusters or the largest number of rules. Add --clusters N or ",
+        ),
         (["--clusters", "3", "--seed", "1"], "clusilc draws nothing at random"),
         (["--clusters", "3", "--scale", "unit"], "clusilc counts every column alike"),
-        (["--clusters", "31"], "--clusters 31, but there are 30 rows"),
-        (["--clusters", "3", "--preset", "quick"], "--preset belongs to --method cobs"),
+        (["--clusters", "31"], "--clusters 31 is more than there are rows: 30 rows."),
+        (
+            ["--clusters", "3", "--preset", "quick"],
+            "--preset is an option of cobs, and the method is clusilc.",
+        ),
     ],
 )
 def test_options_that_do_not_fit_clusilc(linkwise, fruit, options, message):
@@ -286,7 +292,7 @@ def test_options_that_do_not_fit_clusilc(linkwise, fruit, options, message):
 def test_rules_belong_to_clusilc(linkwise, fruit):
     done = linkwise("cluster", fruit.path, "--method", "ckm", "--clusters", 3, "--max-leaves", 5)
     assert done.exit_code == 2
-    assert "--max-leaves belongs to --method clusilc" in words(done.stderr)
+    assert "--max-leaves is an option of clusilc, and the method is ckm." in words(done.stderr)
 
 
 def test_rows_are_told_by_the_names_of_their_clusters(linkwise, fruit, tmp_path):

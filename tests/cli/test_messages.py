@@ -53,7 +53,10 @@ def test_one_row_cannot_be_compared(tmp_path, linkwise, name):
 def test_a_seed_that_is_too_large(fruit, linkwise, command):
     done = linkwise(command, "digits" if command == "demo" else fruit.path, "--seed", 2**32)
     assert done.exit_code == 2
-    assert "Invalid value for '--seed': 4294967296 is too large; give 0 to 4294967295." in done.stderr
+    assert (
+        "Invalid value for '--seed': '4294967296' is no seed. Give a whole number from 0 to 4294967295."
+        in done.stderr
+    )
     assert linkwise("ask", fruit.path, "--seed", 2**32 - 1, said="q\n").exit_code == 0
 
 
@@ -73,7 +76,7 @@ def test_a_single_line_is_called_a_line(fruit, tmp_path, linkwise):
 @pytest.mark.parametrize("names", ["", " ", "weight,", ","])
 def test_columns_without_a_name(fruit, linkwise, option, names):
     for command in ("ask", "cluster"):
-        assert f"{option} {names!r} has an empty name" in told(
+        assert f"{option} has an empty name: {names!r}." in told(
             linkwise(command, fruit.path, option, names), 2
         )
     assert not fruit.session.exists()

@@ -19,10 +19,11 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows, encode
 from linkwise.errors import ConstraintWarning
 from linkwise.workspace.exit_codes import exit_code, sentence
-from linkwise.workspace.learners import Asking
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.output import write_labels
 from linkwise.workspace.project import opened
-from linkwise.workspace.reading import Reading, ids_of, pairs_of, read
+from linkwise.workspace.reading import ids_of, pairs_of, read
 
 READINGS = [
     Reading(),
@@ -228,7 +229,7 @@ _NUMBER = itertools.count()
 
 def _asked(data: Path, *, constraints: Path | None = None) -> None:
     path = data.parent / f"{next(_NUMBER)}.linkwise"
-    project = opened(data, path, Reading(), Asking(), constraints=constraints)
+    project = opened(data, path, Reading(), MethodChoice(), SessionOptions(constraints=constraints))
     project.session.close()
 
 

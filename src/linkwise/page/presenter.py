@@ -40,7 +40,7 @@ from linkwise.page.scatter import framed, principal_places
 from linkwise.page.stopping import advice, moved
 from linkwise.session.events import Event
 from linkwise.session.session import Session
-from linkwise.workspace.learners import learner_in_words
+from linkwise.workspace.method_choice import describe_learner
 
 PROTOCOL = 1
 ANSWERS = ("yes", "no", "unsure")
@@ -163,7 +163,7 @@ class Desk:
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
-                "learner": learner_in_words(session.learner),
+                "learner": describe_learner(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
                 "undo": None if last is None else self._told(last),

@@ -50,7 +50,8 @@ def _kept(name: str, value: object) -> Any:
     if isinstance(value, type) or not hasattr(value, "get_params"):
         return value
     kind = type(value)
-    if registry.CLUSTERERS.get(kind.__name__) != kind.__module__:
+    ours = registry.CLUSTERERS.get(kind.__name__)
+    if ours is None or ours.module != kind.__module__:
         raise SessionError(
             f"{name}={value!r} is no part of linkwise, so a session file cannot keep it; "
             "give a clusterer of linkwise, or its name"

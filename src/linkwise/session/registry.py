@@ -11,35 +11,13 @@ from inspect import signature
 from math import isfinite
 from typing import Any
 
+from linkwise import methods
 from linkwise.errors import SessionError
+from linkwise.methods import Method
 
-LEARNERS = {
-    "COBRA": "linkwise.active.cobras.cobra",
-    "COBRAS": "linkwise.active.cobras.cobras",
-    "KIN": "linkwise.active.kin.kin",
-    "ExploreConsolidate": "linkwise.active.known_k.explore_consolidate",
-    "MinMax": "linkwise.active.known_k.min_max",
-    "NPU": "linkwise.active.known_k.npu",
-    "ActiveFeatureWeights": "linkwise.active.active_feature_weights",
-    "ActiveCOBS": "linkwise.select.active_cobs",
-}
-CLUSTERERS = {  # those that a learner can refit: they take a number of clusters and constraints
-    "BCKM": "linkwise.cluster.similarity.bckm",
-    "BoostCluster": "linkwise.cluster.similarity.boost_cluster",
-    "CKM": "linkwise.cluster.similarity.ckm",
-    "ClusILC": "linkwise.cluster.trees.clusilc",
-    "ConstrainedAgglomerative": "linkwise.cluster.hierarchy.agglomerative",
-    "ConstrainedKMeans": "linkwise.cluster.kmeans.constrained_kmeans",
-    "COPKMeans": "linkwise.cluster.kmeans.cop_kmeans",
-    "COSC": "linkwise.cluster.graph.cosc",
-    "FeatureWeightClustering": "linkwise.cluster.feature_weights.feature_weights",
-    "KernelBoost": "linkwise.cluster.similarity.kernel_boost",
-    "MPCKMeans": "linkwise.cluster.kmeans.mpckmeans",
-    "PCKMeans": "linkwise.cluster.kmeans.pckmeans",
-    "PCP": "linkwise.cluster.similarity.pcp",
-    "RCKM": "linkwise.cluster.similarity.rckm",
-    "SeededKMeans": "linkwise.cluster.kmeans.seeded_kmeans",
-    "SPCL": "linkwise.cluster.graph.spcl",
+LEARNERS = {method.class_name: method for method in methods.LEARNERS.values()}
+CLUSTERERS = {  # those that a learner can refit
+    method.class_name: method for method in methods.CLUSTERERS.values() if method.is_refitted
 }
 OF_THE_MACHINE = frozenset({"backend", "cache"})  # where work is done: never stored, ignored in a file
 NESTED = frozenset({"estimator"})  # parameters that may hold a clusterer
@@ -96,7 +74,7 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
             "pass it: Session.open(path, X, learner)"
         )
     try:
-        return _build(name, LEARNERS[name], described["parameters"], n_columns)
+        return _build(LEARNERS[name], described["parameters"], n_columns)
     except (TypeError, ValueError) as error:
         raise SessionError(
             f"the stored parameters of {name} are not those of this linkwise ({error}); "
@@ -104,13 +82,13 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
         ) from None
 
 
-def _build(name: str, home: str, parameters: dict[str, Any], n_columns: int | None) -> Any:
+def _build(method: Method, parameters: dict[str, Any], n_columns: int | None) -> Any:
     """One estimator of the registry, its parameters checked by name and value."""
-    kind = getattr(import_module(home), name)
+    kind = method.load()
     given = of_the_learner(parameters)
     unknown = sorted(given.keys() - signature(kind).parameters.keys())
     if unknown:
-        raise ValueError(f"{name} has no parameter {unknown[0][:MOST_TEXT]!r}")
+        raise ValueError(f"{method.class_name} has no parameter {unknown[0][:MOST_TEXT]!r}")
     made = kind(**{key: _value(key, value, n_columns) for key, value in given.items()})
     made._validate_params()
     return made
@@ -122,7 +100,7 @@ def _value(name: str, value: Any, n_columns: int | None) -> Any:
         kind = value["name"]
         if kind not in CLUSTERERS:
             raise ValueError(f"{name} names {kind[:MOST_TEXT]!r}, which is no clusterer of linkwise")
-        return _build(kind, CLUSTERERS[kind], value["parameters"], n_columns)
+        return _build(CLUSTERERS[kind], value["parameters"], n_columns)
     check_kind(name, value)
     if isinstance(value, str):
         _check_choice(name, value)

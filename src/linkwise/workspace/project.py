@@ -15,11 +15,18 @@ from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import WrongUse
-from linkwise.workspace.learners import Asking, first_learner, learner_in_words, other_learner
+from linkwise.workspace.method_choice import (
+    MethodChoice,
+    build_first_learner,
+    build_next_learner,
+    describe_learner,
+)
+from linkwise.workspace.options import Reading, SessionOptions, flag_of
 from linkwise.workspace.origin import origin_of
-from linkwise.workspace.reading import Reading, existing, ids_of, is_data, named, option, pairs_of, read
+from linkwise.workspace.reading import existing, ids_of, is_data, named, pairs_of, read
 
 SUFFIX = ".linkwise"
+NOTHING_KEPT = SessionOptions()
 SQLITE = b"SQLite format 3\0"
 
 
@@ -126,10 +133,9 @@ def opened(
     data: Path,
     path: Path,
     reading: Reading,
-    asking: Asking,
+    choice: MethodChoice,
+    kept: SessionOptions = NOTHING_KEPT,
     *,
-    constraints: Path | None = None,
-    old: Path | None = None,
     progress: Progress | None = None,
 ) -> Project:
     """Open or begin the session `path` about the file `data`.
@@ -141,18 +147,16 @@ def opened(
     ----------
     data, path : Path
         Data file and session file.
-    reading, asking
+    reading, choice
         What the command line says; a session that is there knows the rest.
-    constraints : Path, optional
-        Pairs to bring in, ``id_a,id_b,kind``.
-    old : Path, optional
-        A session whose answers are carried over by id, or the data file that it lies beside.
+    kept : SessionOptions
+        Pairs to bring in, and another session whose answers are carried over.
     progress : callable, optional
         ``progress(made, planned)`` while the learner prepares.
     """
-    old = _old_session(old, path)
+    old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
-        return _resumed(data, path, reading, asking, constraints, old, progress)
+        return _resumed(data, path, reading, choice, constraints, old, progress)
     existing(data)
     if not os.access(path.parent, os.W_OK):
         raise WrongUse(f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH")
@@ -161,9 +165,9 @@ def opened(
     source["choices"] = table.choices
     ids = ids_of(table)
     pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
-    if asking.clusters is not None:
-        refuse_more_than_rows(asking.clusters, len(table))
-    session = Session(encoded.X, first_learner(asking), ids=ids, source=source, progress=progress)
+    if choice.n_clusters is not None:
+        refuse_more_than_rows(choice.n_clusters, len(table))
+    session = Session(encoded.X, build_first_learner(choice), ids=ids, source=source, progress=progress)
     brought = _bring_in(session, pairs, old)
     try:
         session.save(path)
@@ -171,7 +175,7 @@ def opened(
         session.close()
         if not path.exists():
             raise
-        return _resumed(data, path, reading, asking, constraints, old, progress)  # begun twice at once
+        return _resumed(data, path, reading, choice, constraints, old, progress)  # begun twice at once
     notes = (*table.notes, *encoded.notes, *brought)
     return Project(session, path, data, table, encoded, items, False, notes)
 
@@ -180,7 +184,7 @@ def _resumed(
     data: Path,
     path: Path,
     reading: Reading,
-    asking: Asking,
+    choice: MethodChoice,
     constraints: Path | None,
     old: Path | None,
     progress: Progress | None,
@@ -190,7 +194,7 @@ def _resumed(
     if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
         source = _source(data, path, reading)
     _same_reading(path, reading, source)
-    learner = other_learner(asking, described)
+    learner = build_next_learner(choice, described)
     pairs = None if constraints is None else (pairs_of(constraints, ids, len(ids)), constraints.name)
     table, encoded, items = read(data, source, progress=progress)
     try:
@@ -206,7 +210,7 @@ def _resumed(
         session.close()
         raise
     if session.learner != described:
-        notes.insert(0, f"{learner_in_words(session.learner)} asks from now on; all answers stay")
+        notes.insert(0, f"{describe_learner(session.learner)} asks from now on; all answers stay")
     return Project(session, path, data, table, encoded, items, True, tuple(notes))
 
 
@@ -233,10 +237,10 @@ def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.given().items():
         if _plain(stored.get(name)) != _plain(value):
-            begun = f"with {option(name)} {_in_words(stored.get(name))}, not {_in_words(value)}"
-            begun = f"without {option(name)}" if value is True else begun
+            begun = f"with {flag_of(name)} {_in_words(stored.get(name))}, not {_in_words(value)}"
+            begun = f"without {flag_of(name)}" if value is True else begun
             raise WrongUse(
-                f"{path} was begun {begun}; leave {option(name)} out to go on, "
+                f"{path} was begun {begun}; leave {flag_of(name)} out to go on, "
                 "or begin anew and keep the answers with: "
                 + quote_command(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
             )

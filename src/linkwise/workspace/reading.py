@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,72 +13,7 @@ from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
 from linkwise.errors import DataError
 from linkwise.workspace.exit_codes import WrongUse
-
-OF_ENCODING = ("scale", "impute")
-OF_FOLDERS = ("skip_broken",)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read and encoded; None where the command line says nothing."""
-
-    id_column: str | None = None
-    columns: Sequence[str] | None = None
-    drop: Sequence[str] | None = None
-    delimiter: str | None = None
-    scale: str | None = None
-    impute: str | None = None
-    text: str | None = None
-    series: bool | None = None
-    skip_broken: bool | None = None
-
-    def given(self) -> dict[str, Any]:
-        """What the command line does say."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table` or `read_folder`."""
-        return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
-
-    def options(self) -> tuple[str, ...]:
-        """The options that say the same."""
-        return tuple(
-            word
-            for name, value in self.given().items()
-            for word in ((option(name),) if value is True else (option(name), _in_one(value)))
-        )
-
-    def source(self, data: Path) -> dict[str, Any]:
-        """All that decides what is read from a file or a folder."""
-        self._check(data)
-        usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
-        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
-
-    def _check(self, data: Path) -> None:
-        """Refuse options that do not go together."""
-        for name in self.given():
-            if data.is_dir() and name not in OF_FOLDERS:
-                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {option(name)} out")
-            if not data.is_dir() and name in OF_FOLDERS:
-                raise WrongUse(f"{option(name)} is for folders of images; leave it out")
-            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
-                raise WrongUse(
-                    f"with --text rows are compared by their words alone; leave {option(name)} out"
-                )
-            if self.series and name == "impute":
-                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
-
-
-def _in_one(value: Any) -> str:
-    """One value, or names as a list with commas."""
-    if isinstance(value, str):
-        return value
-    return ",".join(f'"{name}"' if "," in name else name for name in value)
-
-
-def option(name: str) -> str:
-    """The option that gives one part of a `Reading`."""
-    return f"--{name.removesuffix('_column').replace('_', '-')}"
+from linkwise.workspace.options import OF_FOLDERS
 
 
 def read(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from inspect import signature
-from pkgutil import walk_packages
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from linkwise import cluster
-from linkwise.cluster.base import ConstrainedClusterer
+from linkwise import methods
 from linkwise.constraints.constraints import Constraints
 
 N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
@@ -68,16 +65,11 @@ def _check(estimator: Any) -> None:
 
 @cache
 def names() -> dict[str, type]:
-    """The clusterers of linkwise that take a number of clusters, by their names in lower case."""
-    modules = [m.name for m in walk_packages(cluster.__path__, "linkwise.cluster.") if not m.ispkg]
-    found = [kind for m in modules for kind in vars(import_module(m)).values()]
-    return {
-        kind.__name__.lower(): kind
-        for kind in found
-        if isinstance(kind, type)
-        and issubclass(kind, ConstrainedClusterer)
-        and "n_clusters" in signature(kind).parameters
-    }
+    """The clusterers of linkwise that can be refitted, by their names in lower case."""
+    named = [
+        m for m in methods.CLUSTERERS.values() if m.is_refitted and not m.with_codes
+    ]  # a tree needs columns
+    return {m.class_name.lower(): m.load() for m in named}
 
 
 def labels_of(

@@ -25,9 +25,10 @@ from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import Interrupted, say
-from linkwise.workspace.learners import Asking
+from linkwise.workspace.method_choice import MethodChoice
+from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import SUFFIX, Project, data_of_session, is_session, new_session_path, opened
-from linkwise.workspace.reading import Reading, named
+from linkwise.workspace.reading import named
 
 NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
@@ -36,27 +37,24 @@ LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
 def ask(
     file: Path,
     reading: Reading,
-    asking: Asking,
+    choice: MethodChoice,
+    kept: SessionOptions,
     *,
-    session: Path | None = None,
-    constraints: Path | None = None,
-    old: Path | None = None,
-    budget: int | None = None,
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
     file = named(file)
-    if session is None and is_session(file):
+    if kept.session is None and is_session(file):
         data, path = data_of_session(file), file
     else:
-        data, path = file, new_session_path(file, session)
+        data, path = file, new_session_path(file, kept.session)
     with told_when_not_begun(data, path), busy(f"reading {data.name}") as progress:
-        project = opened(data, path, reading, asking, constraints=constraints, old=old, progress=progress)
+        project = opened(data, path, reading, choice, kept, progress=progress)
     with project.session, told_when_interrupted(project.session, project.path, _go_on(data, path)):
         if as_json:
-            _stream(project, budget)
+            _stream(project, kept.budget)
         else:
-            _dialogue(project, budget)
+            _dialogue(project, kept.budget)
 
 
 def _dialogue(project: Project, budget: int | None) -> None:

@@ -25,7 +25,7 @@ from linkwise.terminal.dialogue import hold
 from linkwise.terminal.keys import on_terminal
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import WrongUse
-from linkwise.workspace.learners import Asking, first_learner
+from linkwise.workspace.method_choice import MethodChoice, build_first_learner
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Desk
@@ -55,14 +55,14 @@ def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
     """The session of a demo: in memory, or in a file if one is wanted."""
     X, source = scale_to_unit(data.X), {"demo": data.name}
     if path is None:
-        return Session(X, first_learner(Asking(seed=seed)), source=source)
+        return Session(X, build_first_learner(MethodChoice(seed=seed)), source=source)
     if path.exists():
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
             raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
         return Session.open(path, X)
-    return Session.open(path, X, first_learner(Asking(seed=seed)), source=source)
+    return Session.open(path, X, build_first_learner(MethodChoice(seed=seed)), source=source)
 
 
 def _options(seed: int, session: Path | None) -> tuple[object, ...]:

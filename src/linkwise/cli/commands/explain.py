@@ -27,29 +27,17 @@ from linkwise.terminal.protocol import emit
 from linkwise.text_files import read_records
 from linkwise.wording import shorten, strip_controls
 from linkwise.workspace.exit_codes import WrongUse, say
+from linkwise.workspace.options import ExplainOptions, Reading, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
 from linkwise.workspace.project import data_path, existing_session, is_session
-from linkwise.workspace.reading import Reading, ids_of, named, option, pairs_of, read
+from linkwise.workspace.reading import ids_of, named, pairs_of, read
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
     "mermaid": Explanation.to_mermaid,
     "dot": Explanation.to_dot,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be told, and where it goes."""
-
-    rows: tuple[str, str] | None = None
-    form: str = "rules"
-    max_leaves: int | None = None
-    fidelity: float | None = None
-    plot: Path | None = None
-    force: bool = False
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,47 +78,47 @@ class Subject:
 
 
 def explained(
-    path: Path, reading: Reading, wanted: Wanted, *, labels: Path | None, constraints: Path | None
+    path: Path, reading: Reading, request: ExplainOptions, *, labels: Path | None, constraints: Path | None
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
-    if wanted.rows is not None and wanted.form != "rules":
-        raise WrongUse(f"--rows says why in words; leave --format {wanted.form} out")
+    if request.rows is not None and request.form != "rules":
+        raise WrongUse(f"--rows says why in words; leave --format {request.form} out")
     path = named(path)
-    check_free([wanted.plot], force=wanted.force)
-    _check_plot(wanted.plot)
+    check_free([request.plot], force=request.force)
+    _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
         if labels is None:
             subject = of_session(path, reading, constraints, progress)
         else:
             subject = of_labels(path, reading, labels, constraints, progress)
-    check_apart([wanted.plot], subject.files)
-    pair = None if wanted.rows is None else _positions(wanted.rows, subject.ids)
-    found = _rules(subject, wanted)
+    check_apart([request.plot], subject.files)
+    pair = None if request.rows is None else _positions(request.rows, subject.ids)
+    found = _rules(subject, request)
     for note in subject.notes:
         say(note)
     if found is None:
-        _without_columns(subject, wanted, pair)
+        _without_columns(subject, request, pair)
     elif pair is not None:
-        _tell_why(subject, found, pair, as_json=wanted.as_json)
-    elif wanted.as_json:
+        _tell_why(subject, found, pair, as_json=request.as_json)
+    elif request.as_json:
         emit(type="explanation", **found.to_dict(), columns=subject.shares)
-    elif wanted.form in FORMS:
-        print(FORMS[wanted.form](found))
+    elif request.form in FORMS:
+        print(FORMS[request.form](found))
     else:
         _print_rules(found, subject.counts)
-    if wanted.plot is not None and found is not None:
-        _plot(found, wanted.plot)
+    if request.plot is not None and found is not None:
+        _plot(found, request.plot)
 
 
-def _rules(subject: Subject, wanted: Wanted) -> Explanation | None:
+def _rules(subject: Subject, request: ExplainOptions) -> Explanation | None:
     """The clusters in rules; None where there are no columns to make them of."""
     if subject.columns is None:
         return None
     return explain(
         subject.labels,
         subject.columns,
-        max_leaves=wanted.max_leaves,
-        fidelity=wanted.fidelity,
+        max_leaves=request.max_leaves,
+        fidelity=request.fidelity,
         constraints=subject.constraints if subject.constraints.n_constraints else None,
     )
 
@@ -142,7 +130,7 @@ def of_session(
     """The clusters of a session as of its last answer."""
     for name in reading.given():
         raise WrongUse(
-            f"a session knows how its data are read; leave {option(name)} out, or describe its clusters by "
+            f"a session knows how its data are read; leave {flag_of(name)} out, or describe its clusters by "
             "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
@@ -281,15 +269,15 @@ def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- told
-def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | None) -> None:
+def _without_columns(subject: Subject, request: ExplainOptions, pair: tuple[int, int] | None) -> None:
     """Clusters of texts by their words; of others only why two rows."""
     items = subject.items
     assert items is not None
     of_rules = {
-        "--format": wanted.form != "rules",
-        "--max-leaves": wanted.max_leaves is not None,
-        "--fidelity": wanted.fidelity is not None,
-        "--plot": wanted.plot is not None,
+        "--format": request.form != "rules",
+        "--max-leaves": request.max_leaves is not None,
+        "--fidelity": request.fidelity is not None,
+        "--plot": request.plot is not None,
     }
     for name, given in of_rules.items():
         if given:
@@ -297,7 +285,7 @@ def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | N
                 f"{name} is about rules on columns, which {NAMES[items.kind]} have not; leave it out"
             )
     if pair is not None:
-        _tell_why(subject, None, pair, as_json=wanted.as_json)
+        _tell_why(subject, None, pair, as_json=request.as_json)
         return
     if items.kind != "text":
         raise WrongUse(
@@ -306,7 +294,7 @@ def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | N
             "L.csv, then linkwise explain TABLE --labels L.csv"
         )
     clusters = telling_words(subject.labels, [str(items.content(row)) for row in range(len(subject.ids))])
-    if wanted.as_json:
+    if request.as_json:
         emit(
             type="words",
             clusters=[

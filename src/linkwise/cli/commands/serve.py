@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from linkwise.page.auth import Door
     from linkwise.page.hub import Room
     from linkwise.page.presenter import Desk
-    from linkwise.workspace.learners import Asking
+    from linkwise.workspace.method_choice import MethodChoice
+    from linkwise.workspace.options import Reading, SessionOptions
     from linkwise.workspace.project import Project
-    from linkwise.workspace.reading import Reading
 
 OPEN_AFTER_S = 1.0  # what goes wrong sooner is said on the terminal alone
 CLOSE_S = 2.0  # how long Ctrl-C waits for what is being computed
@@ -64,15 +64,12 @@ class Subject:
 
 def serve(
     file: Path,
-    options: Callable[[], tuple[Reading, Asking]],
+    reading: Reading,
+    choice: MethodChoice,
+    kept: SessionOptions,
     where: Where,
-    *,
-    session: Path | None = None,
-    constraints: Path | None = None,
-    old: Path | None = None,
-    budget: int | None = None,
 ) -> None:
-    """Serve the page about the rows of `file`, until Ctrl-C; `options` are made after the address is out."""
+    """Serve the page about the rows of `file` until Ctrl-C."""
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
@@ -80,18 +77,20 @@ def serve(
         from linkwise.page.opening import of_project
         from linkwise.workspace.project import data_of_session, is_session, new_session_path, opened
 
-        data, path = file, session
-        if session is None and is_session(file):
+        data, path = file, kept.session
+        if path is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(opened(data, path, *options(), constraints=constraints, old=old))
+        found.append(opened(data, path, reading, choice, kept))
         _tell(found[0])
-        return of_project(found[0], budget=budget)
+        return of_project(found[0], budget=kept.budget)
 
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
 
-        again = quote_command("linkwise", "serve", file, *(() if session is None else ("--session", session)))
+        again = quote_command(
+            "linkwise", "serve", file, *(() if kept.session is None else ("--session", kept.session))
+        )
         if not found:
             return f"interrupted before the first question; everything said is saved; go on with: {again}"
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"

@@ -17,7 +17,7 @@ from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import strip_controls
 from linkwise.workspace.exit_codes import WrongUse, say
-from linkwise.workspace.learners import learner_in_words
+from linkwise.workspace.method_choice import describe_learner
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import STDOUT, check_apart, check_free, same, write_labels, written
 from linkwise.workspace.project import data_path, existing_session, with_current_labels
@@ -53,7 +53,7 @@ def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if "file" in source:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
-    facts += [("method", learner_in_words(session.learner)), ("answers", count_answers(now))]
+    facts += [("method", describe_learner(session.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_when(history[-1])}"))

@@ -1,0 +1,121 @@
+"""What ``linkwise cluster`` reports of its clusters: for people, and in JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from linkwise.cli.cobs_report import cluster_sizes, report_choice, summarize_choice
+from linkwise.cluster.trees.clusilc import ClusILC
+from linkwise.constraints.constraints import Constraints
+from linkwise.data import Encoded
+from linkwise.errors import InfeasibleConstraintsError
+from linkwise.reasons.explanation import explain
+from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
+from linkwise.select.cobs import COBS
+from linkwise.terminal import screen
+from linkwise.wording import count_noun, strip_controls
+
+REPORTED = ("n_clusters", "random_state", "max_leaves", "min_samples")  # parameters
+
+
+def report_clusters(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
+    """What there is to say of the clusters, part by part."""
+    if isinstance(model, COBS):
+        return report_choice(model, pairs, width=width)
+    if isinstance(model, ClusILC):
+        return _report_rules(model, pairs, encoded, width=width)
+    return _report_clusterer(model, pairs, encoded, width=width)
+
+
+def summarize_clusters(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+    """What `report_clusters` prints, in JSON."""
+    if isinstance(model, COBS):
+        return summarize_choice(model, pairs)
+    if isinstance(model, ClusILC):
+        return _summarize_rules(model, pairs, encoded)
+    return _summarize_clusterer(model, pairs, encoded)
+
+
+@contextmanager
+def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
+    """Say of pairs that cannot all be satisfied what the person at the command line can do."""
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not error.reason:
+            raise
+        names = [str(row) if ids is None else ids[row] for row in error.rows]
+        rows = f": {', '.join(names)}" if names else ""
+        raise InfeasibleConstraintsError(
+            f"{error.reason}{rows}; want more --clusters, remove a pair, or take --method pckmeans, "
+            "which may break pairs"
+        ) from None
+
+
+def _report_clusterer(
+    model: Any, pairs: Constraints, encoded: Encoded, *, width: int
+) -> list[RenderableType]:
+    """What a clusterer made."""
+    told = next(name for name in ("n_clusters", "min_samples") if hasattr(model, name))
+    value = getattr(model, told)
+    made = f"Clustered by {type(model).__name__} ({told} = {model.n_clusters_ if value is None else value})."
+    parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
+    if getattr(model, "fell_back_", False):
+        parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
+    if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
+        parts.append(Text(strip_controls(what_counts(model.feature_weights_, encoded.features))))
+    if model.violations_ and getattr(model, "budget_exhausted_", False):
+        parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
+    parts.append(screen.cluster_bars(cluster_sizes(model), width=width))
+    if n_noise := int((model.labels_ < 0).sum()):
+        parts.append(Text(f"In no cluster, with the label -1: {count_noun(n_noise, 'row')}."))
+    return parts
+
+
+def _report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
+    """The clusters of a tree, as rules."""
+    found = explain(model, encoded, constraints=pairs)
+    parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
+    parts += [Text(_fit(model, pairs)), screen.cluster_bars(cluster_sizes(model), width=width)]
+    for cluster in found.clusters:
+        parts += [Text(), screen.rules(cluster_lines(cluster), width=width)]
+    return parts
+
+
+def _fit(model: Any, pairs: Constraints) -> str:
+    n = pairs.n_constraints
+    if n == 0:
+        return "No pairs were given, so the features alone decide."
+    return f"It satisfies {n - model.violations_} of {count_noun(n, 'pair')}."
+
+
+def _summarize_rules(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+    """What `_report_rules` prints, in JSON."""
+    return {
+        **_summarize_clusterer(model, pairs, encoded),
+        "explanation": explain(model, encoded, constraints=pairs).to_dict(),
+    }
+
+
+def _summarize_clusterer(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+    """What `_report_clusterer` prints, in JSON."""
+    parameters = {name: value for name, value in model.get_params().items() if name in REPORTED}
+    return {
+        "method": type(model).__name__,
+        "parameters": parameters,
+        "rows": len(model.labels_),
+        "clusters": cluster_sizes(model),
+        "in_none": int((model.labels_ < 0).sum()),
+        "pairs": pairs.n_constraints,
+        "satisfied": pairs.n_constraints - model.violations_,
+        "fell_back": getattr(model, "fell_back_", None),
+        "budget_exhausted": getattr(model, "budget_exhausted_", None),
+        "columns": shares_by_column(model.feature_weights_, encoded.features)
+        if hasattr(model, "feature_weights_")
+        else None,
+    }

@@ -1,0 +1,278 @@
+"""Every method of linkwise in one table, which the command line, sessions, tests and docs read.
+
+To add a method, write its file and add its entry here. Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["learner", "clusterer", "search"]
+
+
+class Option(NamedTuple):
+    """A parameter of a method that the command line offers.
+
+    Attributes
+    ----------
+    flag : str
+        Its name on the command line.
+    parameter : str
+        Its name in Python.
+    help : str
+        What it means, in a phrase.
+    type : type, "folder" or tuple of str
+        What its value is, or the words that it may be.
+    metavar : str
+        What stands for the value in the help.
+    default : object
+        What holds without it; None where there is no default that a person would type.
+    is_stored : bool
+        Whether a session keeps it; what concerns this machine alone is not kept.
+    """
+
+    flag: str
+    parameter: str
+    help: str
+    type: Any = int
+    metavar: str = "N"
+    default: object = None
+    is_stored: bool = True
+
+
+class Method(NamedTuple):
+    """A learner, a clusterer or a search.
+
+    Attributes
+    ----------
+    name : str
+        What the command line calls it; empty where only Python has it.
+    class_name : str
+        Its class, a public name of linkwise.
+    module : str
+        Where the class is.
+    kind : {"learner", "clusterer", "search"}
+        A learner asks; a clusterer uses the constraints that it is given; a search tries settings.
+    summary : str
+        A sentence about it.
+    options : tuple of Option
+    needs : tuple of str
+        Parameters of which at least one must be given on the command line.
+    is_random : bool
+        Whether it takes a seed.
+    is_refitted : bool
+        Whether a learner with a known number of clusters can refit it after each answer: it takes that number
+        and constraints.
+    with_codes : bool
+        Whether it takes each category as one column of codes and no scale, as trees do.
+    """
+
+    name: str
+    class_name: str
+    module: str
+    kind: Kind
+    summary: str
+    options: tuple[Option, ...] = ()
+    needs: tuple[str, ...] = ()
+    is_random: bool = True
+    is_refitted: bool = False
+    with_codes: bool = False
+
+    def load(self) -> Any:
+        """Import the class."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+N_CLUSTERS = Option("--clusters", "n_clusters", "number of clusters")
+ESTIMATOR = Option("--estimator", "estimator", "clusterer to refit", str, "NAME", "mpckmeans")
+SUPER_INSTANCES = Option("--super-instances", "n_super_instances", "number of super-instances", default=25)
+PRESET = Option(
+    "--preset", "preset", "try 931 clusterings, or a quarter of them", ("paper", "quick"), default="paper"
+)
+NOISE = Option(
+    "--noise",
+    "noise",
+    "treat the noise of DBSCAN as one cluster, as a cluster a row, or by the nearest cluster",
+    ("cluster", "singletons", "nearest"),
+    default="cluster",
+)
+CACHE = Option("--cache", "cache", "folder that keeps the clusterings", "folder", "DIR", is_stored=False)
+MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
+MIN_SAMPLES = Option("--min-samples", "min_samples", "number of rows that make a place dense", default=4)
+
+_K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}
+_REFITTING = {"options": (N_CLUSTERS, ESTIMATOR), "needs": ("n_clusters",)}
+_OF_POOL = (PRESET, NOISE, CACHE)
+
+
+def _learner(name: str, class_name: str, module: str, summary: str, **more: Any) -> Method:
+    return Method(name, class_name, f"linkwise.{module}", "learner", summary, **more)
+
+
+def _clusterer(name: str, class_name: str, module: str, summary: str, **more: Any) -> Method:
+    return Method(name, class_name, f"linkwise.cluster.{module}", "clusterer", summary, **{**_K, **more})
+
+
+def _refitted(name: str, class_name: str, module: str, summary: str, **more: Any) -> Method:
+    return _clusterer(name, class_name, module, summary, is_refitted=True, **more)
+
+
+def _search(class_name: str, module: str, summary: str) -> Method:
+    return Method("", class_name, f"linkwise.select.{module}", "search", summary)
+
+
+METHODS = (
+    _learner("kin", "KIN", "active.kin.kin", "Finds the number of clusters, with the fewest questions."),
+    _learner(
+        "cobras",
+        "COBRAS",
+        "active.cobras.cobras",
+        "Finds the number of clusters by ever smaller super-instances.",
+    ),
+    _learner(
+        "cobra",
+        "COBRA",
+        "active.cobras.cobra",
+        "Finds the number of clusters by a fixed number of super-instances.",
+        options=(SUPER_INSTANCES,),
+    ),
+    _learner(
+        "cobs",
+        "ActiveCOBS",
+        "select.active_cobs",
+        "Chooses among many clusterings of any shape.",
+        options=_OF_POOL,
+    ),
+    _learner(
+        "explore",
+        "ExploreConsolidate",
+        "active.known_k.explore_consolidate",
+        "Finds a row of each cluster, then asks about rows at random.",
+        **_REFITTING,
+    ),
+    _learner(
+        "minmax",
+        "MinMax",
+        "active.known_k.min_max",
+        "Asks about the row that is least like all rows asked about so far.",
+        **_REFITTING,
+    ),
+    _learner(
+        "npu",
+        "NPU",
+        "active.known_k.npu",
+        "Asks about the row with the most uncertain cluster for the questions that it costs.",
+        **_REFITTING,
+    ),
+    _learner(
+        "weights",
+        "ActiveFeatureWeights",
+        "active.active_feature_weights",
+        "Learns which columns count, answer by answer.",
+        **_K,
+    ),
+    Method(
+        "cobs",
+        "COBS",
+        "linkwise.select.cobs",
+        "clusterer",
+        "Chooses the clustering that satisfies most constraints; finds the number of clusters.",
+        options=_OF_POOL,
+    ),
+    _refitted("copkmeans", "COPKMeans", "kmeans.cop_kmeans", "k-means that breaks no constraint."),
+    _refitted(
+        "pckmeans", "PCKMeans", "kmeans.pckmeans", "k-means in which breaking a constraint has a price."
+    ),
+    _refitted(
+        "mpckmeans",
+        "MPCKMeans",
+        "kmeans.mpckmeans",
+        "The same, and it learns a metric. Best with few constraints.",
+    ),
+    _refitted(
+        "weights",
+        "FeatureWeightClustering",
+        "feature_weights.feature_weights",
+        "Learns which columns count. Best on average with random pairs, and it tolerates wrong pairs.",
+    ),
+    _refitted(
+        "seededkmeans",
+        "SeededKMeans",
+        "kmeans.seeded_kmeans",
+        "k-means that starts from known groups of rows.",
+    ),
+    _refitted(
+        "constrainedkmeans",
+        "ConstrainedKMeans",
+        "kmeans.constrained_kmeans",
+        "k-means in which known groups of rows keep their clusters.",
+    ),
+    _refitted("ckm", "CKM", "similarity.ckm", "k-means that satisfies constraints by priority."),
+    _refitted(
+        "rckm", "RCKM", "similarity.rckm", "Many runs of CKM in random orders, and what they agree on."
+    ),
+    _refitted("bckm", "BCKM", "similarity.bckm", "Boosted runs of CKM, and what they agree on."),
+    _refitted(
+        "boostcluster", "BoostCluster", "similarity.boost_cluster", "k-means, boosted by hundreds of pairs."
+    ),
+    _refitted(
+        "kernelboost", "KernelBoost", "similarity.kernel_boost", "Learns a kernel from hundreds of pairs."
+    ),
+    _refitted("pcp", "PCP", "similarity.pcp", "Propagates many pairs along a graph; up to 2000 rows."),
+    _refitted(
+        "agglomerative",
+        "ConstrainedAgglomerative",
+        "hierarchy.agglomerative",
+        "Agglomerative clustering that breaks no constraint.",
+        is_random=False,
+    ),
+    _clusterer(
+        "fosc",
+        "FOSC",
+        "hierarchy.fosc",
+        "Finds dense clusters of a hierarchy, and leaves noise out; finds the number of clusters.",
+        options=(MIN_SAMPLES,),
+        needs=(),
+        is_random=False,
+    ),
+    _refitted("cosc", "COSC", "graph.cosc", "The normalised cut of a graph under constraints.", needs=()),
+    _refitted(
+        "spcl", "SPCL", "graph.spcl", "Spectral clustering of similarities that constraints overwrite."
+    ),
+    _refitted(
+        "clusilc",
+        "ClusILC",
+        "trees.clusilc",
+        "Clusters that are rules on the columns.",
+        options=(N_CLUSTERS, MAX_LEAVES),
+        needs=("n_clusters", "max_leaves"),
+        is_random=False,
+        with_codes=True,
+    ),
+    _search("NumSatSearch", "score_searches", "Keeps the setting that violates the fewest constraints."),
+    _search("CVCPSearch", "cvcp", "Keeps the setting that predicts constraints best that it was not given."),
+    _search("SilhouetteSearch", "score_searches", "Keeps the setting with the highest mean silhouette."),
+    _search("DBCVSearch", "score_searches", "Keeps the setting with the highest density-based validity."),
+    _search(
+        "EigengapSearch", "eigengap", "Spectral clustering with the number of clusters at the widest gap."
+    ),
+    _search(
+        "SelfTuningSpectral",
+        "self_tuning",
+        "Spectral clustering that finds its scale and its number of clusters.",
+    ),
+)
+LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}
+CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"}
+SEARCHES = {method.class_name: method for method in METHODS if method.kind == "search"}
+
+
+def options_of(methods: dict[str, Method]) -> dict[str, Option]:
+    """The options of some methods, each once, by their parameters."""
+    return {option.parameter: option for method in methods.values() for option in method.options}
+
+
+def owners_of(option: Option, methods: dict[str, Method]) -> tuple[str, ...]:
+    """The names of the methods that have an option."""
+    return tuple(name for name, method in methods.items() if option in method.options)

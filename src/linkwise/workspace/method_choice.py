@@ -1,0 +1,173 @@
+"""A method as a person chooses it on the command line, and what is made of the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from linkwise import methods
+from linkwise.errors import SessionError
+from linkwise.methods import CLUSTERERS, LEARNERS, Method
+from linkwise.wording import count_noun
+from linkwise.workspace.exit_codes import WrongUse
+
+if TYPE_CHECKING:
+    from linkwise.asking.learner import Learner
+
+DEFAULT_LEARNER, DEFAULT_CLUSTERER = "kin", "cobs"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """What the command line says of the method.
+
+    Attributes
+    ----------
+    name : str or None
+        The method; None where the command line names none.
+    parameters : dict
+        The parameters that were given.
+    seed : int or None
+    """
+
+    name: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters, where it was given."""
+        found: int | None = self.parameters.get("n_clusters")
+        return found
+
+
+# ---------------------------------------------------------------- options that go together
+def check_options(method: Method, parameters: Mapping[str, Any], among: dict[str, Method]) -> None:
+    """Refuse options of other methods, and ask for one that is needed; `parameters`: given or stored."""
+    for option in (methods.options_of(among)[name] for name in parameters):
+        if option in method.options:
+            continue
+        others = methods.owners_of(option, among)
+        if option == methods.N_CLUSTERS:
+            raise WrongUse(
+                f"{method.name} finds the number of clusters. "
+                f"Leave --clusters {parameters['n_clusters']} out, or choose --method {'|'.join(others)}."
+            )
+        raise WrongUse(
+            f"{option.flag} is an option of {' and '.join(others)}, and the method is {method.name}. "
+            f"Leave {option.flag} out, or choose --method {'|'.join(others)}."
+        )
+    if method.needs and not any(parameters.get(name) is not None for name in method.needs):
+        needed = [methods.options_of(among)[name] for name in method.needs]
+        usual = DEFAULT_LEARNER if method.kind == "learner" else DEFAULT_CLUSTERER
+        raise WrongUse(
+            f"{method.name} needs the {' or the '.join(option.help for option in needed)}. "
+            f"Add {' or '.join(f'{option.flag} {option.metavar}' for option in needed)}, "
+            f"or choose --method {usual}, which finds the number of clusters."
+        )
+
+
+# ---------------------------------------------------------------- learners
+def build_first_learner(choice: MethodChoice) -> Learner:
+    """Build the learner that a session begins with."""
+    return _build_learner(
+        LEARNERS[choice.name or DEFAULT_LEARNER], {"random_state": choice.seed or 0}, choice
+    )
+
+
+def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner | None:
+    """Build the learner that takes a session over; None when the stored one goes on."""
+    if choice == MethodChoice():
+        return None
+    before = next((method for method in LEARNERS.values() if method.class_name == stored["name"]), None)
+    method = before if choice.name is None else LEARNERS[choice.name]
+    if method is None:
+        raise SessionError(
+            f"linkwise does not know the learner of this session: {stored['name']}. "
+            f"Choose the one that goes on: --method {'|'.join(LEARNERS)}."
+        )
+    parameters = dict(stored["parameters"])
+    if method != before:
+        shared = {option.parameter for option in method.options if before and option in before.options}
+        kept = {name: value for name, value in parameters.items() if name in shared | {"random_state"}}
+        parameters = {"random_state": 0} | kept
+    if choice.seed is not None:
+        parameters["random_state"] = choice.seed
+    learner = _build_learner(method, parameters, choice)
+    from linkwise.session.description import described
+
+    is_moved = any(not option.is_stored for option in method.options if option.parameter in choice.parameters)
+    return learner if is_moved or described(learner) != stored else None
+
+
+def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice) -> Learner:
+    from linkwise.session.registry import build_learner
+
+    offered = {option.parameter: option for option in method.options}
+    check_options(method, choice.parameters | {n: before[n] for n in before if n in offered}, LEARNERS)
+    if choice.parameters.get("estimator") is not None:
+        _check_estimator(choice.parameters["estimator"])
+    parameters = before | _plain(choice.parameters)
+    learner: Learner = build_learner({"name": method.class_name, "parameters": parameters})
+    own = {name: parameters[name] for name in _plain(choice.parameters) if not offered[name].is_stored}
+    if own:
+        learner.set_params(**own)  # type: ignore[attr-defined]
+    return learner
+
+
+def _check_estimator(name: str) -> None:
+    from linkwise.active.known_k.estimators import names
+
+    if name not in names():
+        raise WrongUse(
+            f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names())}."
+        )
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with paths as text."""
+    return {n: str(value.absolute()) if n == "cache" else value for n, value in parameters.items()}
+
+
+# ---------------------------------------------------------------- clusterers
+def check_clusterer(choice: MethodChoice) -> Method:
+    """The clusterer that was chosen; its options go together."""
+    method = CLUSTERERS[choice.name or DEFAULT_CLUSTERER]
+    check_options(method, choice.parameters, CLUSTERERS)
+    if choice.seed is not None and not method.is_random:
+        raise WrongUse(f"{method.name} draws nothing at random. Leave --seed out.")
+    return method
+
+
+def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] = ()) -> Any:
+    """Build the clusterer for so many rows; `nominal`: the columns that hold codes of categories."""
+    method = check_clusterer(choice)
+    if choice.n_clusters is not None and choice.n_clusters > n_rows:
+        raise WrongUse(
+            f"--clusters {choice.n_clusters} is more than there are rows: {count_noun(n_rows, 'row')}. "
+            "Give fewer clusters."
+        )
+    parameters = _plain(choice.parameters)
+    if method.is_random:
+        parameters["random_state"] = choice.seed or 0
+    if method.with_codes:
+        parameters["nominal"] = nominal
+    return method.load()(**parameters)
+
+
+# ---------------------------------------------------------------- in words
+def describe_learner(described: dict[str, Any]) -> str:
+    """``COBRA, 25 super-instances, seed 0``."""
+    parameters, words = described["parameters"], [described["name"]]
+    for name, noun in (("n_super_instances", "super-instance"), ("n_clusters", "cluster")):
+        if name in parameters:
+            words.append(count_noun(parameters[name], noun))
+    if described["name"] == "ActiveCOBS":
+        words += [f"{name} {parameters[name]}" for name in ("preset", "noise") if name in parameters]
+    if "estimator" in parameters:
+        estimator = parameters["estimator"] or methods.ESTIMATOR.default
+        words.append(f"by {str(estimator['name'] if isinstance(estimator, dict) else estimator).lower()}")
+    if parameters.get("random_state") is not None:
+        words.append(f"seed {parameters['random_state']}")
+    return ", ".join(words)

@@ -1,0 +1,226 @@
+"""Options of the command line, each declared once, beside the field that holds its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from linkwise.errors import DataError
+from linkwise.text_files import csv_records
+from linkwise.workspace.exit_codes import WrongUse
+
+
+class Declared(NamedTuple):
+    """What the command line says of an option.
+
+    Attributes
+    ----------
+    flag : str
+    help : str
+        A phrase; it ends with the default in brackets where there is one.
+    group : str
+        The heading under which the help lists it.
+    type : type or tuple of str
+        What its value is, or the words that it may be; bool for a flag without a value.
+    metavar : str
+        What stands for the value in the help.
+    least, most : float or None
+        Bounds of a number.
+    parse : callable or None
+        ``parse(flag, text)`` gives the value; its errors are for people.
+    may_be_folder : bool
+        For a path: whether it may be a folder.
+    """
+
+    flag: str
+    help: str
+    group: str
+    type: Any = str
+    metavar: str = ""
+    least: float | None = None
+    most: float | None = None
+    parse: Callable[[str, str], Any] | None = None
+    may_be_folder: bool = True
+
+
+def option(flag: str, help: str, group: str, *, default: object = None, **more: Any) -> Any:
+    """Declare a field that an option gives; `default` where the command line says nothing."""
+    return field(default=default, metadata={"option": Declared(flag, help, group, **more)})
+
+
+# ---------------------------------------------------------------- data
+OF_ENCODING = ("scale", "impute")
+OF_FOLDERS = ("skip_broken",)
+
+
+def _names(flag: str, given: str) -> tuple[str, ...]:
+    """Column names from a list with commas; a name that has a comma itself stands in quotes."""
+    try:
+        names = tuple(name.strip() for _, record in csv_records(given, ",") for name in record)
+    except DataError:
+        raise WrongUse(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
+    if not all(names) or not names:
+        raise WrongUse(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read and encoded; None where the command line says nothing."""
+
+    id_column: str | None = option("--id", "column that names the rows", "data", metavar="COLUMN")
+    columns: Sequence[str] | None = option(
+        "--columns",
+        "columns to compare rows by  [default: all that can be]",
+        "data",
+        metavar="A,B",
+        parse=_names,
+    )
+    drop: Sequence[str] | None = option("--drop", "columns to leave out", "data", metavar="C,D", parse=_names)
+    delimiter: str | None = option(
+        "--delimiter", "character between values  [default: detected]", "data", metavar="CHAR"
+    )
+    scale: str | None = option(
+        "--scale",
+        "scale numbers to 0..1, to standard deviation 1, or not at all  [default: unit]",
+        "data",
+        type=("unit", "standard", "none"),
+    )
+    impute: str | None = option("--impute", "fill missing values", "data", type=("median",))
+    text: str | None = option("--text", "compare rows by the texts of this column", "data", metavar="COLUMN")
+    series: bool | None = option(
+        "--series",
+        "each row is a curve: columns of numbers in order, or a column of lists",
+        "data",
+        type=bool,
+    )
+    skip_broken: bool | None = option(
+        "--skip-broken", "leave out images that cannot be read", "data", type=bool
+    )
+
+    def given(self) -> dict[str, Any]:
+        """What the command line does say."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def choices(self) -> dict[str, Any]:
+        """The part that is for `read_table` or `read_folder`."""
+        return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
+
+    def options(self) -> tuple[str, ...]:
+        """The options that say the same."""
+        return tuple(
+            word
+            for name, value in self.given().items()
+            for word in ((flag_of(name),) if value is True else (flag_of(name), _in_one(value)))
+        )
+
+    def source(self, data: Path) -> dict[str, Any]:
+        """All that decides what is read from a file or a folder."""
+        self._check(data)
+        usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
+        return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
+
+    def _check(self, data: Path) -> None:
+        """Refuse options that do not go together."""
+        for name in self.given():
+            if data.is_dir() and name not in OF_FOLDERS:
+                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {flag_of(name)} out")
+            if not data.is_dir() and name in OF_FOLDERS:
+                raise WrongUse(f"{flag_of(name)} is for folders of images; leave it out")
+            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+                raise WrongUse(
+                    f"with --text rows are compared by their words alone; leave {flag_of(name)} out"
+                )
+            if self.series and name == "impute":
+                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
+
+
+def _in_one(value: Any) -> str:
+    """One value, or names as a list with commas."""
+    if isinstance(value, str):
+        return value
+    return ",".join(f'"{name}"' if "," in name else name for name in value)
+
+
+def flag_of(name: str) -> str:
+    """The flag that gives one part of a `Reading`."""
+    flag: str = next(one.metadata["option"].flag for one in fields(Reading) if one.name == name)
+    return flag
+
+
+# ---------------------------------------------------------------- session
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """Which session file, and what comes into it."""
+
+    session: Path | None = option(
+        "--session",
+        "session file  [default: FILE.linkwise]",
+        "session",
+        type=Path,
+        metavar="PATH",
+        may_be_folder=False,
+    )
+    constraints: Path | None = option(
+        "--constraints",
+        "bring in pairs: id_a,id_b,kind (must-link or cannot-link)",
+        "session",
+        type=Path,
+        metavar="PAIRS.csv",
+    )
+    old: Path | None = option(
+        "--from",
+        "take over the answers of another session, by id",
+        "session",
+        type=Path,
+        metavar="OLD.linkwise",
+    )
+    budget: int | None = option(
+        "--budget",
+        "stop after N answers in all  [default: no end]",
+        "session",
+        type=int,
+        metavar="N",
+        least=0,
+    )
+
+
+# ---------------------------------------------------------------- explanations
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """What is to be explained, and where it goes."""
+
+    rows: tuple[str, str] | None = option(
+        "--rows", "explain why two rows are together, or apart", "output", type=tuple[str, str], metavar="A B"
+    )
+    form: str = option(
+        "--format",
+        "rules, or the tree: drawn, for Mermaid, for Graphviz  [default: rules]",
+        "output",
+        default="rules",
+        type=("rules", "tree", "mermaid", "dot"),
+    )
+    max_leaves: int | None = option(
+        "--max-leaves",
+        "largest number of rules  [default: three a cluster, at least 8]",
+        "output",
+        type=int,
+        metavar="N",
+        least=1,
+    )
+    fidelity: float | None = option(
+        "--fidelity",
+        "share of the rows that the rules must put into their cluster  [default: 0.95]",
+        "output",
+        type=float,
+        metavar="SHARE",
+        least=0,
+        most=1,
+    )
+    plot: Path | None = option(
+        "--plot", "draw the tree", "output", type=Path, metavar="OUT.png", may_be_folder=False
+    )
+    force: bool = option("--force", "overwrite files", "output", default=False, type=bool)
+    as_json: bool = option("--json", "JSON on stdout, one object a line", "output", default=False, type=bool)
