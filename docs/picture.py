@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from linkwise import TruthOracle, datasets
-from linkwise.cli.commands.demo import opened, pair_of
+from linkwise.cli.commands.demo import (open_demo_session, make_pair_view)
 from linkwise.terminal.console import Terminal
 
 ANSWERED = 11
@@ -24,8 +24,8 @@ def main() -> None:
     console = Console(
         record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
-    with opened(data, 0, None) as session:
-        face = Terminal(console, pair_of(data), "row {}".format, budget=None, commands=lambda *_: [])
+    with open_demo_session(data, 0, None) as session:
+        face = Terminal(console, make_pair_view(data), "row {}".format, budget=None, commands=lambda *_: [])
         for _ in range(ANSWERED):
             q = session.question
             said = oracle(q.first, q.second)

@@ -34,8 +34,8 @@ def asked(linkwise):
 
 
 def old(monkeypatch, name, have):
-    known = doctor._installed
-    monkeypatch.setattr(doctor, "_installed", lambda package: have if package == name else known(package))
+    known = doctor._installed_version
+    monkeypatch.setattr(doctor, "_installed_version", lambda package: have if package == name else known(package))
 
 
 def test_where_all_is_well_it_says_so(linkwise, asked, folder):
@@ -89,14 +89,14 @@ def test_a_package_that_does_not_load_is_a_fault(monkeypatch, asked):
     ("one", "other"), [("2.0", "2.0.1"), ("1.9", "1.20"), ("2.1.0rc1", "2.1.1"), ("", "0.1")]
 )
 def test_versions_are_compared_as_numbers(one, other):
-    assert doctor._numbers(one) < doctor._numbers(other)
+    assert doctor._version_numbers(one) < doctor._version_numbers(other)
 
 
 def test_requirements_are_taken_apart():
     given = ["numpy>=2.0", 'polars>=1.20; extra == "app"', "scikit-learn", "pillow >=10; extra == 'images'"]
     wanted = [("numpy", "2.0", ""), ("polars", "1.20", "app"), ("scikit-learn", "0", "")]
-    assert [(n.name, n.least, n.extra) for n in doctor._needs(given)[:3]] == wanted
-    assert doctor._needs(given)[3] == doctor.Need("pillow", "10", "images")
+    assert [(n.name, n.least, n.extra) for n in doctor._parse_requirements(given)[:3]] == wanted
+    assert doctor._parse_requirements(given)[3] == doctor.Need("pillow", "10", "images")
 
 
 def test_kernels_that_do_not_load(monkeypatch, asked):

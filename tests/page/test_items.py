@@ -58,11 +58,11 @@ def test_pictures_come_as_they_are():
 
 def test_desks_of_demos():
     import linkwise as lw
-    from linkwise.cli.commands.demo import opened
+    from linkwise.cli.commands.demo import open_demo_session
 
     for name, kind in (("iris", "record"), ("digits", "image")):
         data = load(name)
-        desk = of_demo(opened(data, 0, None), data, budget=5)
+        desk = of_demo(open_demo_session(data, 0, None), data, budget=5)
         state = desk.state()
         assert (state["kind"], state["title"], state["budget"], state["rows"]) == (kind, name, 5, len(data.X))
         assert state["learner"] == f"{lw.KIN.__name__}, seed 0"

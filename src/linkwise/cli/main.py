@@ -96,10 +96,10 @@ def ask_command(
     where it stopped. Where there is a browser the questions are asked on a page. Answers can also be
     piped in as lines (y, n, s, u, q).
     """
-    from linkwise.cli.commands.serve import Where, can_open, serve
+    from linkwise.cli.commands.serve import PageAddress, can_open, serve
 
     if not terminal and not as_json and can_open():
-        serve(file, reading, choice, kept, Where())
+        serve(file, reading, choice, kept, PageAddress())
         return
     from linkwise.cli.commands.ask import ask
 
@@ -153,9 +153,9 @@ def serve_command(
     The address is printed at once, and works once: it opens the page for the browser that it is opened
     in. Every answer is saved at once in FILE.linkwise (or --session PATH). Ctrl-C ends.
     """
-    from linkwise.cli.commands.serve import Where, serve
+    from linkwise.cli.commands.serve import PageAddress, serve
 
-    serve(file, reading, choice, kept, Where(host, port, browser, password_file))
+    serve(file, reading, choice, kept, PageAddress(host, port, browser, password_file))
 
 
 @app.command("cluster", cls=Command)
@@ -233,9 +233,9 @@ def explain_command(
     The clusters are those of a session, or those of --labels. The rules come from the smallest tree
     that puts most rows into their cluster; how many those are is reported.
     """
-    from linkwise.cli.commands.explain import explained
+    from linkwise.cli.commands.explain import explain_clusters
 
-    explained(path, reading, request, labels=labels, constraints=constraints)
+    explain_clusters(path, reading, request, labels=labels, constraints=constraints)
 
 
 @app.command("export", cls=Command)

@@ -48,40 +48,40 @@ def ask(
         data, path = data_of_session(file), file
     else:
         data, path = file, new_session_path(file, kept.session)
-    with told_when_not_begun(data, path), busy(f"reading {data.name}") as progress:
+    with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:
         project = opened(data, path, reading, choice, kept, progress=progress)
-    with project.session, told_when_interrupted(project.session, project.path, _go_on(data, path)):
+    with project.session, report_interrupt(project.session, project.path, _resume_command(data, path)):
         if as_json:
-            _stream(project, kept.budget)
+            _ask_in_json(project, kept.budget)
         else:
-            _dialogue(project, kept.budget)
+            _ask_on_terminal(project, kept.budget)
 
 
-def _dialogue(project: Project, budget: int | None) -> None:
+def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
-    console.print(screen.opening(*first_words(project)), highlight=False)
+    console.print(screen.opening(*describe_opening(project)), highlight=False)
     terminal = Terminal(
         console,
-        pair_of(project),
-        name_of(project),
+        make_pair_view(project),
+        make_row_namer(project),
         budget=budget,
-        commands=lambda reason, status: next_commands(project, reason, status),
-        counts=lambda: counting(project),
+        commands=lambda reason, status: list_next_commands(project, reason, status),
+        counts=lambda: describe_weights(project),
     )
-    with reader() as read:
-        hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
+    with open_reader() as read:
+        hold(project.session, terminal, read, budget=budget, waiting=choose_spinner(project.session))
 
 
-def _stream(project: Project, budget: int | None) -> None:
-    for words in first_words(project):
+def _ask_in_json(project: Project, budget: int | None) -> None:
+    for words in describe_opening(project):
         for line in [words] if isinstance(words, str) else words:
             say(line)
     ids = project.session.ids
-    face = JsonLines(item_of(project), ids.__getitem__, str(project.path))
+    face = JsonLines(make_row_reader(project), ids.__getitem__, str(project.path))
     hold(project.session, face, Lines(sys.stdin), budget=budget)
 
 
-def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
+def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
     """What is opened, and what was chosen on the way."""
     status = project.session.status
     if project.resumed:
@@ -91,11 +91,11 @@ def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
 
 
 # ---------------------------------------------------------------- the pair on the screen
-def pair_of(project: Project) -> PairView:
+def make_pair_view(project: Project) -> PairView:
     """How a pair of rows is drawn."""
     if project.items.kind != "record":
-        return view_of(project.items, name_of(project))
-    named, places = name_of(project), number_places(project.encoded)
+        return view_of(project.items, make_row_namer(project))
+    named, places = make_row_namer(project), make_scale(project.encoded)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = project.table.item(question.first), project.table.item(question.second)
@@ -106,7 +106,7 @@ def pair_of(project: Project) -> PairView:
     return draw
 
 
-def item_of(project: Project) -> Callable[[int], dict[str, Any]]:
+def make_row_reader(project: Project) -> Callable[[int], dict[str, Any]]:
     """What a program is told of a row: its columns; of a curve its samples, with what is shown beside."""
     items = project.items
     if items.kind != "series":
@@ -114,7 +114,7 @@ def item_of(project: Project) -> Callable[[int], dict[str, Any]]:
     return lambda row: {**items.fields(row), "series": items.content(row)}
 
 
-def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
+def make_scale(encoded: Encoded) -> Callable[[Question], dict[str, tuple[float, float]]]:
     """Where the numbers of two rows stand between the lowest and the highest of their columns."""
     numeric = [j for j, feature in enumerate(encoded.features) if feature.role != "category"]
     names = [encoded.features[j].source for j in numeric]
@@ -129,13 +129,13 @@ def number_places(encoded: Encoded) -> Callable[[Question], dict[str, tuple[floa
     return places
 
 
-def name_of(project: Project) -> Callable[[int], str]:
+def make_row_namer(project: Project) -> Callable[[int], str]:
     """How a row is called: its id, or its position."""
     ids = project.table.ids
     return (lambda row: f"row {row}") if ids is None else (lambda row: str(ids[row]))
 
 
-def counting(project: Project) -> str | None:
+def describe_weights(project: Project) -> str | None:
     """Which columns count most, where what asks learns that."""
     shares = project.session.column_shares
     return None if shares is None else what_counts(shares, project.encoded.features)
@@ -143,7 +143,7 @@ def counting(project: Project) -> str | None:
 
 # ---------------------------------------------------------------- around the dialogue
 @contextmanager
-def reader() -> Iterator[Reader]:
+def open_reader() -> Iterator[Reader]:
     """Single keys when a person sits at the terminal, lines otherwise."""
     if on_terminal():
         with Keys(sys.stdin.fileno()) as keys:
@@ -152,13 +152,13 @@ def reader() -> Iterator[Reader]:
         yield Lines(sys.stdin)
 
 
-def waiting(session: Session) -> Waiting:
+def choose_spinner(session: Session) -> Waiting:
     """A spinner between an answer and the next question, for data large enough to need one."""
     return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
 
 
 @contextmanager
-def told_when_not_begun(data: Path, path: Path) -> Iterator[None]:
+def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
     """Say on Ctrl-C before the first question that nothing is lost."""
     try:
         yield
@@ -167,11 +167,11 @@ def told_when_not_begun(data: Path, path: Path) -> Iterator[None]:
         if not path.exists():
             raise Interrupted("interrupted before the first question; the same command begins anew") from None
         kept = f"all answers are saved in {path}"
-        raise Interrupted(f"interrupted; {kept}; go on with: {_go_on(data, path)}") from None
+        raise Interrupted(f"interrupted; {kept}; go on with: {_resume_command(data, path)}") from None
 
 
 @contextmanager
-def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> Iterator[None]:
+def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterator[None]:
     """Say on Ctrl-C what is saved and where."""
     try:
         yield
@@ -183,11 +183,11 @@ def told_when_interrupted(session: Session, path: Path | None, go_on: str) -> It
         raise Interrupted(f"interrupted; {answers} saved in {path}; go on with: {go_on}") from None
 
 
-def next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
+def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:
     """What can be done after the dialogue, ready to type."""
-    path = project.data if _beside(project.data, project.path) else project.path
+    path = project.data if _is_beside(project.data, project.path) else project.path
     stem = project.data.stem
-    commands = [] if reason == "exhausted" else [("go on", _go_on(project.data, project.path))]
+    commands = [] if reason == "exhausted" else [("go on", _resume_command(project.data, project.path))]
     if status.n_answers:
         commands.append(("undo the last answer", quote_command("linkwise", "undo", path)))
     told = {"record": "clusters as rules", "text": "clusters by words"}.get(project.items.kind)
@@ -200,10 +200,10 @@ def next_commands(project: Project, reason: Ending, status: Status) -> list[tupl
     ]
 
 
-def _go_on(data: Path, path: Path) -> str:
-    session = () if _beside(data, path) else ("--session", path)
+def _resume_command(data: Path, path: Path) -> str:
+    session = () if _is_beside(data, path) else ("--session", path)
     return quote_command("linkwise", "ask", data, *session)
 
 
-def _beside(data: Path, path: Path) -> bool:
+def _is_beside(data: Path, path: Path) -> bool:
     return path == data.with_name(data.name + SUFFIX)

@@ -14,8 +14,8 @@ from rich.text import Text
 from linkwise import datasets
 from linkwise.asking.learner import Question
 from linkwise.asking.oracles import TruthOracle
-from linkwise.cli.commands.ask import NOTHING_KEPT, reader, told_when_interrupted
-from linkwise.cli.commands.serve import Subject, Where, can_open, hold_page
+from linkwise.cli.commands.ask import NOTHING_KEPT, open_reader, report_interrupt
+from linkwise.cli.commands.serve import PageAddress, PageSource, can_open, serve_page
 from linkwise.datasets import scale_to_unit
 from linkwise.session.session import Session
 from linkwise.session.status import count_answers
@@ -40,18 +40,18 @@ def demo(
     """Ask about bundled data; let their classes answer if wanted, or if nobody is there to answer."""
     again = quote_command("linkwise", "demo", name, *_options(seed, session))
     if not auto and not terminal and can_open():
-        on_page(name, budget, seed, session, again)
+        ask_on_page(name, budget, seed, session, again)
         return
     data = datasets.load(name)
     console = Console()
-    with opened(data, seed, session) as held, told_when_interrupted(held, session, again):
+    with open_demo_session(data, seed, session) as held, report_interrupt(held, session, again):
         if auto or not on_terminal():
-            answered(console, held, data, AUTO_BUDGET if budget is None else budget)
+            answer_by_classes(console, held, data, AUTO_BUDGET if budget is None else budget)
         else:
-            by_hand(console, held, data, budget, session, again)
+            ask_on_terminal(console, held, data, budget, session, again)
 
 
-def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
+def open_demo_session(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
     """The session of a demo: in memory, or in a file if one is wanted."""
     X, source = scale_to_unit(data.X), {"demo": data.name}
     if path is None:
@@ -71,7 +71,7 @@ def _options(seed: int, session: Path | None) -> tuple[object, ...]:
 
 
 # ---------------------------------------------------------------- on the page
-def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
+def ask_on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
     """The page about bundled data."""
     desks: list[Desk] = []
 
@@ -79,7 +79,7 @@ def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: 
         from linkwise.page.opening import of_demo
 
         data = datasets.load(name)
-        desks.append(of_demo(opened(data, seed, path), data, path=path, budget=budget))
+        desks.append(of_demo(open_demo_session(data, seed, path), data, path=path, budget=budget))
         return desks[0]
 
     def ended(n_answers: int | None) -> str:
@@ -89,11 +89,11 @@ def on_page(name: str, budget: int | None, seed: int, path: Path | None, again: 
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"
         return f"interrupted; {saved}{told}; go on with: {again}"
 
-    hold_page(Subject(name, begin, ended), Where())
+    serve_page(PageSource(name, begin, ended), PageAddress())
 
 
 # ---------------------------------------------------------------- by hand
-def by_hand(
+def ask_on_terminal(
     console: Console,
     session: Session,
     data: datasets.Dataset,
@@ -115,17 +115,21 @@ def by_hand(
             ("clusters as CSV", f"linkwise export {path}"),
         ]
     )
-    terminal = Terminal(console, pair_of(data), "row {}".format, budget=budget, commands=lambda *_: keep)
-    with reader() as read:
+    terminal = Terminal(
+        console, make_pair_view(data), "row {}".format, budget=budget, commands=lambda *_: keep
+    )
+    with open_reader() as read:
         hold(session, terminal, read, budget=budget)
-    console.print(Text(f"agreement with the known classes (ARI): {agreement(session, data):.2f}"))
+    console.print(
+        Text(f"agreement with the known classes (ARI): {agreement_with_classes(session, data):.2f}")
+    )
     console.print(Text("on your own data: linkwise ask FILE.csv"))
 
 
-def pair_of(data: datasets.Dataset) -> PairView:
+def make_pair_view(data: datasets.Dataset) -> PairView:
     """How two rows are drawn: as pictures where there are any, else as columns of values."""
     if data.images is None:
-        return _table_of(data)
+        return _make_table_view(data)
     images, white = data.images, float(data.images.max())
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
@@ -136,7 +140,7 @@ def pair_of(data: datasets.Dataset) -> PairView:
     return draw
 
 
-def _table_of(data: datasets.Dataset) -> PairView:
+def _make_table_view(data: datasets.Dataset) -> PairView:
     scaled = scale_to_unit(data.X)
 
     def item(row: int) -> Mapping[str, str]:
@@ -153,7 +157,7 @@ def _table_of(data: datasets.Dataset) -> PairView:
 
 
 # ---------------------------------------------------------------- answered by the classes
-def answered(console: Console, session: Session, data: datasets.Dataset, budget: int) -> None:
+def answer_by_classes(console: Console, session: Session, data: datasets.Dataset, budget: int) -> None:
     """Let the classes answer, and print how the clusters come to match them."""
     print_ = _printer(console)
     classes = f"{len(data.X)} rows, {len(data.label_names)} classes"
@@ -165,7 +169,8 @@ def answered(console: Console, session: Session, data: datasets.Dataset, budget:
         asked = session.status.n_answers
         question = session.question if asked < budget else None
         if question is None or asked % step == 0:
-            print_(f"{asked:>9}  {_n_clusters(session.labels):>8}  {agreement(session, data):>4.2f}")
+            ari = agreement_with_classes(session, data)
+            print_(f"{asked:>9}  {_count_clusters(session.labels):>8}  {ari:>4.2f}")
         if question is None:
             break
         session.answer(oracle(question.first, question.second))
@@ -177,11 +182,11 @@ def _printer(console: Console) -> Callable[[str], None]:
     return lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _n_clusters(labels: ArrayLike) -> int:
+def _count_clusters(labels: ArrayLike) -> int:
     return len(np.unique(labels))
 
 
-def agreement(session: Session, data: datasets.Dataset) -> float:
+def agreement_with_classes(session: Session, data: datasets.Dataset) -> float:
     """Adjusted Rand index of the clusters and the known classes."""
     from sklearn.metrics import adjusted_rand_score
 

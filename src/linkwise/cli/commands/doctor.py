@@ -71,23 +71,27 @@ class Need:
 # ---------------------------------------------------------------- the command
 def doctor(*, as_json: bool = False) -> int:
     """Print what was found; the exit status is 1 where something that linkwise needs is broken."""
-    here = {"linkwise": _installed("linkwise"), "python": platform.python_version(), "system": _system()}
-    found = findings()
+    here = {
+        "linkwise": _installed_version("linkwise"),
+        "python": platform.python_version(),
+        "system": _describe_system(),
+    }
+    found = check_all()
     broken = [f.name for f in found if f.state == "broken"]
     if as_json:
         print(json.dumps({"type": "doctor", **here, "findings": list(map(asdict, found)), "broken": broken}))
     else:
         print(f"linkwise {here['linkwise'] or '(not installed)'}, Python {here['python']}, {here['system']}")
-        print("\n".join(line for finding in found for line in _lines(finding)))
+        print("\n".join(line for finding in found for line in _format_lines(finding)))
         print(f"Mend first: {', '.join(broken)}." if broken else "All that linkwise needs works.")
     return int(bool(broken))
 
 
-def _system() -> str:
+def _describe_system() -> str:
     return f"{platform.system()} {platform.machine()}"
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _format_lines(finding: Finding) -> Iterator[str]:
     """A finding for people, its way out on a line of its own."""
     begin = f"  {MARKS[finding.state]:<8}{finding.name:<10}"
     width = shutil.get_terminal_size().columns
@@ -96,39 +100,46 @@ def _lines(finding: Finding) -> Iterator[str]:
         yield f"{'':20}{finding.way_out}"
 
 
-def findings() -> list[Finding]:
+def check_all() -> list[Finding]:
     """Everything that is looked at, in order."""
     try:
-        needs = _needs(requires("linkwise") or [])
+        needs = _parse_requirements(requires("linkwise") or [])
     except PackageNotFoundError:
         way_out = "install it: pip install . in its folder"
         return [Finding("packages", "broken", "linkwise itself is not installed", way_out)]
     extras = dict.fromkeys(need.extra for need in needs if need.extra and need.extra not in FOR_PEOPLE)
     return [
-        packages([need for need in needs if not need.extra]),
-        _tried(
-            "kernels", kernels, "they do not load", "build linkwise anew: pip install --force-reinstall ."
+        check_packages([need for need in needs if not need.extra]),
+        _try_check(
+            "kernels",
+            check_native_code,
+            "they do not load",
+            "build linkwise anew: pip install --force-reinstall .",
         ),
-        _tried("sqlite", sqlite, "no session can be kept", "use a Python that brings a newer SQLite"),
-        _tried(
+        _try_check(
+            "sqlite", check_sqlite, "no session can be kept", "use a Python that brings a newer SQLite"
+        ),
+        _try_check(
             "session",
-            session_file,
+            check_session_file,
             "no session can be written in this folder",
             "go to another folder, or name one: linkwise ask FILE --session PATH",
         ),
-        *(extra(name, [need for need in needs if need.extra == name]) for name in extras),
-        _tried(
+        *(check_extra(name, [need for need in needs if need.extra == name]) for name in extras),
+        _try_check(
             "port",
-            port,
+            check_port,
             "nothing can listen on 127.0.0.1, so there is no page",
             "answer in the terminal: linkwise ask FILE --terminal",
             "absent",
         ),
-        browser(),
+        check_browser(),
     ]
 
 
-def _tried(name: str, look: Callable[[], str], fault: str, way_out: str, state: State = "broken") -> Finding:
+def _try_check(
+    name: str, look: Callable[[], str], fault: str, way_out: str, state: State = "broken"
+) -> Finding:
     """What a look says, or how it failed: whatever is wrong is to be told here, and not to end the rest."""
     try:
         return Finding(name, "ok", look())
@@ -137,13 +148,13 @@ def _tried(name: str, look: Callable[[], str], fault: str, way_out: str, state: 
 
 
 # ---------------------------------------------------------------- packages
-def _needs(given: list[str]) -> list[Need]:
+def _parse_requirements(given: list[str]) -> list[Need]:
     """Requirements such as ``polars>=1.20; extra == "app"``, taken apart."""
     matches = (REQUIREMENT.match(text) for text in given)
     return [Need(m["name"], m["least"] or "0", m["extra"] or "") for m in matches if m is not None]
 
 
-def _installed(name: str) -> str:
+def _installed_version(name: str) -> str:
     """Version of a package, empty where it is not installed."""
     try:
         return version(name)
@@ -151,12 +162,12 @@ def _installed(name: str) -> str:
         return ""
 
 
-def _lacking(need: Need) -> str:
+def _find_fault(need: Need) -> str:
     """What is wrong with a package, in words; empty where nothing is."""
-    have = _installed(need.name)
+    have = _installed_version(need.name)
     if not have:
         return f"{need.name} is not installed"
-    if _numbers(have) < _numbers(need.least):
+    if _version_numbers(have) < _version_numbers(need.least):
         return f"{need.name} is {have}, older than {need.least}"
     try:
         import_module(IMPORTED_AS.get(need.name, need.name))
@@ -165,36 +176,36 @@ def _lacking(need: Need) -> str:
     return ""
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _version_numbers(text: str) -> tuple[int, ...]:
     """The numbers that a version begins with: 2.1.0rc1 is (2, 1, 0)."""
     begin = re.match(r"\d+(?:\.\d+)*", text)
     return tuple(int(part) for part in begin[0].split(".")) if begin else ()
 
 
-def packages(needs: list[Need]) -> Finding:
+def check_packages(needs: list[Need]) -> Finding:
     """What linkwise cannot be without."""
-    lacking = list(filter(None, map(_lacking, needs)))
+    lacking = list(filter(None, map(_find_fault, needs)))
     if lacking:
-        wanted = " ".join(f'"{need.name}>={need.least}"' for need in needs if _lacking(need))
+        wanted = " ".join(f'"{need.name}>={need.least}"' for need in needs if _find_fault(need))
         return Finding("packages", "broken", "; ".join(lacking), f"pip install --upgrade {wanted}")
-    return Finding("packages", "ok", _versions(needs))
+    return Finding("packages", "ok", _list_versions(needs))
 
 
-def extra(name: str, needs: list[Need]) -> Finding:
+def check_extra(name: str, needs: list[Need]) -> Finding:
     """What one extra brings, if it is all here."""
-    lacking = list(filter(None, map(_lacking, needs)))
+    lacking = list(filter(None, map(_find_fault, needs)))
     purpose = PURPOSE[name]
     if lacking:
         return Finding(name, "absent", f"{purpose}: {'; '.join(lacking)}", f'pip install "linkwise[{name}]"')
-    return Finding(name, "ok", f"{purpose}: {_versions(needs)}")
+    return Finding(name, "ok", f"{purpose}: {_list_versions(needs)}")
 
 
-def _versions(needs: list[Need]) -> str:
-    return ", ".join(f"{need.name} {_installed(need.name)}" for need in needs)
+def _list_versions(needs: list[Need]) -> str:
+    return ", ".join(f"{need.name} {_installed_version(need.name)}" for need in needs)
 
 
 # ---------------------------------------------------------------- what linkwise does
-def kernels() -> str:
+def check_native_code() -> str:
     """Load the kernels and let one of them count."""
     import numpy as np
 
@@ -210,7 +221,7 @@ def kernels() -> str:
     return f"{_native.simd()}, {threads} thread{'s' * (threads != 1)}{source}"
 
 
-def sqlite() -> str:
+def check_sqlite() -> str:
     """Whether SQLite knows all that sessions ask of it."""
     import sqlite3
 
@@ -220,7 +231,7 @@ def sqlite() -> str:
     return f"SQLite {sqlite3.sqlite_version}"
 
 
-def session_file() -> str:
+def check_session_file() -> str:
     """Write a session in the current folder, read it, and remove it."""
     from linkwise.session.store import Store
 
@@ -242,7 +253,7 @@ def session_file() -> str:
     return "can be written in this folder"
 
 
-def port() -> str:
+def check_port() -> str:
     """Open a port on this machine, as the page does."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
@@ -250,7 +261,7 @@ def port() -> str:
     return "the page can be served on 127.0.0.1"
 
 
-def browser() -> Finding:
+def check_browser() -> Finding:
     """Whether a browser with a screen is found."""
     from linkwise.cli.commands.serve import has_browser
 

@@ -41,7 +41,7 @@ FORMS: dict[str, Callable[[Explanation], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ExplainedClusters:
     """A clustering with what it can be explained by.
 
     Attributes
@@ -77,7 +77,7 @@ class Subject:
     files: tuple[tuple[Path | None, str], ...] = field(default=())
 
 
-def explained(
+def explain_clusters(
     path: Path, reading: Reading, request: ExplainOptions, *, labels: Path | None, constraints: Path | None
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
@@ -88,18 +88,18 @@ def explained(
     _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
         if labels is None:
-            subject = of_session(path, reading, constraints, progress)
+            subject = load_session_clusters(path, reading, constraints, progress)
         else:
-            subject = of_labels(path, reading, labels, constraints, progress)
+            subject = load_labelled_clusters(path, reading, labels, constraints, progress)
     check_apart([request.plot], subject.files)
-    pair = None if request.rows is None else _positions(request.rows, subject.ids)
-    found = _rules(subject, request)
+    pair = None if request.rows is None else _find_rows(request.rows, subject.ids)
+    found = _make_rules(subject, request)
     for note in subject.notes:
         say(note)
     if found is None:
-        _without_columns(subject, request, pair)
+        _explain_without_columns(subject, request, pair)
     elif pair is not None:
-        _tell_why(subject, found, pair, as_json=request.as_json)
+        _print_why(subject, found, pair, as_json=request.as_json)
     elif request.as_json:
         emit(type="explanation", **found.to_dict(), columns=subject.shares)
     elif request.form in FORMS:
@@ -107,10 +107,10 @@ def explained(
     else:
         _print_rules(found, subject.counts)
     if request.plot is not None and found is not None:
-        _plot(found, request.plot)
+        _save_plot(found, request.plot)
 
 
-def _rules(subject: Subject, request: ExplainOptions) -> Explanation | None:
+def _make_rules(subject: ExplainedClusters, request: ExplainOptions) -> Explanation | None:
     """The clusters in rules; None where there are no columns to make them of."""
     if subject.columns is None:
         return None
@@ -124,9 +124,9 @@ def _rules(subject: Subject, request: ExplainOptions) -> Explanation | None:
 
 
 # ---------------------------------------------------------------- what is explained
-def of_session(
+def load_session_clusters(
     path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
-) -> Subject:
+) -> ExplainedClusters:
     """The clusters of a session as of its last answer."""
     for name in reading.given():
         raise WrongUse(
@@ -138,13 +138,13 @@ def of_session(
     found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = origin_of(kept, found)
-    data, columns, encoded, items, ids = _data_of(found, source, progress)
+    data, columns, encoded, items, ids = _read_session_data(found, source, progress)
     session = Session.open(found, encoded.X, ids=ids)
     with session:
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
         evidence, stand_ins, shares = session.evidence, session.stand_ins, session.column_shares
-    return Subject(
+    return ExplainedClusters(
         labels,
         columns,
         items,
@@ -157,7 +157,7 @@ def of_session(
     )
 
 
-def _data_of(
+def _read_session_data(
     path: Path, source: dict[str, Any], progress: Progress | None
 ) -> tuple[Path | None, Encoded | None, Encoded, Items | None, list[str] | None]:
     """The data of a session: file, columns in their own units, the same as clustered, items, ids."""
@@ -185,9 +185,9 @@ def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | 
     return encode(rows.table, scale="none", impute=impute, categories="codes"), None
 
 
-def of_labels(
+def load_labelled_clusters(
     path: Path, reading: Reading, labels: Path, constraints: Path | None, progress: Progress | None = None
-) -> Subject:
+) -> ExplainedClusters:
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
         raise WrongUse(
@@ -202,7 +202,7 @@ def of_labels(
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
     held = Constraints(len(table)) if constraints is None else pairs_of(constraints, ids, len(table))
-    return Subject(
+    return ExplainedClusters(
         of_rows,
         columns,
         items,
@@ -258,7 +258,7 @@ def _is_number(word: str) -> bool:
     return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
 
 
-def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
+def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     position = {name: row for row, name in enumerate(ids)}
     for name in rows:
         if name not in position:
@@ -269,7 +269,9 @@ def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- told
-def _without_columns(subject: Subject, request: ExplainOptions, pair: tuple[int, int] | None) -> None:
+def _explain_without_columns(
+    subject: ExplainedClusters, request: ExplainOptions, pair: tuple[int, int] | None
+) -> None:
     """Clusters of texts by their words; of others only why two rows."""
     items = subject.items
     assert items is not None
@@ -285,7 +287,7 @@ def _without_columns(subject: Subject, request: ExplainOptions, pair: tuple[int,
                 f"{name} is about rules on columns, which {NAMES[items.kind]} have not; leave it out"
             )
     if pair is not None:
-        _tell_why(subject, None, pair, as_json=request.as_json)
+        _print_why(subject, None, pair, as_json=request.as_json)
         return
     if items.kind != "text":
         raise WrongUse(
@@ -323,7 +325,9 @@ def _print_rules(found: Explanation, counts: str) -> None:
         console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)
 
 
-def _tell_why(subject: Subject, found: Explanation | None, pair: tuple[int, int], *, as_json: bool) -> None:
+def _print_why(
+    subject: ExplainedClusters, found: Explanation | None, pair: tuple[int, int], *, as_json: bool
+) -> None:
     reason = subject.why(*pair, found)
     call = subject.ids.__getitem__
     if not as_json:
@@ -363,7 +367,7 @@ def _check_plot(target: Path | None) -> None:
         raise WrongUse(f"--plot {target} ends in no kind of picture; give one of {endings}")
 
 
-def _plot(found: Explanation, target: Path) -> None:
+def _save_plot(found: Explanation, target: Path) -> None:
     import matplotlib
 
     matplotlib.use("agg")

@@ -35,7 +35,7 @@ PASSWORD = "LINKWISE_PASSWORD"
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class PageAddress:
     """Where the page is served, and whether a browser opens it."""
 
     host: str = "127.0.0.1"
@@ -45,7 +45,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PageSource:
     """What is served: how it is opened, and what to say of it.
 
     Attributes
@@ -67,7 +67,7 @@ def serve(
     reading: Reading,
     choice: MethodChoice,
     kept: SessionOptions,
-    where: Where,
+    where: PageAddress,
 ) -> None:
     """Serve the page about the rows of `file` until Ctrl-C."""
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
@@ -82,7 +82,7 @@ def serve(
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
         found.append(opened(data, path, reading, choice, kept))
-        _tell(found[0])
+        _print_opening(found[0])
         return of_project(found[0], budget=kept.budget)
 
     def ended(n_answers: int | None) -> str:
@@ -96,14 +96,14 @@ def serve(
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"
         return f"interrupted; {saved}; go on with: {again}"
 
-    hold_page(Subject(file.name, begin, ended), where)
+    serve_page(PageSource(file.name, begin, ended), where)
 
 
-def _tell(project: Project) -> None:
+def _print_opening(project: Project) -> None:
     """What was opened, and what was chosen on the way."""
-    from linkwise.cli.commands.ask import first_words
+    from linkwise.cli.commands.ask import describe_opening
 
-    for words in first_words(project):
+    for words in describe_opening(project):
         for line in [words] if isinstance(words, str) else words:
             say(line)
 
@@ -127,15 +127,15 @@ def has_browser() -> bool:
 
 
 # ---------------------------------------------------------------- holding a page
-def hold_page(subject: Subject, where: Where) -> None:
+def serve_page(subject: PageSource, where: PageAddress) -> None:
     """Serve one subject until Ctrl-C, which ends in words."""
-    password = _password(where)
-    sock = _listening(where)
+    password = _choose_password(where)
+    sock = _open_socket(where)
     with sock:
-        asyncio.run(_held(subject, where, sock, password))
+        asyncio.run(_serve_until_stopped(subject, where, sock, password))
 
 
-def _listening(where: Where) -> socket.socket:
+def _open_socket(where: PageAddress) -> socket.socket:
     from linkwise.page.server import listening
 
     try:
@@ -147,7 +147,7 @@ def _listening(where: Where) -> socket.socket:
         ) from None
 
 
-def _password(where: Where) -> str | None:
+def _choose_password(where: PageAddress) -> str | None:
     """The password; None where only this machine can come and none is wanted."""
     from linkwise.page.auth import LEAST_PASSWORD, is_loopback
 
@@ -170,63 +170,65 @@ def _password(where: Where) -> str | None:
     return given
 
 
-async def _held(subject: Subject, where: Where, sock: socket.socket, password: str | None) -> None:
+async def _serve_until_stopped(
+    subject: PageSource, where: PageAddress, sock: socket.socket, password: str | None
+) -> None:
     from linkwise.page.auth import Door, Password
     from linkwise.page.hub import Room
     from linkwise.page.server import host
 
     port = sock.getsockname()[1]
-    door = Door(_called(where.host), port, Password(password) if password is not None else None)
+    door = Door(_host_to_open(where.host), port, Password(password) if password is not None else None)
     room, stop = Room(f"reading {subject.title}"), asyncio.Event()
     address = door.new_address()
     loop = asyncio.get_running_loop()
     with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
         print(address, flush=True)
-        say(_how_to_end(door))
-        _new_addresses(loop, door)
-        opening = asyncio.create_task(_open_soon(address, room)) if where.browser else None
+        say(_describe_access(door))
+        _print_addresses_on_enter(loop, door)
+        opening = asyncio.create_task(_open_browser(address, room)) if where.browser else None
         try:
             await host(room, door, sock, subject.begin, stop)
         finally:
             if opening is not None:
                 opening.cancel()
-            await _closed(room, subject)
-    raise _interrupted(subject, room)
+            await _close_hub(room, subject)
+    raise _describe_end(subject, room)
 
 
-def _called(host: str) -> str:
+def _host_to_open(host: str) -> str:
     """The name to open: that of this machine where linkwise listens on all its addresses."""
     return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
-def _how_to_end(door: Door) -> str:
+def _describe_access(door: Door) -> str:
     if door.password is not None:
         return "the password is asked for there; traffic is not encrypted, see the docs; Ctrl-C ends"
     more = "; Enter prints one for another browser" if sys.stdin.isatty() else ""
     return f"this address works once{more}; Ctrl-C ends, everything said is saved"
 
 
-async def _closed(room: Room, subject: Subject) -> None:
+async def _close_hub(room: Room, subject: PageSource) -> None:
     """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
     try:
         await asyncio.wait_for(room.close(), CLOSE_S)
     except TimeoutError:
-        _leave(subject, room)
+        _end_at_once(subject, room)
 
 
-def _leave(subject: Subject, room: Room) -> None:
-    say(str(_interrupted(subject, room)))
+def _end_at_once(subject: PageSource, room: Room) -> None:
+    say(str(_describe_end(subject, room)))
     os._exit(INTERRUPTED)
 
 
-def _interrupted(subject: Subject, room: Room) -> Interrupted:
+def _describe_end(subject: PageSource, room: Room) -> Interrupted:
     """The end in words, on a line below the ^C of a terminal."""
     with suppress(OSError):
         print(file=sys.stderr)
     return Interrupted(subject.ended(room.n_answers))
 
 
-async def _open_soon(address: str, room: Room) -> None:
+async def _open_browser(address: str, room: Room) -> None:
     """Open the browser when there is something to see, or after a second."""
     ends = asyncio.get_running_loop().time() + OPEN_AFTER_S
     while room.n_answers is None and asyncio.get_running_loop().time() < ends:
@@ -236,7 +238,7 @@ async def _open_soon(address: str, room: Room) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _new_addresses(loop: asyncio.AbstractEventLoop, door: Door) -> None:
+def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, door: Door) -> None:
     """Print another address whenever Enter is pressed."""
     if door.password is not None or not sys.stdin.isatty():
         return

@@ -37,17 +37,17 @@ def status(path: Path, *, as_json: bool = False) -> None:
     found = existing_session(path)
     with Session.open(found) as session:
         if as_json:
-            emit(type="status", **_as_json(session, found))
+            emit(type="status", **_status_as_json(session, found))
             return
         console = Console()
-        for what, words in _facts(session, found):
+        for what, words in _list_facts(session, found):
             console.print(f"{what:<10}{strip_controls(words)}", markup=False, highlight=False)
         console.print(screen.cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False)
         if not session.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 
 
-def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
+def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     now, source, history = session.status, origin_of(session, path), session.history
     facts = [("session", str(path))]
     if "file" in source:
@@ -56,18 +56,18 @@ def _facts(session: Session, path: Path) -> list[tuple[str, str]]:
     facts += [("method", describe_learner(session.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
-        facts.append(("last", f"{event_in_words(history[-1], name)}, {_when(history[-1])}"))
+        facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
     if session.labels_are_current:
         facts.append(("state", REASONS[now.reason]))
     facts += [("", said) for said in now.description]
     return facts
 
 
-def _when(event: Event) -> str:
+def _format_time(event: Event) -> str:
     return f"{event.when[:10]} {event.when[11:16]} UTC"
 
 
-def _as_json(session: Session, path: Path) -> dict[str, Any]:
+def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
     now = session.status
     current = session.labels_are_current
     return {
@@ -89,7 +89,7 @@ def undo(path: Path, *, as_json: bool = False) -> None:
         name = session.ids.__getitem__
         if as_json:
             undone = None if event is None else event_as_json(event, name)
-            emit(type="state", done="undo", undone=undone, **_as_json(session, found))
+            emit(type="state", done="undo", undone=undone, **_status_as_json(session, found))
         elif event is None:
             print("nothing to take back: there is no answer in this session")
         else:
@@ -126,7 +126,7 @@ def export(
             with written(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
         if as_json:
-            emit(type="export", current=stale is None, **_exported(session, labels, constraints))
+            emit(type="export", current=stale is None, **_export_as_json(session, labels, constraints))
         elif labels is None and constraints is None:
             write_labels(session.ids, session.labels.tolist(), sys.stdout, names=session.cluster_names)
         else:
@@ -135,7 +135,7 @@ def export(
                     say(f"{what} written to {target}")
 
 
-def _exported(session: Session, labels: Path | None, constraints: Path | None) -> dict[str, Any]:
+def _export_as_json(session: Session, labels: Path | None, constraints: Path | None) -> dict[str, Any]:
     """Paths of what was written; everything itself when nothing was."""
     if labels is not None or constraints is not None:
         return {name: str(p) for name, p in (("labels", labels), ("constraints", constraints)) if p}
