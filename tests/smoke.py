@@ -41,7 +41,7 @@ def main() -> None:
     model = lw.KIN(random_state=0).fit(minmax_scale(X), oracle=lw.TruthOracle(y), budget=30)
     ari = adjusted_rand_score(y, model.labels_)
     check(ari > 0.9, f"KIN, 30 questions about wine: ARI {ari:.2f}")
-    check("All that linkwise needs works." in run("doctor"), "linkwise doctor")
+    check("Everything that linkwise needs works." in run("doctor"), "linkwise doctor")
     check("20 answers" in run("demo", "wine", "--auto", "--budget", "20"), "linkwise demo --auto")
     compilers = [name for name in ("c++", "g++", "clang++", "cc", "cmake", "ninja") if shutil.which(name)]
     print(f"      compilers on PATH: {', '.join(compilers) or 'none'}")

@@ -127,14 +127,14 @@ def test_an_interruption_while_it_prepares_loses_nothing(fruit, linkwise, monkey
         patch.setattr("linkwise.select.active_cobs.build_pool", interrupted)
         done = linkwise("ask", fruit.path, *COBS)
         assert done.exit_code == 130
-        assert "interrupted before the first question" in done.stderr
+        assert "Interrupted before the first question" in done.stderr
         assert not fruit.session.exists()
     linkwise("ask", fruit.path, *COBS, said="n\nq\n")
     with monkeypatch.context() as patch:
         patch.setattr("linkwise.select.active_cobs.build_pool", interrupted)
         done = linkwise("ask", fruit.path)
         assert done.exit_code == 130
-        assert f"saved in {fruit.session}; go on with: linkwise ask {fruit.path}" in done.stderr
+        assert f"saved in {fruit.session}. Go on with: linkwise ask {fruit.path}" in done.stderr
     assert "resumed: 1 answer" in linkwise("ask", fruit.path, said="q\n").stdout
 
 

@@ -102,7 +102,7 @@ def test_fosc_leaves_rows_out(lonely, tmp_path, linkwise):
     assert clusters_in(done.stdout) == [0] * 9 + [1] * 9 + [-1] * 3
     assert "Clustered by FOSC (min_samples = 4). It satisfies 2 of 3 pairs." in words(done)
     assert "2 clusters of 18 rows 0 9" in words(done)
-    assert "In no cluster, with the label -1: 3 rows." in words(done)
+    assert "3 rows in no cluster (label -1)." in words(done)
     told = json.loads(linkwise("cluster", lonely, *options, "--json").stdout.splitlines()[-1])
     assert (told["clusters"], told["in_none"], told["satisfied"]) == ([9, 9], 3, 2)
     assert told["parameters"] == {"min_samples": 4}
@@ -168,7 +168,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
 def test_without_pairs_the_features_decide(fruit, linkwise, method):
     done = linkwise("cluster", fruit.path, "--method", method, "--clusters", 3)
     assert done.exit_code == 0
-    assert "No pairs were given, so the features alone decide." in words(done)
+    assert "No pairs were given, so the columns alone decide." in words(done)
     assert np.bincount(clusters_in(done.stdout)).tolist() == [10, 10, 10]
 
 
@@ -181,7 +181,7 @@ def test_a_fall_back_is_said(fruit, pairs, linkwise, monkeypatch):
 
     monkeypatch.setattr("linkwise.cluster.kmeans.pckmeans.PCKMeans", FellBack)
     done = linkwise("cluster", fruit.path, "--method", "pckmeans", "--clusters", 3, "--constraints", pairs)
-    assert "These are the clusters of plain k-means, which satisfy more pairs" in words(done)
+    assert "These are the clusters of plain k-means: they satisfy more pairs" in words(done)
 
 
 # ---------------------------------------------------------------- what is refused
@@ -230,7 +230,7 @@ def test_pairs_that_so_many_clusters_cannot_keep_are_4(fruit, pairs, linkwise):
     done = linkwise("cluster", fruit.path, "--method", "copkmeans", *options)
     assert (done.exit_code, done.stdout) == (4, "")
     assert "must be apart" in words(done)
-    assert "want more --clusters" in words(done)
+    assert "Increase --clusters" in words(done)
     soft = linkwise("cluster", fruit.path, "--method", "pckmeans", *options)
     assert soft.exit_code == 0
     assert "It satisfies 3 of 4 pairs." in words(soft)
@@ -258,5 +258,5 @@ def test_pairs_that_do_not_fit_are_told_by_their_ids(fruit, tmp_path, linkwise):
     done = linkwise("cluster", fruit.path, "--method", "copkmeans", "--clusters", 2, "--constraints", path)
     assert done.exit_code == 4
     assert "an odd number of rows must be apart in a circle, but there are only 2 clusters: f" in words(done)
-    assert "remove a pair, or take --method pckmeans" in words(done)
+    assert "remove a pair, or choose --method pckmeans" in words(done)
     assert "on_infeasible" not in words(done)

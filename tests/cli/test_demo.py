@@ -80,7 +80,7 @@ def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
     assert desk.handle({"id": "a", "do": "answer", "question": question, "said": "no"}).body["ok"]
     desk.close()
     told = subject.ended(1)
-    assert f"agreement with the known classes (ARI): {desk.agreement():.2f}" in told
+    assert f"Agreement with the known classes (ARI): {desk.agreement():.2f}" in told
     assert ("1 answer saved in" in told) == kept
 
 
@@ -89,4 +89,4 @@ def test_control_c_in_a_demo():
         screen.wait_for(PROMPT)
         screen.press("\x03")
         assert screen.ended() == 130
-        assert "interrupted" in screen.plain()
+        assert "Interrupted" in screen.plain()

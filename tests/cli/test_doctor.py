@@ -35,7 +35,9 @@ def asked(linkwise):
 
 def old(monkeypatch, name, have):
     known = doctor._installed_version
-    monkeypatch.setattr(doctor, "_installed_version", lambda package: have if package == name else known(package))
+    monkeypatch.setattr(
+        doctor, "_installed_version", lambda package: have if package == name else known(package)
+    )
 
 
 def test_where_all_is_well_it_says_so(linkwise, asked, folder):
@@ -46,7 +48,7 @@ def test_where_all_is_well_it_says_so(linkwise, asked, folder):
     told = linkwise("doctor")
     assert told.exit_code == 0
     assert told.stdout.startswith(f"linkwise {linkwise_version()}, Python {platform.python_version()}")
-    assert told.stdout.endswith("All that linkwise needs works.\n")
+    assert told.stdout.endswith("Everything that linkwise needs works.\n")
     assert not list(folder.iterdir())
 
 
@@ -104,7 +106,7 @@ def test_kernels_that_do_not_load(monkeypatch, asked):
     monkeypatch.setitem(sys.modules, "linkwise.native._native", None)
     found, broken, status = asked()
     assert (broken, status) == (["kernels"], 1)
-    assert found["kernels"]["said"].startswith("they do not load (ModuleNotFoundError")
+    assert found["kernels"]["said"].startswith("the native code does not load (ModuleNotFoundError")
 
 
 def test_kernels_that_count_wrongly(monkeypatch, asked):

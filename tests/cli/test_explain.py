@@ -137,12 +137,16 @@ def test_nothing_is_changed(linkwise, asked):
 
 # ---------------------------------------------------------------- what goes wrong
 WRONG = [
-    (["--rows", "f0", "nobody"], 2, "--rows nobody: there is no such row; rows are called 'f0', 'f29'"),
-    (["--rows", "f0", "f0"], 2, "is one row; give two"),
-    (["--columns", "weight"], 2, "a session knows how its data are read; leave --columns out, or describe"),
-    (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows says why in words; leave --format tree out"),
-    (["--constraints", "p.csv"], 2, "--constraints goes with --labels"),
-    (["--plot", "tree.docx"], 2, "ends in no kind of picture"),
+    (
+        ["--rows", "f0", "nobody"],
+        2,
+        "--rows names a row that does not exist: nobody. Rows are called 'f0', 'f29'",
+    ),
+    (["--rows", "f0", "f0"], 2, "--rows names one row twice: f0. Give two rows."),
+    (["--columns", "weight"], 2, "A session stores how its data are read. Leave --columns out, or describe"),
+    (["--rows", "f0", "f1", "--format", "tree"], 2, "--rows explains in words. Leave --format tree out."),
+    (["--constraints", "p.csv"], 2, "Leave --constraints out, or add --labels CLUSTERS.csv."),
+    (["--plot", "tree.docx"], 2, "--plot names no kind of picture: tree.docx. End it in one of "),
     (["--fidelity", "2"], 2, "fidelity"),
     (["--max-leaves", "0"], 2, "max-leaves"),
     (["--labels", "nowhere.csv"], 3, "nowhere.csv"),

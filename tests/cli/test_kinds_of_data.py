@@ -206,7 +206,7 @@ def test_what_is_about_rules_is_refused_for_texts(tmp_path, linkwise, option, mo
     linkwise("ask", kind.path, *kind.options, said="n\nq\n")
     done = linkwise("explain", kind.path, *option)
     assert done.exit_code == 2
-    assert f"{option[0]} is about rules on columns, which texts have not" in done.stderr
+    assert f"{option[0]} is about rules on columns, which texts do not have." in done.stderr
 
 
 @pytest.mark.parametrize("name", ["image", "series"])

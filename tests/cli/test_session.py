@@ -131,7 +131,7 @@ def test_undo_of_nothing(fruit, linkwise):
     linkwise("ask", fruit.path, "--budget", 0)
     done = linkwise("undo", fruit.path)
     assert done.exit_code == 0
-    assert "nothing to take back" in done.stdout
+    assert "There is nothing to take back: this session has no answers." in done.stdout
 
 
 def test_undo_of_an_import_names_the_file(fruit, tmp_path, linkwise):

@@ -85,7 +85,7 @@ def test_control_c_says_what_is_saved_and_where(fruit):
         screen.press("\x03")
         assert screen.ended() == 130
         told = screen.plain().replace("\r\n", "")
-    assert f"interrupted; 1 answer saved in {fruit.session}; go on with: linkwise ask {fruit.path}" in told
+    assert f"Interrupted: 1 answer saved in {fruit.session}. Go on with: linkwise ask {fruit.path}" in told
     assert "Traceback" not in told
     assert answers_in(fruit.session) == ["yes"]
     assert not fruit.session.with_name(fruit.session.name + "-wal").exists()

@@ -99,7 +99,7 @@ def test_the_address_stands_alone_on_the_first_line(fruit):
         assert view.state["place"] == str(fruit.session)
         code, out, err = page.ended(signal.SIGTERM)
     assert out == ""
-    assert "this address works once" in err
+    assert "This address works once" in err
     assert f"{fruit.path.name}: 30 rows. Answers are kept in {fruit.session}" in err
     assert code == 130
 
@@ -141,7 +141,7 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(fruit):
         code, _, err = page.ended(signal.SIGINT)
     assert code == 130
     assert err.splitlines()[-1] == (
-        f"linkwise: interrupted; 2 answers saved in {fruit.session}; go on with: linkwise serve {fruit.path}"
+        f"linkwise: Interrupted: 2 answers saved in {fruit.session}. Go on with: linkwise serve {fruit.path}"
     )
     with Session.open(fruit.session) as session:
         assert [event.answer for event in session.history] == ["no", "unsure"]
@@ -185,7 +185,7 @@ def test_a_port_that_is_taken_is_said(fruit):
             code, out, err = other.ended()
     assert (code, other.address, out) == (2, "", "")
     assert f"port {port}" in err
-    assert "leave --port out" in err
+    assert "Leave --port out" in err
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1", "example.org"])
@@ -202,7 +202,7 @@ def test_a_short_password_is_refused(fruit, tmp_path, text):
     with served(fruit.path, "--host", "0.0.0.0", "--password-file", tmp_path / "password") as page:
         code, _, err = page.ended()
     assert code == 2
-    assert "8 or more" in err
+    assert "is too short. A password has 8 letters or more." in err
     assert "seven77" not in err
 
 
@@ -249,7 +249,7 @@ def test_where_there_is_a_browser_the_page_is_opened(fruit, browser, command):
         address = ADDRESS.search(screen.plain())[0]
         assert seen(opened) == f"{address}\n"
         screen.press("\x03")
-        screen.wait_for("interrupted")
+        screen.wait_for("Interrupted")
         assert screen.ended() == 130
 
 

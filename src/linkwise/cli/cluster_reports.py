@@ -52,8 +52,8 @@ def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
         names = [str(row) if ids is None else ids[row] for row in error.rows]
         rows = f": {', '.join(names)}" if names else ""
         raise InfeasibleConstraintsError(
-            f"{error.reason}{rows}; want more --clusters, remove a pair, or take --method pckmeans, "
-            "which may break pairs"
+            f"{error.reason}{rows}. Increase --clusters, remove a pair, or choose --method pckmeans, "
+            "which may break pairs."
         ) from None
 
 
@@ -66,14 +66,16 @@ def _report_clusterer(
     made = f"Clustered by {type(model).__name__} ({told} = {model.n_clusters_ if value is None else value})."
     parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
     if getattr(model, "fell_back_", False):
-        parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
+        parts.append(
+            Text("These are the clusters of plain k-means: they satisfy more pairs than those of the method.")
+        )
     if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
         parts.append(Text(strip_controls(what_counts(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     parts.append(screen.cluster_bars(cluster_sizes(model), width=width))
     if n_noise := int((model.labels_ < 0).sum()):
-        parts.append(Text(f"In no cluster, with the label -1: {count_noun(n_noise, 'row')}."))
+        parts.append(Text(f"{count_noun(n_noise, 'row')} in no cluster (label -1)."))
     return parts
 
 
@@ -90,7 +92,7 @@ def _report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: in
 def _fit(model: Any, pairs: Constraints) -> str:
     n = pairs.n_constraints
     if n == 0:
-        return "No pairs were given, so the features alone decide."
+        return "No pairs were given, so the columns alone decide."
     return f"It satisfies {n - model.violations_} of {count_noun(n, 'pair')}."
 
 

@@ -44,7 +44,7 @@ def _fit(model: COBS, pairs: Constraints) -> str:
     """How many pairs it satisfies, and how many other clusterings satisfy as many."""
     n, others = pairs.n_constraints, model.n_tied_ - 1
     if n == 0:
-        return "No pairs were given, so nothing decides but agreement: this one is most like all others."
+        return "No pairs were given. This clustering agrees most with all others."
     said = f"It satisfies {n - model.violations_} of {count_noun(n, 'pair')}"
     if others:
         said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}; what decided: most"

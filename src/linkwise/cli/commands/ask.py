@@ -30,7 +30,7 @@ from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.project import SUFFIX, Project, data_of_session, is_session, new_session_path, opened
 from linkwise.workspace.reading import named
 
-NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
+NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
 
 
@@ -165,9 +165,11 @@ def report_early_interrupt(data: Path, path: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         if not path.exists():
-            raise Interrupted("interrupted before the first question; the same command begins anew") from None
+            raise Interrupted(
+                "Interrupted before the first question. The same command starts again."
+            ) from None
         kept = f"all answers are saved in {path}"
-        raise Interrupted(f"interrupted; {kept}; go on with: {_resume_command(data, path)}") from None
+        raise Interrupted(f"Interrupted: {kept}. Go on with: {_resume_command(data, path)}") from None
 
 
 @contextmanager
@@ -180,7 +182,7 @@ def report_interrupt(session: Session, path: Path | None, go_on: str) -> Iterato
         if path is None:
             raise Interrupted(NOTHING_KEPT) from None
         answers = count_noun(session.status.n_answers, "answer")
-        raise Interrupted(f"interrupted; {answers} saved in {path}; go on with: {go_on}") from None
+        raise Interrupted(f"Interrupted: {answers} saved in {path}. Go on with: {go_on}") from None
 
 
 def list_next_commands(project: Project, reason: Ending, status: Status) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ def open_demo_session(data: datasets.Dataset, seed: int, path: Path | None) -> S
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
-            raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
+            raise WrongUse(f"{path} is no session of the demo {data.name}. Choose another --session.")
         return Session.open(path, X)
     return Session.open(path, X, build_first_learner(MethodChoice(seed=seed)), source=source)
 
@@ -83,11 +83,11 @@ def ask_on_page(name: str, budget: int | None, seed: int, path: Path | None, aga
         return desks[0]
 
     def ended(n_answers: int | None) -> str:
-        told = f"; agreement with the known classes (ARI): {desks[0].agreement():.2f}" if n_answers else ""
+        told = f". Agreement with the known classes (ARI): {desks[0].agreement():.2f}" if n_answers else ""
         if path is None:
             return NOTHING_KEPT + told
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"
-        return f"interrupted; {saved}{told}; go on with: {again}"
+        return f"Interrupted: {saved}{told}. Go on with: {again}"
 
     serve_page(PageSource(name, begin, ended), PageAddress())
 
@@ -102,7 +102,7 @@ def ask_on_terminal(
     again: str,
 ) -> None:
     """The dialogue; at the end, how well the clusters match the classes that nobody saw."""
-    told = ["Judge by what you see; the known classes are compared only at the end."]
+    told = ["Judge by what you see. Your clusters are compared with the known classes at the end."]
     if session.status.n_answers:
         told.insert(0, f"resumed: {count_answers(session.status)}")
     console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)

@@ -83,7 +83,7 @@ def doctor(*, as_json: bool = False) -> int:
     else:
         print(f"linkwise {here['linkwise'] or '(not installed)'}, Python {here['python']}, {here['system']}")
         print("\n".join(line for finding in found for line in _format_lines(finding)))
-        print(f"Mend first: {', '.join(broken)}." if broken else "All that linkwise needs works.")
+        print(f"Mend first: {', '.join(broken)}." if broken else "Everything that linkwise needs works.")
     return int(bool(broken))
 
 
@@ -113,7 +113,7 @@ def check_all() -> list[Finding]:
         _try_check(
             "kernels",
             check_native_code,
-            "they do not load",
+            "the native code does not load",
             "build linkwise anew: pip install --force-reinstall .",
         ),
         _try_check(

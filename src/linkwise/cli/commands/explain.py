@@ -82,7 +82,7 @@ def explain_clusters(
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
-        raise WrongUse(f"--rows says why in words; leave --format {request.form} out")
+        raise WrongUse(f"--rows explains in words. Leave --format {request.form} out.")
     path = named(path)
     check_free([request.plot], force=request.force)
     _check_plot(request.plot)
@@ -130,11 +130,13 @@ def load_session_clusters(
     """The clusters of a session as of its last answer."""
     for name in reading.given():
         raise WrongUse(
-            f"a session knows how its data are read; leave {flag_of(name)} out, or describe its clusters by "
+            f"A session stores how its data are read. Leave {flag_of(name)} out, or describe its clusters by "
             "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
-        raise WrongUse("a session has its own answers; --constraints goes with --labels")
+        raise WrongUse(
+            "A session has its own answers. Leave --constraints out, or add --labels CLUSTERS.csv."
+        )
     found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = origin_of(kept, found)
@@ -170,7 +172,7 @@ def _read_session_data(
     if data is None or "choices" not in source:
         what = source.get("file", "data that are in no file")
         raise FileNotFoundError(
-            f"{path} was made for {what}, which cannot be read here; explain the clusters of a file by "
+            f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
     rows = read(data, source, progress=progress)
@@ -191,7 +193,7 @@ def load_labelled_clusters(
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
         raise WrongUse(
-            f"{path} is a session, which has clusters of its own; with --labels name the data file"
+            f"{path} is a session, which has clusters of its own. With --labels, name the data file."
         )
     source = reading.source(path)
     rows = read(path, source, progress=progress)
@@ -262,9 +264,11 @@ def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     position = {name: row for row, name in enumerate(ids)}
     for name in rows:
         if name not in position:
-            raise WrongUse(f"--rows {name}: there is no such row; rows are called {ids[0]!r}, {ids[-1]!r}, …")
+            raise WrongUse(
+                f"--rows names a row that does not exist: {name}. Rows are called {ids[0]!r}, {ids[-1]!r}, …"
+            )
     if rows[0] == rows[1]:
-        raise WrongUse(f"--rows {rows[0]} {rows[1]} is one row; give two")
+        raise WrongUse(f"--rows names one row twice: {rows[0]}. Give two rows.")
     return position[rows[0]], position[rows[1]]
 
 
@@ -284,7 +288,7 @@ def _explain_without_columns(
     for name, given in of_rules.items():
         if given:
             raise WrongUse(
-                f"{name} is about rules on columns, which {NAMES[items.kind]} have not; leave it out"
+                f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Leave {name} out."
             )
     if pair is not None:
         _print_why(subject, None, pair, as_json=request.as_json)
@@ -360,11 +364,11 @@ def _check_plot(target: Path | None) -> None:
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
-        raise WrongUse('--plot needs matplotlib: pip install "linkwise[plot]"') from None
+        raise WrongUse('--plot needs matplotlib. Install it: pip install "linkwise[plot]"') from None
     known = FigureCanvasBase.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:
         endings = ", ".join(f".{ending}" for ending in sorted(known))
-        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of {endings}")
+        raise WrongUse(f"--plot names no kind of picture: {target}. End it in one of {endings}.")
 
 
 def _save_plot(found: Explanation, target: Path) -> None:

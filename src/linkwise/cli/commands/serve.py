@@ -92,9 +92,9 @@ def serve(
             "linkwise", "serve", file, *(() if kept.session is None else ("--session", kept.session))
         )
         if not found:
-            return f"interrupted before the first question; everything said is saved; go on with: {again}"
+            return f"Interrupted before the first question. Every answer is saved. Go on with: {again}"
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {strip_controls(str(found[0].path))}"
-        return f"interrupted; {saved}; go on with: {again}"
+        return f"Interrupted: {saved}. Go on with: {again}"
 
     serve_page(PageSource(file.name, begin, ended), where)
 
@@ -141,9 +141,9 @@ def _open_socket(where: PageAddress) -> socket.socket:
     try:
         return listening(where.host, where.port)
     except OSError as error:
-        way_out = "leave --port out to take a free one" if where.port else "choose another --host"
+        way_out = "Leave --port out to take a free one." if where.port else "Choose another --host."
         raise WrongUse(
-            f"nothing can listen on {where.host} port {where.port} ({error.strerror or error}); {way_out}"
+            f"Nothing can listen on {where.host} port {where.port}: {error.strerror or error}. {way_out}"
         ) from None
 
 
@@ -153,20 +153,20 @@ def _choose_password(where: PageAddress) -> str | None:
 
     if where.password_file is not None:
         lines = where.password_file.read_text(encoding="utf-8").splitlines()
-        given, place = lines[0] if lines else "", f"the first line of {where.password_file}"
+        given, place = lines[0] if lines else "", f"The first line of {where.password_file}"
     elif os.environ.get(PASSWORD):
         given, place = os.environ[PASSWORD], PASSWORD
     elif is_loopback(where.host):
         return None
     elif sys.stdin.isatty():
-        given, place = getpass("Password for the page: "), "the password"
+        given, place = getpass("Password for the page: "), "The password"
     else:
         raise WrongUse(
-            f"--host {where.host} lets other machines in, so the page needs a password; "
-            f"give one by --password-file FILE or in {PASSWORD}"
+            f"--host {where.host} lets other machines in, so the page needs a password. "
+            f"Give one by --password-file FILE or in {PASSWORD}."
         )
     if len(given) < LEAST_PASSWORD:
-        raise WrongUse(f"{place} has {len(given)} letters; a password has {LEAST_PASSWORD} or more")
+        raise WrongUse(f"{place} is too short. A password has {LEAST_PASSWORD} letters or more.")
     return given
 
 
@@ -203,9 +203,9 @@ def _host_to_open(host: str) -> str:
 
 def _describe_access(door: Door) -> str:
     if door.password is not None:
-        return "the password is asked for there; traffic is not encrypted, see the docs; Ctrl-C ends"
-    more = "; Enter prints one for another browser" if sys.stdin.isatty() else ""
-    return f"this address works once{more}; Ctrl-C ends, everything said is saved"
+        return "The page asks for the password. Traffic is not encrypted; see the docs. Ctrl-C ends."
+    more = "; press Enter for another one" if sys.stdin.isatty() else ""
+    return f"This address works once{more}. Ctrl-C ends; every answer is saved."
 
 
 async def _close_hub(room: Room, subject: PageSource) -> None:

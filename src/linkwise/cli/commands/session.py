@@ -91,7 +91,7 @@ def undo(path: Path, *, as_json: bool = False) -> None:
             undone = None if event is None else event_as_json(event, name)
             emit(type="state", done="undo", undone=undone, **_status_as_json(session, found))
         elif event is None:
-            print("nothing to take back: there is no answer in this session")
+            print("There is nothing to take back: this session has no answers.")
         else:
             print(f"taken back: {event_in_words(event, name)}")
             print(f"left: {count_answers(session.status)}")
@@ -113,7 +113,7 @@ def export(
     check_apart((labels, constraints), needed)
     check_free((labels, constraints), force=force)
     if labels is not None and constraints is not None and same(labels, constraints):
-        raise WrongUse(f"clusters and pairs cannot both go to {labels}; name two files")
+        raise WrongUse(f"Clusters and pairs cannot both go to {labels}. Name two files.")
     with busy("bringing the clusters up to date") as progress:
         session, stale = with_current_labels(found, progress)
     with session:
