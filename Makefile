@@ -25,8 +25,9 @@ coverage: .venv/dev  ## all tests, and how much of the library the fast ones run
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
 
-fuzz: .venv/dev  ## damaged and odd input files for as long as you like: ARGS="--seconds 600 --seed 7"
+fuzz: .venv/dev  ## damaged input files, then session files, each for so long: ARGS="--seconds 600 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.session_mutations $(ARGS)
 
 lint: .venv/dev  ## ruff, and the layers of imports
 	$(BIN)/ruff check src tests bench docs examples

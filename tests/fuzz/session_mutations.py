@@ -222,8 +222,8 @@ def warm_up() -> None:
             build_session(Path(folder, f"{name}.linkwise"), learner)
             if open_and_look(Path(folder, f"{name}.linkwise"), X) is not None:
                 raise Broken(f"a good session of {name} is refused")
-    for name, home in registry.CLUSTERERS.items():
-        __import__(home, fromlist=[name])
+    for method in registry.CLUSTERERS.values():
+        method.load()
 
 
 def judge_all(folder: Path) -> None:
@@ -271,7 +271,7 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"))
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz/sessions"))
     given = parser.parse_args()
     if given.folder is not None:
         judge_all(given.folder.resolve())
