@@ -57,6 +57,7 @@ report-quick: .venv/dev  ## the same of what takes minutes
 	$(BIN)/python -m bench.report --quick $(ARGS)
 
 docs: .venv/docs  ## docs/_build/html/index.html
+	@rm -rf docs/api  # pages of names that have gone
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -1,5 +1,6 @@
 """Sphinx: how the documentation is built. Nothing is fetched, from here or by the reader's browser."""
 
+import sys
 from pathlib import Path
 
 from linkwise import __version__
@@ -9,7 +10,8 @@ author = "The linkwise developers"
 project_copyright = "The linkwise developers"
 version = release = __version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table"]
+sys.path.insert(0, str(Path(__file__).parent))  # our own directive
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "py:obj"

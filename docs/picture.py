@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from linkwise import TruthOracle, datasets
-from linkwise.cli.commands.demo import (open_demo_session, make_pair_view)
+from linkwise.cli.commands.demo import make_pair_view, open_demo_session
 from linkwise.terminal.console import Terminal
 
 ANSWERED = 11

@@ -188,7 +188,7 @@ METHODS = (
         "mpckmeans",
         "MPCKMeans",
         "kmeans.mpckmeans",
-        "The same, and it learns a metric. Best with few constraints.",
+        "PCKMeans that also learns a metric. Best with few constraints.",
     ),
     _refitted(
         "weights",
