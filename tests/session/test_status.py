@@ -5,7 +5,7 @@ import pytest
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
-from linkwise.session.status import counted
+from linkwise.session.status import Status, count_answers, counted
 from session.test_events import event
 
 HISTORY = [
@@ -42,3 +42,19 @@ def test_sizes_are_in_order_of_the_clusters(labels, sizes):
     assert found.cluster_sizes == sizes
     assert (found.n_rows, found.n_answers, found.n_inferred) == (len(labels), 0, 0)
     assert (found.reason, found.description) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({}, "0 answers"),
+        ({"n_answers": 1, "n_yes": 1}, "1 answer: 1 yes, 0 no, 0 unsure"),
+        ({"n_answers": 6, "n_yes": 3, "n_no": 2, "n_unsure": 1}, "6 answers: 3 yes, 2 no, 1 unsure"),
+        ({"n_volunteered": 1}, "0 answers; 1 pair brought in"),
+        ({"n_volunteered": 2, "n_imported": 3}, "0 answers; 5 pairs brought in"),
+    ],
+)
+def test_answers_are_counted_in_words(numbers, words):
+    none = dict.fromkeys(("n_answers", "n_yes", "n_no", "n_unsure", "n_volunteered", "n_imported"), 0)
+    status = Status(n_rows=9, **{**none, **numbers}, cluster_sizes=(9,), reason=None, description=())
+    assert count_answers(status) == words
