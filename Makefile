@@ -41,13 +41,13 @@ types: .venv/dev  ## mypy, strict on the core
 	$(BIN)/mypy
 
 bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)
-	$(BIN)/python -m bench.speed.kmeans --quick
-	$(BIN)/python -m bench.speed.cobras --quick
-	$(BIN)/python -m bench.speed.cobs --quick
-	$(BIN)/python -m bench.speed.cobs_questions --quick
-	$(BIN)/python -m bench.speed.spectral_agreement --quick
-	$(BIN)/python -m bench.papers.cobras quality
-	$(BIN)/python -m bench.papers.cobs table4 --quick
+	$(BIN)/python -m bench run speed_kmeans --quick
+	$(BIN)/python -m bench run speed_cobras --quick
+	$(BIN)/python -m bench run speed_cobs --quick
+	$(BIN)/python -m bench run speed_cobs_questions --quick
+	$(BIN)/python -m bench run speed_spectral_agreement --quick
+	$(BIN)/python -m bench run cobras_quality
+	$(BIN)/python -m bench run cobs_table4 --quick
 
 report: .venv/dev  ## one page of all that is measured; a night, and it goes on where it stopped (LINKWISE_DATA)
 	$(BIN)/python -m bench.report $(ARGS)

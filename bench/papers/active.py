@@ -1,7 +1,7 @@
 """Learners beside each other: mean ARI after so many questions, on two groups of data sets.
 
-    python -m bench.papers.active --data DIR
-    python -m bench.papers.active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
+    python -m bench run active --data DIR
+    python -m bench run active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
 
 KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are told it, and ActiveCOBS chooses
 from a pool. The first group of sets is the one on which KIN may be changed, the second one is looked
@@ -22,18 +22,9 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import Cell, Row, add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers.active_report import Runs, band, draw, duel, learners_on, of_group, ranks, runs_of
+from bench.results import write_csv
 from bench.scores import ari_curve
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
 
@@ -70,6 +61,12 @@ def measure(cell: Cell, where: data.Source) -> Row:
     model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
     curve = ari_curve(task.y, model.history_, max(AT))
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
+
+
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    learner = cell[1]
+    return learner, *(("MPCKMeans",) if learner in ("MinMax", "NPU") else ()), "TruthOracle"
 
 
 def lines_of(runs: Runs) -> list[tuple[str, ...]]:
@@ -144,7 +141,7 @@ def _show(folder: Path, name: str, title: str, fields: Sequence[str], lines: lis
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.active", description="Active learners")
+    parser = argparse.ArgumentParser(prog="python -m bench run active", description="Active learners")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="all that are there otherwise")
@@ -159,7 +156,15 @@ def main(arguments: list[str] | None = None) -> int:
         for learner in options.learners
         for run in range(options.runs)
     ]
-    rows = run_cells(folder / "runs.csv", FIELDS, cells, partial(measure, where=where), jobs=options.jobs)
+    rows = run_cells(
+        folder / "runs.csv",
+        FIELDS,
+        cells,
+        partial(measure, where=where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     runs = runs_of(rows, AT)
     lines = lines_of(runs)
     at = tuple(map(str, AT))

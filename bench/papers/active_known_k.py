@@ -1,7 +1,7 @@
 """Learners that know the number of clusters: mean ARI after so many questions, and COBRAS beside them.
 
-    python -m bench.papers.active_known_k
-    python -m bench.papers.active_known_k --runs 3 --tasks iris wine
+    python -m bench run active_known_k
+    python -m bench run active_known_k --runs 3 --tasks iris wine
 
 Explore and Consolidate (Basu, Banerjee and Mooney 2004), MinMax (Mallapragada, Jin and Jain 2008) and NPU
 (Xiong, Azimi and Fern 2014), each with PCKMeans and with MPCKMeans, on sets that come with scikit-learn.
@@ -19,16 +19,8 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    table,
-    write_csv,
-)
+from bench.harness import Cell, Row, add_common_options, out_folder, read_target, run_cells, table
+from bench.results import write_csv
 from bench.scores import Mean, ari_curve, mean_of
 from linkwise import COBRAS, NPU, ExploreConsolidate, MinMax, TruthOracle
 
@@ -55,6 +47,12 @@ def measure(cell: Cell, where: data.Source) -> Row:
     model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
     curve = ari_curve(task.y, model.history_, max(AT))
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
+
+
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    estimators = {"pckmeans": ("PCKMeans",), "mpckmeans": ("MPCKMeans",)}
+    return cell[1], *estimators.get(cell[2], ()), "TruthOracle"
 
 
 def cells_of(tasks: Sequence[str], runs: int) -> list[Cell]:
@@ -98,7 +96,7 @@ def met(means: Sequence[Mean], aims: Row) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.papers.active_known_k", description="Learners that know the number of clusters"
+        prog="python -m bench run active_known_k", description="Learners that know the number of clusters"
     )
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
@@ -107,7 +105,11 @@ def main(arguments: list[str] | None = None) -> int:
     folder = out_folder(options, "active_known_k")
     cells = cells_of(options.tasks, options.runs)
     work = partial(measure, where=data.Source())
-    lines = lines_of(run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs))
+    lines = lines_of(
+        run_cells(
+            folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+        )
+    )
     fields = ("task", "learner", "estimator", *map(str, AT), "aim", "met")
     write_csv(folder / "table.csv", fields, lines)
     print(f"\nMean ARI on all rows after so many questions, {options.runs} runs")

@@ -1,6 +1,6 @@
 """Tables 2 to 4 of Okabe and Yamada (2018): NMI and times of BCKM, CKM, RCKM and rivals; BCKM's rounds.
 
-    python -m bench.papers.bckm --data DIR [--sets N] [--seeds N] [--features raw|standardized]
+    python -m bench run bckm --data DIR [--sets N] [--seeds N] [--features raw|standardized]
         [--only "METHOD;METHOD"] [--tasks TASK,TASK] [--jobs N]
 
 Their protocol: 1, 5 and 10 % of all pairs of rows, drawn at random, as constraints; ten such sets, ten times
@@ -36,18 +36,9 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
 
 import linkwise as lw
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import Cell, Row, add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers.bckm_data import CLUSTERS, TEXTS, load, names
+from bench.results import write_csv
 
 PERCENT = ("1", "5", "10")
 METHODS = ("BCKM", "CKM", "CKM, authors", "RCKM")
@@ -119,6 +110,12 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     }
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[2].partition(",")[0]
+    return {"BSTC": "BoostCluster", "KBST": "KernelBoost"}.get(method, method), "Constraints"
+
+
 # ---------------------------------------------------------------- all trials
 def compare(options: argparse.Namespace) -> int:
     folder = source(options).folder
@@ -134,7 +131,15 @@ def compare(options: argparse.Namespace) -> int:
     cells = [(*group, str(number)) for group in groups for number in range(options.sets)]
     work = partial(measure, seeds=options.seeds, folder=folder)
     found: dict[Cell, list[Row]] = {group: [] for group in groups}
-    for row in run_cells(out / f"trials_{options.features}.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        out / f"trials_{options.features}.csv",
+        FIELDS,
+        cells,
+        work,
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    ):
         found[tuple(row[field] for field in FIELDS[:-1])].append(row)
     lines = [line_of(group, rows) for group, rows in found.items()]
     write_csv(out / f"{table_name}.csv", COLUMNS, lines)
@@ -228,7 +233,7 @@ def tell(lines: list[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.bckm", description="Tables 2 and 4")
+    parser = argparse.ArgumentParser(prog="python -m bench run bckm", description="Tables 2 and 4")
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
     parser.add_argument("--seeds", type=int, default=10, metavar="N", help="starts with each set")

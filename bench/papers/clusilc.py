@@ -1,6 +1,6 @@
 """Figure 5 and the claims of Struyf and Džeroski (2007): ClusILC beside COP-k-means, Rand index.
 
-    python -m bench.papers.clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
+    python -m bench run clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
         [--tasks TASK,TASK]
 
 Their protocol: constraints between random pairs of rows, by their classes, with all that follows from them;
@@ -22,7 +22,7 @@ from functools import partial
 from bench.harness import Row, add_common_options, out_folder, run_cells, source
 from bench.papers.clusilc_data import SETS, counts, names
 from bench.papers.clusilc_report import report
-from bench.papers.clusilc_runs import METHODS, measure
+from bench.papers.clusilc_runs import METHODS, entries, measure
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2
@@ -48,7 +48,9 @@ def compare(options: argparse.Namespace) -> str:
     out = out_folder(options, "clusilc_quick" if options.quick else "clusilc")
     work = partial(measure, folder=folder)
     found: dict[tuple[str, str, int], list[Row]] = {}
-    for row in run_cells(out / "trials.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        out / "trials.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         found.setdefault((row["task"], row["method"], int(row["constraints"])), []).append(row)
     return report(found, out)
 
@@ -61,7 +63,7 @@ def tasks_of(here: list[str], options: argparse.Namespace) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.clusilc", description="ClusILC, Figure 5")
+    parser = argparse.ArgumentParser(prog="python -m bench run clusilc", description="ClusILC, Figure 5")
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=60, metavar="N", help="sets of constraints")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")

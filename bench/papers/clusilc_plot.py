@@ -5,7 +5,6 @@ Dotted, on the right scale, is the share of sets of constraints that COP-k-means
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused, tasks_in, values
 from bench.papers.clusilc_runs import COP_PRINTED
-from bench.plots import COLOURS
+from bench.plots import COLOURS, save_small
 
 COLUMNS = 4
 
@@ -37,16 +36,7 @@ def plot_curves(path: Path, found: Found) -> None:
     names = grid[0].get_legend_handles_labels()
     figure.legend(*names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     figure.supylabel("Rand index")
-    small_png(figure, path)
-
-
-def small_png(figure: Any, path: Path) -> None:
-    """A picture of few colours is a quarter of the size."""
-    from PIL import Image
-
-    with BytesIO() as held:
-        figure.savefig(held, dpi=80)
-        Image.open(held).convert("RGB").quantize(64).save(path, optimize=True)
+    save_small(figure, path, dpi=80)
 
 
 def draw(axes: Any, found: Found, task: str) -> None:

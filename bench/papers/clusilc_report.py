@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import table, write_csv
+from bench.harness import table
 from bench.papers.clusilc_claims import check_claims
 from bench.papers.clusilc_curves import (
     CLEAR,
@@ -26,6 +26,7 @@ from bench.papers.clusilc_curves import (
 from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_plot import plot_curves
 from bench.papers.clusilc_runs import COP, COP_PRINTED, METHODS, OURS, PRINTED
+from bench.results import write_csv
 
 Line = tuple[str, ...]
 CURVES = (

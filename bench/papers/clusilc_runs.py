@@ -63,6 +63,14 @@ def measure(cell: Cell, folder: Path) -> Row:
     }
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[1]
+    if method == COP_PRINTED:
+        return "linkwise.cluster.kmeans.components", "Constraints"
+    return "COPKMeans" if method == COP else "ClusILC", "Constraints"
+
+
 def fitted(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
     """A method with random constraints between rows whose class is known."""
     warmed_up(method)

@@ -1,8 +1,8 @@
 """COBRAS and COBRA against the truth: quality, the paper's protocol, and what each change brings.
 
-    python -m bench.papers.cobras quality  [--seeds N]
-    python -m bench.papers.cobras protocol --data DIR [--jobs N] [--quick]
-    python -m bench.papers.cobras ablation --data DIR [--jobs N] [--seeds N]
+    python -m bench run cobras_quality  [--seeds N]
+    python -m bench run cobras_protocol --data DIR [--jobs N] [--quick]
+    python -m bench run cobras_ablation --data DIR [--jobs N] [--seeds N]
 
 Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), "COBRAS: Fast, Iterative, Active
 Clustering with Pairwise Constraints".
@@ -19,17 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers import cobras_protocol
-from bench.papers.cobras_runs import FIELDS, curves, fold_cells, measuring, whole_cells
+from bench.papers.cobras_runs import FIELDS, curves, entries, fold_cells, measuring, whole_cells
+from bench.results import write_csv
 
 SHOWN = (10, 25, 50, 100)
 QUESTIONS = 100
@@ -55,7 +48,15 @@ def quality(options: argparse.Namespace) -> int:
     theirs = {row["task"]: [float(row[str(q)]) for q in SHOWN] for row in read_target("cobras_quality.csv")}
     folder = out_folder(options, "cobras")
     cells = [cell for q in SHOWN for cell in whole_cells(theirs, ["COBRAS"], options.seeds, q)]
-    rows = run_cells(folder / "quality.csv", FIELDS, cells, measuring(data.Source()), jobs=options.jobs)
+    rows = run_cells(
+        folder / "quality.csv",
+        FIELDS,
+        cells,
+        measuring(data.Source()),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     by_budget = {q: curves(row for row in rows if row["questions"] == str(q)) for q in SHOWN}
     views = {
         f"along one run of {QUESTIONS} questions": dict.fromkeys(SHOWN, QUESTIONS),
@@ -88,7 +89,15 @@ def protocol(options: argparse.Namespace) -> int:
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
     folder = out_folder(options, "cobras")
     cells = fold_cells(tasks, cobras_protocol.LEARNERS, repetitions, FOLDS, questions)
-    rows = run_cells(folder / "protocol.csv", FIELDS, cells, measuring(where), jobs=options.jobs)
+    rows = run_cells(
+        folder / "protocol.csv",
+        FIELDS,
+        cells,
+        measuring(where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     loaded = [data.load(task, where) for task in tasks]
     measured = cobras_protocol.gather(rows, tasks, [len(task.y) for task in loaded])
     print(f"{repetitions} x {FOLDS}-fold cross-validation, {questions} questions, ARI on test rows")
@@ -118,7 +127,15 @@ def ablation(options: argparse.Namespace) -> int:
     tasks = data.names(where)
     folder = out_folder(options, "cobras")
     cells = whole_cells(tasks, VARIANTS, options.seeds, QUESTIONS)
-    rows = run_cells(folder / "ablation.csv", FIELDS, cells, measuring(where), jobs=options.jobs)
+    rows = run_cells(
+        folder / "ablation.csv",
+        FIELDS,
+        cells,
+        measuring(where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     ours = curves(rows)
     unseen = [task for task in tasks if task in (*data.FACES, *data.NEWS)]
     groups = {
@@ -176,7 +193,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobras", description="COBRAS and COBRA")
     commands = parser.add_subparsers(required=True)
     for command in (quality, protocol, ablation):
-        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        sub = commands.add_parser(
+            command.__name__, prog=f"python -m bench run cobras_{command.__name__}", help=command.__doc__
+        )
         add_common_options(sub)
         sub.set_defaults(command=command)
         if command is protocol:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import Row, read_target, table, write_csv
+from bench.harness import Row, read_target, table
 from bench.papers.cobras_runs import curves, seconds
 from bench.plots import Panel, plot_panels
+from bench.results import write_csv
 from bench.scores import aligned_ranks
 
 LEARNERS = ("COBRA-10", "COBRA-25", "COBRA-50", "COBRAS", "COBRAS.paper()")

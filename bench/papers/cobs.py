@@ -1,12 +1,12 @@
 """COBS and active COBS: the paper's tables III to V and figures beside ours.
 
-    python -m bench.papers.cobs table4 --data DIR
-    python -m bench.papers.cobs table3 --data DIR
-    python -m bench.papers.cobs peers --data DIR
-    python -m bench.papers.cobs pools --data DIR
-    python -m bench.papers.cobs active --data DIR
-    python -m bench.papers.cobs npu --data DIR
-    python -m bench.papers.cobs sweeps --data DIR
+    python -m bench run cobs_table4 --data DIR
+    python -m bench run cobs_table3 --data DIR
+    python -m bench run cobs_peers --data DIR
+    python -m bench run cobs_pools --data DIR
+    python -m bench run cobs_active --data DIR
+    python -m bench run cobs_npu --data DIR
+    python -m bench run cobs_sweeps --data DIR
 
 Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection". ``--quick`` takes sets
 that come with scikit-learn, and five runs, which decide nothing.
@@ -20,16 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bench import data
-from bench.harness import (
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import Row, add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers.cobs_asking import Setting, asking_lines, draw, measured, sweep_lines, write_curves
 from bench.papers.cobs_peers import (
     NPU_AT,
@@ -41,11 +32,14 @@ from bench.papers.cobs_peers import (
     measure_npu,
     measure_peer,
     npu_cells,
+    npu_entries,
     peer_cells,
+    peer_entries,
 )
 from bench.papers.cobs_runs import (
     BEST_FIELDS,
     CHOICE_FIELDS,
+    CHOOSING,
     GRID,
     PARTS,
     SELECTOR_FIELDS,
@@ -57,7 +51,9 @@ from bench.papers.cobs_runs import (
     measure_choice,
     measure_selector,
     measuring,
+    selector_entries,
 )
+from bench.results import write_csv
 from bench.scores import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
@@ -84,7 +80,9 @@ def setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setti
     if missing:
         print(f"without {len(missing)} of the sets: {', '.join(missing)}")
     folder = out_folder(options, "cobs_quick" if options.quick else "cobs")
-    return Setting(tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs)
+    return Setting(
+        tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs, options.reuse
+    )
 
 
 # ---------------------------------------------------------------- what COBS chose
@@ -97,7 +95,9 @@ def choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> Chose
     cells = choice_cells(s.tasks, algorithms, ties, CONSTRAINTS, s.runs)
     work = measuring(measure_choice, s.where, s.folder)
     gathered: Chosen = {}
-    for row in run_cells(s.folder / "choices.csv", CHOICE_FIELDS, cells, work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "choices.csv", CHOICE_FIELDS, cells, work, uses=CHOOSING, jobs=s.jobs, reuse=s.reuse
+    ):
         gathered.setdefault((row["task"], row["algorithms"], row["tie"]), []).append(row)
     return gathered
 
@@ -128,7 +128,9 @@ def table4(options: argparse.Namespace) -> int:
     s = setting(options)
     cells = [(task, part) for task in s.tasks for part in ("all", *PARTS)]
     work = measuring(measure_best, s.where, s.folder)
-    rows = run_cells(s.folder / "best.csv", BEST_FIELDS, cells, work, jobs=s.jobs)
+    rows = run_cells(
+        s.folder / "best.csv", BEST_FIELDS, cells, work, uses=CHOOSING, jobs=s.jobs, reuse=s.reuse
+    )
     best = {(row["task"], row["algorithms"]): float(row["ari"]) for row in rows}
     ours = choices(s, ["all"], TIES)
     fields = (
@@ -181,7 +183,15 @@ def table3(options: argparse.Namespace) -> int:
     work = measuring(measure_selector, s.where, s.folder)
     alone = {
         (row["task"], row["selector"]): Mean(float(row["ari"]))
-        for row in run_cells(s.folder / "selectors.csv", SELECTOR_FIELDS, cells, work, jobs=s.jobs)
+        for row in run_cells(
+            s.folder / "selectors.csv",
+            SELECTOR_FIELDS,
+            cells,
+            work,
+            uses=selector_entries,
+            jobs=s.jobs,
+            reuse=s.reuse,
+        )
     }
     by_cobs = choices(s, PICKED, ["random"])
     fields = ("task", "method", "ari", "error", "paper", "reached")
@@ -276,7 +286,15 @@ def npu(options: argparse.Namespace) -> int:
     s = setting(options)
     work = measuring(measure_npu, s.where, s.folder)
     gathered: dict[tuple[str, str], list[list[float]]] = {}
-    for row in run_cells(s.folder / "npu.csv", NPU_FIELDS, npu_cells(s.tasks, s.runs), work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "npu.csv",
+        NPU_FIELDS,
+        npu_cells(s.tasks, s.runs),
+        work,
+        uses=npu_entries,
+        jobs=s.jobs,
+        reuse=s.reuse,
+    ):
         key = row["task"], row["method"]
         gathered.setdefault(key, []).append([float(row[str(n)]) for n in NPU_AT])
     curves = {(*key, TIES[0]): [mean_of(values) for values in zip(*runs, strict=True)]
@@ -302,7 +320,9 @@ def of_peers(s: Setting, methods: Iterable[str], numbers: Sequence[int]) -> dict
     work = measuring(measure_peer, s.where, s.folder)
     cells = peer_cells(s.tasks, methods, numbers, s.runs)
     gathered: dict[tuple[str, str, int], list[float]] = {}
-    for row in run_cells(s.folder / "peer_runs.csv", PEER_FIELDS, cells, work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "peer_runs.csv", PEER_FIELDS, cells, work, uses=peer_entries, jobs=s.jobs, reuse=s.reuse
+    ):
         key = row["task"], row["method"], int(row["constraints"])
         gathered.setdefault(key, []).append(float(row["ari"]))
     return {(task, m): [mean_of(gathered[task, m, n]) for n in numbers] for task in s.tasks for m in methods}
@@ -339,7 +359,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobs", description="COBS and active COBS")
     commands = parser.add_subparsers(required=True)
     for command in (table4, table3, peers, pools, active, npu, sweeps):
-        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        sub = commands.add_parser(
+            command.__name__, prog=f"python -m bench run cobs_{command.__name__}", help=command.__doc__
+        )
         add_common_options(sub)
         sub.add_argument("--runs", type=int, default=RUNS, metavar="N")
         sub.add_argument("--quick", action="store_true", help=f"scikit-learn's sets, {QUICK_RUNS} runs")

@@ -11,9 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.data import Source
-from bench.harness import run_cells, table, write_csv
-from bench.papers.cobs_runs import ASKING_FIELDS, GRID, TIES, asking_cells, measure_asking, measuring
+from bench.harness import run_cells, table
+from bench.papers.cobs_runs import (
+    ASKING_FIELDS,
+    GRID,
+    TIES,
+    asking_cells,
+    asking_entries,
+    measure_asking,
+    measuring,
+)
 from bench.plots import Panel, plot_panels
+from bench.results import write_csv
 from bench.scores import Mean, mean_of
 
 SHOWN = (10, 25, 50, 100)
@@ -28,14 +37,17 @@ class Setting(NamedTuple):
     where: Source
     folder: Path
     runs: int
-    jobs: int
+    jobs: int = 1
+    reuse: bool = False
 
 
 def measured(s: Setting, strategies: Mapping[str, Strategy]) -> Curves:
     """Mean ARI at each number of constraints, for each task, name of a strategy and rule for ties."""
     cells = asking_cells(s.tasks, strategies.values(), s.runs)
     work = measuring(measure_asking, s.where, s.folder)
-    rows = run_cells(s.folder / "asking.csv", ASKING_FIELDS, cells, work, jobs=s.jobs)
+    rows = run_cells(
+        s.folder / "asking.csv", ASKING_FIELDS, cells, work, uses=asking_entries, jobs=s.jobs, reuse=s.reuse
+    )
     gathered: dict[tuple[str, ...], list[np.ndarray]] = {}
     for row in rows:
         for tie in TIES:

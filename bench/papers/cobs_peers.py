@@ -13,6 +13,7 @@ import numpy as np
 from bench.data import Task, load
 from bench.harness import Cell, Row
 from bench.papers.cobs_runs import (
+    CHOOSING,
     MOST,
     Place,
     ari_elsewhere,
@@ -123,8 +124,26 @@ def measure_peer(cell: Cell, place: Place) -> Row:
     }
 
 
+def peer_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of a peer enters linkwise."""
+    method = cell[1]
+    if method == "cobs_u":
+        return CHOOSING
+    if method in POOLS:
+        return "COBS", "Constraints"
+    name, _, tuning = method.partition("_")
+    clusterer = {"mpck": "MPCKMeans", "fosc": "FOSC", "cosc": "COSC"}[name]
+    search = {"SI": "SilhouetteSearch", "NumSat": "NumSatSearch", "CVCP": "CVCPSearch"}.get(tuning)
+    return clusterer, *((search,) if search else ()), "Constraints"
+
+
 # ---------------------------------------------------------------- NPU
 REFITTED = {"NPU + MPCKMeans": mpck, "NPU + COSC": cosc}
+
+
+def npu_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of NPU enters linkwise."""
+    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.asking.run", "TruthOracle"
 
 
 def npu_cells(tasks: Iterable[str], runs: int) -> list[Cell]:

@@ -39,7 +39,8 @@ MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
 TIES = ("agreement", "random")
 """Rules for ties of COBS: ours, then the paper's."""
-BUILDING = ("linkwise.native", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
+CHOOSING = ("build_pool", "linkwise.select.ranking", "Constraints")
+"""Where a cell enters linkwise that chooses from a pool."""
 
 CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
 BEST_FIELDS = ("task", "algorithms")
@@ -60,7 +61,7 @@ def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
     """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
     if algorithms != "all":
         return only(pool_of(name, place), algorithms)
-    code = fingerprint(*BUILDING)
+    code = fingerprint("build_pool")
     return build_pool(load(name, place.source).X, "paper", 0, cache=place.pools / code)
 
 
@@ -159,6 +160,14 @@ SELECTORS: dict[str, Callable[[Task, Place], tuple[np.ndarray, str]]] = {
 }
 
 
+def selector_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of a selector enters linkwise."""
+    validity = "linkwise.validity.dbcv"
+    return {"kmeans_SI": ("build_pool",), "spectral_STS": ("SelfTuningSpectral",)}.get(
+        cell[1], ("build_pool", validity)
+    )
+
+
 # ---------------------------------------------------------------- COBS
 def choice_cells(
     tasks: Iterable[str], algorithms: Iterable[str], ties: Iterable[str], constraints: int, runs: int
@@ -227,6 +236,12 @@ def measure_asking(cell: Cell, place: Place) -> Row:
     for tie in TIES:
         told[tie] = " ".join(f"{ari:.4f}" for ari in ari_at(GRID, task.y, pool, pairs, tie, seed))
     return told
+
+
+def asking_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of questions, or of random pairs, enters linkwise."""
+    asking = ("ActiveCOBS", "linkwise.asking.run", "TruthOracle")
+    return *CHOOSING, *(asking if cell[1] == "active" else ())
 
 
 def asked_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """FOSC beside its figures in Van Craenendonck and Blockeel (2017), Table III.
 
-    python -m bench.papers.fosc [--data DIR] [--runs N]
+    python -m bench run fosc [--data DIR] [--runs N]
 
 50 random constraints between rows out of 70 % of a set, all rows clustered, ARI on the rows that are in no
 constraint; minPts is 4, features are in [0, 1]. What became of ties and of noise the paper does not say, so
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.harness import add_common_options, out_folder, read_target, source, table
 from bench.papers.cobs_runs import TASKS, ari_elsewhere, constraints_of, supervised
+from bench.results import write_csv
 from bench.scores import mean_of
 from linkwise import FOSC
 
@@ -67,7 +68,7 @@ def lines_of(names: Sequence[str], where: data.Source, runs: int) -> list[tuple[
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.fosc", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run fosc", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     options = parser.parse_args(arguments)

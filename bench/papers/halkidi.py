@@ -1,6 +1,6 @@
 """Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008): the framework beside its rivals.
 
-    python -m bench.papers.halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
+    python -m bench run halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
 
 Rand index on all rows, 5 % of the rows as must-links and 6 % as cannot-links, 10 runs. Figures 5 and 6: with
 and without the singular value decomposition before all methods; Table I: Student's t-tests, one-tailed, of
@@ -21,15 +21,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import ttest_ind, ttest_rel
 
-from bench.harness import (
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers.halkidi_runs import (
     BLOBS,
     COMPETITORS,
@@ -39,9 +31,11 @@ from bench.papers.halkidi_runs import (
     OURS,
     PRINTED,
     Setting,
+    entries,
     measure,
     names,
 )
+from bench.results import write_csv
 from bench.scores import mean_of
 
 RUNS = 10
@@ -89,11 +83,14 @@ def timed(tasks: Sequence[str]) -> list[Setting]:
     return rows + (iris if "iris" in tasks else [])
 
 
-def run(settings: Iterable[Setting], runs: int, path: Path, folder: Path | None, jobs: int) -> Found:
-    """The rows of every setting, run by run."""
+def run(
+    settings: Iterable[Setting], path: Path, folder: Path | None, *, runs: int, jobs: int, reuse: bool
+) -> Found:
+    """Return the rows of every setting, run by run."""
     cells = {s.cell(r): s for s in settings for r in range(runs)}
     found: Found = {}
-    for row in run_cells(path, FIELDS, cells, partial(measure, folder=folder), jobs=jobs):
+    work = partial(measure, folder=folder)
+    for row in run_cells(path, FIELDS, cells, work, uses=entries, jobs=jobs, reuse=reuse):
         found.setdefault(cells[tuple(row[f] for f in FIELDS)], []).append(row)
     return found
 
@@ -176,7 +173,10 @@ def compare(options: argparse.Namespace) -> int:
     if missing := [name for name in FILES if name not in here]:
         print(f"Not here (--data DIR): {', '.join(missing)}.")
     print("Protein, the 116 rows of Xing et al. (2002), cannot be had.")
-    start = partial(run, runs=options.runs, path=out / "runs.csv", folder=folder, jobs=options.jobs)
+    start = partial(
+        run, path=out / "runs.csv", folder=folder,
+        runs=options.runs, jobs=options.jobs, reuse=options.reuse,
+    )  # fmt: skip
     if "5" in wanted:
         found = start(accuracy_settings(here))
         told("Figures 5 and 6: Rand index", ACCURACY, accuracy(found), out / "accuracy.csv")
@@ -194,9 +194,7 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.papers.halkidi", description="Halkidi et al. (2008)"
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench run halkidi", description="Halkidi et al. (2008)")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument(

@@ -120,6 +120,20 @@ def clustered(method: str, X: np.ndarray, k: int, c: lw.Constraints, seed: int) 
     return make[method]().fit(X, constraints=c).labels_
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    space, method = cell[2:4]
+    own = {
+        "KMeans + Xing": ("MMC",),
+        "MPCKMeans": ("MPCKMeans",),
+        "MPCKMeans of linkwise": ("MPCKMeans",),
+        PRINTED: ("FeatureWeightClustering",),
+        OURS: ("FeatureWeightClustering",),
+    }
+    decomposed = () if space == "columns" else ("FeatureWeightClustering",)
+    return *own.get(method, ()), *decomposed, "Constraints"
+
+
 def measure(cell: Cell, folder: Path | None) -> Row:
     """The Rand index on all rows, and what it cost."""
     task, features, space, method, must, cannot, m, run = cell

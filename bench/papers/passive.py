@@ -1,7 +1,7 @@
 """Clusterers and learned metrics with random constraints: ARI of each method beside other implementations.
 
-    python -m bench.papers.passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
-    python -m bench.papers.passive --constraints 10,50,100 --runs 5
+    python -m bench run passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
+    python -m bench run passive --constraints 10,50,100 --runs 5
 
 The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between rows
 out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of clusters
@@ -29,18 +29,9 @@ from sklearn.pipeline import make_pipeline
 
 import linkwise as lw
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import Cell, Row, add_common_options, out_folder, read_target, run_cells, source, table
 from bench.papers.cobs_runs import (
+    CHOOSING,
     MOST,
     TASKS,
     Place,
@@ -51,6 +42,7 @@ from bench.papers.cobs_runs import (
     pool_of,
     supervised,
 )
+from bench.results import write_csv
 from bench.scores import Mean, aligned_ranks, mean_of
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.select.ranking import satisfied
@@ -134,6 +126,14 @@ def clustered(
     return labels, str(int(getattr(model, "fell_back_", False)))
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[2].removesuffix(" + KMeans").removeprefix("full ")
+    if method == "COBS":
+        return CHOOSING
+    return *(() if method == "KMeans" else (method,)), "Constraints"
+
+
 # ---------------------------------------------------------------- all runs
 def tasks_of(where: data.Source) -> list[tuple[str, str]]:
     """The sets that come with scikit-learn, and those of the paper that are here."""
@@ -158,7 +158,9 @@ def compare(options: argparse.Namespace) -> int:
     cells = [(*g, str(n), str(run)) for g in groups for n in numbers for run in range(options.runs)]
     work = measuring(measure, where, folder)
     found: dict[tuple[Group, int], list[Row]] = {(g, n): [] for g in groups for n in numbers}
-    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         group = row["origin"], row["task"], row["method"]
         found[group, int(row["constraints"])].append(row)
     tell_ranks(found, groups, names, numbers, folder)
@@ -280,7 +282,7 @@ def tell_misses(lines: Sequence[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.passive", description="random constraints")
+    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="random constraints")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--constraints", default=str(CONSTRAINTS), metavar="N,N")

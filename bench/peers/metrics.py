@@ -1,6 +1,6 @@
 """MMC, ITML and RCA beside metric-learn 0.7.0, on scikit-learn's sets: the metrics, the objectives, the time.
 
-    python -m bench.peers.metrics --python OLD/bin/python [--runs N]
+    python -m bench run peers_metrics --python OLD/bin/python [--runs N]
 
 metric-learn does not run with today's scikit-learn, so it has an environment of its own:
 
@@ -30,7 +30,8 @@ import numpy as np
 
 import linkwise as lw
 from bench import data
-from bench.harness import Cell, Row, add_common_options, out_folder, run_cells, table, write_csv
+from bench.harness import Cell, Row, add_common_options, out_folder, run_cells, table
+from bench.results import write_csv
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
 from linkwise.metric.rca import RCA, within
@@ -87,6 +88,11 @@ def measure(cell: Cell, python: str) -> Row:
     both = learner.get_mahalanobis_matrix(), found[method]
     times = {"seconds": f"{seconds:.4f}", "their seconds": f"{float(found[f'{method} seconds']):.4f}"}
     return {"why": ""} | compared(method, task.X, constraints, *both) | times
+
+
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    return cell[1].removeprefix("full "), "Constraints"
 
 
 def ours(method: str) -> Any:
@@ -169,7 +175,9 @@ def holds(row: Row) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.peers.metrics", description="beside metric-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run peers_metrics", description="beside metric-learn"
+    )
     add_common_options(parser)
     parser.add_argument("--python", required=True, help="the Python in which metric-learn is")
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
@@ -179,7 +187,9 @@ def main(arguments: list[str] | None = None) -> int:
     cells = [(*group, str(run)) for group in groups for run in range(options.runs)]
     work: Callable[[Cell], Row] = partial(measure, python=options.python)
     found: dict[tuple[str, str], list[Row]] = {group: [] for group in groups}
-    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         found[row["task"], row["method"]].append(row)
     lines = [line_of(*group, rows) for group, rows in found.items()]
     write_csv(folder / "table.csv", COLUMNS, lines)

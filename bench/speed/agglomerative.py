@@ -1,6 +1,6 @@
 """Merging with constraints beside scikit-learn's without, and beside its k-means.
 
-    python -m bench.speed.agglomerative [--sizes 1000 5000] [--repeats N]
+    python -m bench run speed_agglomerative [--sizes 1000 5000] [--repeats N]
 
 Rows are blobs around ten centres in ten features, one thread each; times are of the processor, medians of
 turns. Constraints are 100 random pairs.
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, out_folder, table
+from bench.results import write_csv
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
@@ -55,7 +56,7 @@ def measured(n: int, linkage: Any, repeats: int) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.agglomerative", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_agglomerative", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=5, metavar="N")

@@ -1,6 +1,6 @@
 """BCKM: seconds on the paper's data sets beside the paper's, and on a million rows.
 
-    python -m bench.speed.bckm [--data DIR] [--rows N] [--constraints N] [--rounds N] [--repeats N]
+    python -m bench run speed_bckm [--data DIR] [--rows N] [--constraints N] [--rounds N] [--repeats N]
 
 Without ``--data`` only made-up rows are clustered: blobs with 16 features, 10 clusters, as many constraints
 as rows, rounds of at most 5 passes, one start of the final k-means. Memory is the peak of the process, less
@@ -19,8 +19,9 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.harness import add_common_options, out_folder, read_target, source, table
 from bench.papers.bckm_data import CLUSTERS, load, names
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -91,7 +92,7 @@ def large_set(n: int, n_constraints: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.bckm", description="how fast BCKM is")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="how fast BCKM is")
     add_common_options(parser)
     parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="0: no large set")
     parser.add_argument("--constraints", type=int, metavar="N", help="as many as rows otherwise")

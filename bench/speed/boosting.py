@@ -1,6 +1,6 @@
 """Similarities learned from pairs: BoostCluster, KernelBoost and PCP beside scikit-learn's k-means and BCKM.
 
-    python -m bench.speed.boosting [--sizes 300 1000 2000] [--repeats N]
+    python -m bench run speed_boosting [--sizes 300 1000 2000] [--repeats N]
 
 Rows are blobs around five centres in ten features that overlap, one thread each; times are of the processor,
 medians of turns. Constraints are as many random pairs as rows. PCP is left out above its most rows.
@@ -22,7 +22,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, out_folder, table
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -63,7 +64,7 @@ def measured(n: int, repeats: int) -> list[tuple[str, ...]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.boosting", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_boosting", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")

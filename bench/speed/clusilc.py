@@ -1,6 +1,6 @@
 """ClusILC: milliseconds on the paper's data sets, beside a plain transcription and scikit-learn's trees.
 
-    python -m bench.speed.clusilc --data DIR [--limit SECONDS] [--large] [--repeats N]
+    python -m bench run speed_clusilc --data DIR [--limit SECONDS] [--large] [--repeats N]
 
 All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
 ``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
@@ -35,8 +35,9 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.harness import add_common_options, out_folder, read_target, source, table
 from bench.papers.clusilc_data import SETS, Set, load, names
+from bench.results import write_csv
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeRegressor
@@ -157,7 +158,9 @@ def large_sets(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, .
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.clusilc", description="how fast ClusILC is")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_clusilc", description="how fast ClusILC is"
+    )
     add_common_options(parser)
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="of the transcription")
     parser.add_argument("--large", action="store_true", help="also many rows")

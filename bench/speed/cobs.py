@@ -9,7 +9,7 @@ scikit-learn's digits.
 "same" is the share of clusterings on which both agree (adjusted Rand index of at least 0.95). k-means
 starts at random in both, each from its own random numbers, so its runs are not compared.
 
-    python -m bench.speed.cobs [--quick] [--data DIR] [--out CSV]
+    python -m bench run speed_cobs [--quick] [--data DIR] [--out DIR]
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -29,6 +29,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
@@ -98,10 +99,12 @@ def timed_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="the pool of COBS: linkwise beside scikit-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobs", description="the pool of COBS: linkwise beside scikit-learn"
+    )
     parser.add_argument("--quick", action="store_true", help="a small set that comes with scikit-learn")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args(arguments)
     source = harness.source(argparse.Namespace(data=options.data, openml=False))
     if options.quick or source.folder is None:
@@ -118,8 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     pool, seconds = timed_pool(X, PAPER)
     rows.append(row("all", len(pool.candidates), seconds, sum(float(r["sklearn_s"]) for r in rows), None))
     show(rows[-1])
-    if options.out:
-        harness.write_csv(options.out, FIELDS, [[line[field] for field in FIELDS] for line in rows])
+    write_table(options.out / "speed_cobs.csv", FIELDS, rows)
 
 
 def show(line: dict[str, Any]) -> None:

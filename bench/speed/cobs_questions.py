@@ -9,7 +9,7 @@ import   The same after 100 000 constraints about 100 000 rows, for ActiveCOBS a
 Rows are blobs. A clustering puts each row to the nearest of 2 to 10 random rows; of more than 5000 rows it
 clusters 5000. In the large sample labels are drawn at random. The truth answers.
 
-    python -m bench.speed.cobs_questions [--quick] [--out CSV]
+    python -m bench run speed_cobs_questions [--quick] [--out DIR]
 
 --quick leaves out the large sample and the import.
 """
@@ -30,6 +30,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_csv
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances_argmin
 
@@ -125,14 +126,16 @@ def measured(quick: bool) -> Iterator[Line]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="the time between two questions of ActiveCOBS")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobs_questions",
+        description="the time between two questions of ActiveCOBS",
+    )
     parser.add_argument("--quick", action="store_true", help="without the large sample and the import")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()
     lines = list(measured(options.quick))
     print(harness.table(FIELDS, lines))
-    if options.out:
-        harness.write_csv(options.out, FIELDS, lines)
+    write_csv(options.out / "speed_cobs_questions.csv", FIELDS, lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Weights of features: one step of the hill climb, and the whole of it.
 
-    python -m bench.speed.feature_weights [--data DIR] [--repeats N]
+    python -m bench run speed_feature_weights [--data DIR] [--repeats N]
 
 A step is the clustering under one changed weight and what it is judged by. Beside it, in the same process and
 for the same weights, what a plain program does: scikit-learn's k-means with ten starts, then S_Dbw by its
@@ -25,7 +25,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, source, table, write_csv
+from bench.harness import add_common_options, out_folder, source, table
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 
 import linkwise as lw
@@ -108,7 +109,7 @@ def tasks(where: data.Source) -> list[data.Task]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.feature_weights", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_feature_weights", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--repeats", type=int, default=15, metavar="N")
     options = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """FOSC beside scikit-learn's HDBSCAN, OPTICS and k-means.
 
-    python -m bench.speed.fosc [--sizes 1000 10000 50000] [--repeats N]
+    python -m bench run speed_fosc [--sizes 1000 10000 50000] [--repeats N]
 
 Rows are blobs around ten centres in ten features, one thread each; times are of the processor, medians of
 turns. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, out_folder, table
+from bench.results import write_csv
 from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.datasets import make_blobs
 
@@ -71,7 +72,7 @@ def measured(n: int, repeats: int) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.fosc", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_fosc", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")

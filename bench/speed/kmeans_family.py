@@ -5,7 +5,7 @@ several fits, in turns, in one process. What counts is the multiple, which is to
 the package active-semi-supervised-clustering is installed its COPKMeans, PCKMeans and MPCKMeans are timed
 too, on few rows, each in a process with a limit of time. OMP_NUM_THREADS sets the number of threads.
 
-    python -m bench.speed.kmeans_family [--quick] [--out CSV]
+    python -m bench run speed_kmeans_family [--quick] [--out DIR]
 
 Exits with 1 if a multiple is above 10.
 """
@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -145,9 +146,12 @@ def cases(quick: bool) -> Iterator[dict[str, str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="constrained k-means beside scikit-learn's KMeans")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_kmeans_family",
+        description="constrained k-means beside scikit-learn's KMeans",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
@@ -157,8 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     rows = list(cases(options.quick))
     print(harness.table(FIELDS, [tuple(row.values()) for row in rows]))
-    if options.out:
-        harness.write_csv(options.out, FIELDS, [tuple(row.values()) for row in rows])
+    write_table(options.out / "speed_kmeans_family.csv", FIELDS, rows)
     missed = sum(row["missed"] == "yes" for row in rows)
     judged = sum(PACKAGE not in row["method"] for row in rows)
     print(f"\n{judged - missed} of {judged} at {MOST:.0f} times scikit-learn's KMeans, or below")

@@ -11,8 +11,8 @@ A browser without a graphics card has WebGL in software, if any. The page then p
 memory; `--webgl` makes it take WebGL all the same. Beside it Panel and Streamlit may do the same, all by one
 clock.
 
-    python -m bench.speed.page [--desk stub real] [--rows 0 10000 100000 1000000] [--answers 9] [--out DIR]
-    python -m bench.speed.page --peers PYTHON
+    python -m bench run speed_page [--desk stub real] [--rows 0 10000 100000] [--answers 9]
+    python -m bench run peers_page --peers PYTHON
 
 Needs chromium and ``pip install playwright``; PYTHON is one with panel and streamlit.
 """
@@ -31,9 +31,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from bench.harness import RESULTS
 from bench.peers import page as peers
 from bench.peers.page_blobs import blobs, labels_after, rows_of
+from bench.results import RESULTS
 from bench.served import Served
 
 from linkwise.active.cobras.cobras import COBRAS
@@ -227,7 +227,9 @@ def told(path: Path, fields: Sequence[str], rows: Iterator[dict[str, Any]]) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m bench run speed_page",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--desk", nargs="+", choices=("stub", "real"), default=["stub", "real"])
     parser.add_argument("--rows", type=int, nargs="+", default=list(AIMS))

@@ -1,6 +1,6 @@
 """Spectral clustering with constraints beside scikit-learn's without, and beside its k-means.
 
-    python -m bench.speed.spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
+    python -m bench run speed_spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
 
 Rows are blobs in ten features, one thread each; times are of the processor, medians of turns. Constraints are
 100 random pairs.
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, out_folder, table
+from bench.results import write_csv
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
 
@@ -60,7 +61,7 @@ def measured(n: int, k: int, repeats: int) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.spectral", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_spectral", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--clusters", type=int, nargs="+", default=CLUSTERS, metavar="K")

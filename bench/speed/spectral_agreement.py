@@ -15,7 +15,7 @@ Well-defined cases that do not agree, or are worse, are listed with what can be 
 eigenvectors differ (sine of the largest angle between the spaces of both), else who has the better
 optimum of k-means.
 
-    python -m bench.speed.spectral_agreement [--quick] [--data DIR] [--out CSV]
+    python -m bench run speed_spectral_agreement [--quick] [--data DIR] [--out DIR]
 
 Without a folder of data: scikit-learn's sets. With --quick: few graphs of two of these.
 """
@@ -29,7 +29,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import csv
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -38,6 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from bench.results import RESULTS, write_table
 from scipy.linalg import subspace_angles
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
@@ -160,10 +160,13 @@ def share(true: list[bool]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="spectral clustering: linkwise beside scikit-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_spectral_agreement",
+        description="spectral clustering: linkwise beside scikit-learn",
+    )
     parser.add_argument("--quick", action="store_true", help="few graphs of two sets of scikit-learn's")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # scikit-learn tells of graphs in several parts each time
     source = data.Source() if options.quick else harness.source(
@@ -180,11 +183,7 @@ def main() -> None:
             print("".join(f"{line[field]:>14}" for field in FIELDS), flush=True)
             for words in different:
                 print(f"    {words}", flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(table)
+    write_table(options.out / "speed_spectral_agreement.csv", FIELDS, table)
 
 
 if __name__ == "__main__":

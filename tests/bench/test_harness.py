@@ -24,7 +24,7 @@ def work(tmp_path):
 
 
 def run(tmp_path, work, cells=CELLS, **more):
-    rows = harness.run_cells(tmp_path / "cells.csv", FIELDS, cells, work, **more)
+    rows = harness.run_cells(tmp_path / "cells.csv", FIELDS, cells, work, **{"uses": ("KIN",), **more})
     log = tmp_path / "log"
     ran = log.read_text().split() if log.exists() else []
     log.unlink(missing_ok=True)
@@ -54,26 +54,29 @@ def test_a_line_without_its_end_is_no_cell(tmp_path, work):
 
 def test_cells_of_other_code_are_run_again(tmp_path, work, monkeypatch):
     run(tmp_path, work)
-    monkeypatch.setattr(harness, "fingerprint", lambda package: "00000000")
+    monkeypatch.setattr(harness, "fingerprint", lambda *entries: "00000000")
     assert run(tmp_path, work)[1] == ["a0", "a1", "b0"]
     assert run(tmp_path, work)[1] == []
 
 
-def test_a_fingerprint_is_that_of_the_named_modules():
-    import linkwise.asking.run  # loads linkwise.constraints.evidence too
+def test_cells_of_other_code_can_be_reused(tmp_path, work, monkeypatch):
+    run(tmp_path, work, CELLS[:2])
+    monkeypatch.setattr(harness, "fingerprint", lambda *entries: "00000000")
+    assert run(tmp_path, work, reuse=True)[1] == ["b0"]
+    assert run(tmp_path, work)[1] == ["a0", "a1"]
+    rows, ran = run(tmp_path, work, reuse=True)
+    assert ran == []
+    assert [row["code"] for row in rows] == ["00000000"] * 3
 
-    both = harness.fingerprint("linkwise.constraints.evidence", linkwise.asking.run.__name__)
-    assert both == harness.fingerprint("linkwise.asking.run", "linkwise.constraints.evidence")
-    assert (
-        len(
-            {
-                both,
-                harness.fingerprint("linkwise.constraints.evidence"),
-                harness.fingerprint("linkwise.asking.ru"),
-            }
-        )
-        == 3
-    )
+
+def test_only_cells_that_use_what_changed_are_run_again(tmp_path, work, monkeypatch):
+    def uses(cell):
+        return ("KIN",) if cell[0] == "a" else ("PCP",)
+
+    run(tmp_path, work, uses=uses)
+    before = harness.fingerprint
+    monkeypatch.setattr(harness, "fingerprint", lambda *names: "0" if names == ("PCP",) else before(*names))
+    assert run(tmp_path, work, uses=uses)[1] == ["b0"]
 
 
 def test_a_cell_that_fails_keeps_those_before(tmp_path, work):
