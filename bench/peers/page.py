@@ -2,7 +2,7 @@
 
 The same points, the same changes, a question, two rows and a button "Same". One clock for all: a button is
 clicked in the browser, and the clock stops in the first frame in which both the question and the picture are
-other ones. The apps are `page_panel` and `page_streamlit`; `bench.speed.page --peers PYTHON` runs them.
+other ones. The apps are `page_panel` and `page_streamlit`; the experiment `peers_page` runs them.
 
     python3.11 -m venv PEERS && PEERS/bin/pip install panel streamlit
 """

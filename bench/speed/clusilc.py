@@ -1,13 +1,13 @@
 """ClusILC: milliseconds on the paper's data sets, beside a plain transcription and scikit-learn's trees.
 
-    python -m bench run speed_clusilc --data DIR [--limit SECONDS] [--large] [--repeats N]
+    python -m bench run speed_clusilc --data DIR [--limit SECONDS] [--repeats N]
 
 All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
 ``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
 leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes every constraint
 out and tries every split anew; it runs once, in a process of its own, and is given up on after `--limit`
-seconds. ``--large`` adds made-up rows: 100 000 with 100 leaves and a million with 30, once each.
-OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
+seconds. ``--large``, which the whole experiment has, adds made-up rows: 100 000 with 100 leaves and a million
+with 30, once each. OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
 
 What is compared is the time of the processor, of all threads, which other programs on the machine change
 little; ``seconds`` are those on the clock. On an idle machine the clock shows the less, so the
