@@ -41,7 +41,7 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def source(options: argparse.Namespace) -> Source:
+def find_source(options: argparse.Namespace) -> Source:
     """Where the options and the environment say that data come from."""
     folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     if folder is not None and not folder.is_dir():
@@ -100,7 +100,7 @@ def run_cells(
             finished[cell] = row
     missing = [cell for cell in cells if cell not in finished]
     print(f"{path}: {len(cells) - len(missing)} cells finished, {len(missing)} to run", flush=True)
-    for done, (cell, measured) in enumerate(_measured(missing, work, jobs), 1):
+    for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
         row = {**dict(zip(fields, cell, strict=True)), "code": codes[cell], **measured}
         append_csv(path, row)
         finished[cell] = row
@@ -109,7 +109,7 @@ def run_cells(
     return [finished[cell] for cell in cells]
 
 
-def _measured(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
+def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
     if jobs <= 1 or len(cells) <= 1:
         yield from ((cell, work(cell)) for cell in cells)
         return
@@ -163,7 +163,7 @@ def read_target(name: str) -> list[Row]:
 
 
 # ---------------------------------------------------------------- printed tables
-def table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def format_table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Columns as wide as their widest text: numbers to the right, words to the left."""
     body = [[str(value) for value in row] for row in rows]
     columns = [_column(field, [line[at] for line in body]) for at, field in enumerate(fields)]

@@ -3,14 +3,15 @@
     python -m bench run clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
         [--tasks TASK,TASK]
 
-Their protocol: constraints between random pairs of rows, by their classes, with all that follows from them;
-Rand index (not adjusted) on all rows, and on the tenth fold where only the other nine have constraints; 60
-sets of constraints. ClusILC runs as printed (raw columns) and with our defaults. COP-k-means is linkwise's,
-which finds an answer where theirs does not; what it is given up on is counted.
+The protocol of the paper: constraints between random pairs of rows, by their classes, with their closure;
+the score is the Rand index (not adjusted) on all rows, and on the tenth fold with constraints in the other
+nine; there are 60 sets of constraints. ClusILC runs as printed (raw columns) and with our defaults.
+COP-k-means is linkwise's, which finds an answer where the paper's does not; the table counts the sets that
+it gives up on.
 
-The trials go through all data sets for one set of constraints before the next, so a run that was broken off
-after N sets is told by ``--sets N``. Twelve data sets, three methods: about two minutes a set of constraints
-on one core. ``--quick`` takes two sets of constraints and tables of fewer than 300 rows.
+The trials go through all data sets for one set of constraints before the next, so ``--sets N`` prints a
+run that was interrupted after N sets. Twelve data sets and three methods take about two minutes a set of
+constraints on one core. ``--quick`` takes two sets of constraints and tables of fewer than 300 rows.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ import argparse
 import sys
 from functools import partial
 
-from bench.harness import Row, add_common_options, out_folder, run_cells, source
+from bench.harness import Row, add_common_options, find_source, out_folder, run_cells
 from bench.papers.clusilc_data import SETS, counts, names
-from bench.papers.clusilc_report import report
+from bench.papers.clusilc_report import write_report
 from bench.papers.clusilc_runs import METHODS, entries, measure
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2
 
 
-def compare(options: argparse.Namespace) -> str:
+def run_trials(options: argparse.Namespace) -> str:
     """Run what is missing, write and tell."""
-    folder = source(options).folder
-    tasks = tasks_of(names(folder), options)
+    folder = find_source(options).folder
+    tasks = select_tasks(names(folder), options)
     if folder is None or not tasks:
         raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
     methods = list(METHODS) if options.only is None else options.only.split(";")
@@ -52,10 +53,10 @@ def compare(options: argparse.Namespace) -> str:
         out / "trials.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
     ):
         found.setdefault((row["task"], row["method"], int(row["constraints"])), []).append(row)
-    return report(found, out)
+    return write_report(found, out)
 
 
-def tasks_of(here: list[str], options: argparse.Namespace) -> list[str]:
+def select_tasks(here: list[str], options: argparse.Namespace) -> list[str]:
     """The sets that are here and wanted."""
     wanted = here if options.tasks is None else options.tasks.split(",")
     limit = QUICK_ROWS if options.quick else sys.maxsize
@@ -69,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
     parser.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join(METHODS)}")
     parser.add_argument("--tasks", metavar="A,B", help=f"data sets, of {', '.join(SETS)}")
-    print(compare(parser.parse_args(arguments)))
+    print(run_trials(parser.parse_args(arguments)))
     return 0
 
 

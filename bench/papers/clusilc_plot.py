@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused, tasks_in, values
+from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused_share, tasks_in, values
 from bench.papers.clusilc_runs import COP_PRINTED
 from bench.plots import COLOURS, save_small
 
@@ -50,7 +50,7 @@ def draw(axes: Any, found: Found, task: str) -> None:
             axes.fill_between(at, height - error, height + error, color=colour, alpha=0.2, linewidth=0)
     if COP_PRINTED in methods_in(found):
         share = axes.twinx()
-        share.plot(at, refused(found, task, COP_PRINTED), ":", color="black", linewidth=1.0)
+        share.plot(at, refused_share(found, task, COP_PRINTED), ":", color="black", linewidth=1.0)
         share.set(ylim=(-0.02, 1.02), yticks=[0, 1])
         share.spines[["top"]].set_visible(False)
     axes.set_title(task, fontsize=10)

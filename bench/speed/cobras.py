@@ -45,7 +45,7 @@ def peak_mib() -> float:
     return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def make(n: int, folder: Path) -> None:
+def make_rows(n: int, folder: Path) -> None:
     """Write the rows and their groups."""
     import numpy as np
     from sklearn.datasets import make_blobs
@@ -96,14 +96,14 @@ def waits(model: Any, X: Any, truth: Any) -> list[float]:
     return [after - before for before, after in pairwise(moments)]
 
 
-def child(*arguments: str, threads: int = 1) -> str:
+def run_child(*arguments: str, threads: int = 1) -> str:
     """What this file prints when it is run in a new process."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     command = [sys.executable, "-m", "bench.speed.cobras", *arguments]
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def finished(n: int, threads: int, found: dict[str, float], target: dict[str, str]) -> dict[str, str]:
+def finish_row(n: int, threads: int, found: dict[str, float], target: dict[str, str]) -> dict[str, str]:
     """One line of the table, with the aims that it misses."""
     ratio = found["total_s"] / found["kmeans_s"]
     aims = {
@@ -134,7 +134,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
-        make(options.make, options.folder)
+        make_rows(options.make, options.folder)
         return 0
     if options.folder:
         print(json.dumps(measure(options.folder)))
@@ -146,10 +146,10 @@ def main() -> int:
     print("".join(field.rjust(w) for field, w in zip(FIELDS, wide, strict=True)))
     for n in QUICK if options.quick else SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            child("--make", str(n), "--folder", folder)
+            run_child("--make", str(n), "--folder", folder)
             for threads in (1, 2):
-                found = json.loads(child("--folder", folder, threads=threads))
-                rows.append(finished(n, threads, found, targets[n]))
+                found = json.loads(run_child("--folder", folder, threads=threads))
+                rows.append(finish_row(n, threads, found, targets[n]))
                 print("".join(rows[-1][f].rjust(w) for f, w in zip(FIELDS, wide, strict=True)), flush=True)
     write_table(options.out / "speed_cobras.csv", FIELDS, rows)
     return int(any(row["missed"] != "-" for row in rows))

@@ -63,7 +63,7 @@ def measure(n: int, max_rows: int, pool: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def apart(*case: int | str) -> dict[str, str]:
+def measure_apart(*case: int | str) -> dict[str, str]:
     command = [sys.executable, "-m", "bench.speed.cobs_large", "--case", *map(str, case)]
     line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
     return dict(zip(FIELDS, next(csv.reader([line])), strict=True))
@@ -84,7 +84,7 @@ def main() -> None:
     rows = []
     for size in options.rows:
         for case in CASES[size]:
-            rows.append(apart(*case))
+            rows.append(measure_apart(*case))
             print("  ".join(f"{field}={value}" for field, value in rows[-1].items()), flush=True)
     write_table(options.out / "speed_cobs_large.csv", FIELDS, rows)
 

@@ -1,4 +1,4 @@
-"""How long ActiveCOBS thinks between two questions: milliseconds, medians.
+"""The time between two questions of ActiveCOBS: milliseconds, medians.
 
 choose   The most divided of a sample of pairs, the weights being given. Beside it the same as a product of
          NumPy's, a float64 for each pair and clustering, where that takes less than a gigabyte.
@@ -64,7 +64,7 @@ def pool_of(labels: np.ndarray, base: np.ndarray) -> Pool:
     return Pool(labels, base, rows, weight, candidates, 0, "cluster", len(base) > len(rows))
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_steps(work: Callable[[], object]) -> float:
     begin = perf_counter()
     work()
     return (perf_counter() - begin) * 1e3
@@ -76,12 +76,12 @@ def choose(pool: Pool, n_pairs: int, threads: int, repeats: int) -> Line:
     pairs = random_pairs(pool.n_rows, n_pairs, np.random.default_rng(0))
     weights = np.full(len(pool), 1 / len(pool))
     opened: list[OpenPairs] = []
-    first = timed(lambda: opened.append(OpenPairs(pool, pairs)))
-    times = [timed(lambda: opened[0].most_divided(weights)) for _ in range(repeats)]
+    first = time_steps(lambda: opened.append(OpenPairs(pool, pairs)))
+    times = [time_steps(lambda: opened[0].most_divided(weights)) for _ in range(repeats)]
     numpy_ms = ""
     if len(pool) * n_pairs * 8 < GIGABYTE:
         together = pool.together(pairs).astype(np.float64)
-        plain = (timed(lambda: np.abs(2 * (together @ weights) - 1).argmin()) for _ in range(repeats))
+        plain = (time_steps(lambda: np.abs(2 * (together @ weights) - 1).argmin()) for _ in range(repeats))
         numpy_ms = f"{median(plain):.3f}"
     return "choose", len(pool), n_pairs, threads, *figures(first, times), numpy_ms
 
@@ -97,7 +97,7 @@ def questions(what: str, learner: Learner, X: np.ndarray, y: np.ndarray, n: int,
     for _ in range(n):
         assert run.question is not None
         answer = oracle(run.question.first, run.question.second)
-        times.append(timed(lambda said=answer: run.answer(said)))
+        times.append(time_steps(lambda given=answer: run.answer(given)))
     size = ("", "") if pool is None else (len(pool), getattr(learner, "n_candidates", ""))
     return what, *size, 1, *figures(first, times), ""
 
@@ -106,7 +106,7 @@ def figures(first: float, times: list[float]) -> tuple[str, str, str]:
     return f"{first:.3f}", f"{median(times):.3f}", f"{max(times):.3f}"
 
 
-def measured(quick: bool) -> Iterator[Line]:
+def measure_lines(quick: bool) -> Iterator[Line]:
     X, y = make_blobs(2100, 19, centers=7, cluster_std=4.0, random_state=0)
     pool = random_pool(X, 931, len(X))
     for threads in (1, 2):
@@ -133,8 +133,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="without the large sample and the import")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()
-    lines = list(measured(options.quick))
-    print(harness.table(FIELDS, lines))
+    lines = list(measure_lines(options.quick))
+    print(harness.format_table(FIELDS, lines))
     write_csv(options.out / "speed_cobs_questions.csv", FIELDS, lines)
 
 

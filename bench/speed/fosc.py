@@ -2,8 +2,8 @@
 
     python -m bench run speed_fosc [--sizes 1000 10000 50000] [--repeats N]
 
-Rows are blobs around ten centres in ten features, one thread each; times are of the processor, medians of
-turns. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
+Rows are blobs around ten centres in ten features, one thread each; times are medians of
+processor times. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -21,7 +21,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table
+from bench.harness import add_common_options, format_table, out_folder
 from bench.results import write_csv
 from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.datasets import make_blobs
@@ -43,7 +43,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return process_time() - start
 
 
-def measured(n: int, repeats: int) -> tuple[str, ...]:
+def measure_line(n: int, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=3.0, random_state=0)
     pairs = Constraints.sample(y, PAIRS, 0)
@@ -77,9 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     options = parser.parse_args(arguments)
-    lines = [measured(n, options.repeats) for n in options.sizes]
+    lines = [measure_line(n, options.repeats) for n in options.sizes]
     write_csv(out_folder(options, "speed_fosc") / "times.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

@@ -1,7 +1,7 @@
-"""KIN with 100 questions: how long before the first one, and how long between two.
+"""KIN with 100 questions: the time before the first question and between two questions.
 
 Rows are blobs around 20 centres in 10 features, the truth answers at once. Each size runs in a fresh
-process on one thread; times are of the processor, so that what else the machine does is no matter.
+process on one thread. Times are processor times, so other programs on the machine do not matter.
 
     python -m bench run speed_kin [--sizes 500 1000 2000] [--out DIR]
 
@@ -66,7 +66,7 @@ def measure(n: int) -> dict[str, float]:
     }
 
 
-def missed(n: int, found: dict[str, float]) -> str:
+def find_missed(n: int, found: dict[str, float]) -> str:
     """The aims that are missed."""
     aims = AIMS | {"peak_MiB": MOST_DATA * found["data_MiB"] + MOST_MIB}
     if n > ITEMS:
@@ -74,7 +74,7 @@ def missed(n: int, found: dict[str, float]) -> str:
     return " ".join(name for name, most in aims.items() if found[name] > most) or "-"
 
 
-def child(n: int) -> dict[str, float]:
+def run_child(n: int) -> dict[str, float]:
     """What this file measures in a new process."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "bench.speed.kin", "--child", str(n)]
@@ -95,9 +95,9 @@ def main() -> int:
     rows = []
     print("".join(field.rjust(12) for field in FIELDS))
     for n in options.sizes:
-        found = child(n)
+        found = run_child(n)
         numbers = {field: f"{found[field]:.3g}" for field in FIELDS[1:-1]}
-        rows.append({"n": str(n), **numbers, "missed": missed(n, found)})
+        rows.append({"n": str(n), **numbers, "missed": find_missed(n, found)})
         print("".join(rows[-1][field].rjust(12) for field in FIELDS), flush=True)
     write_table(options.out / "speed_kin.csv", FIELDS, rows)
     return int(any(row["missed"] != "-" for row in rows))

@@ -45,9 +45,9 @@ def test_constraints_fit_the_blobs():
 
 
 def test_what_is_missed():
-    assert speed.line(9, 9, "x", 2.0, 0.1)["missed"] == "yes"
-    assert speed.line(9, 9, "x", 1.0, 0.1)["missed"] == "-"
-    late = speed.line(9, 9, "x", np.inf, 0.1, judged=False)
+    assert speed.build_line(9, 9, "x", 2.0, 0.1)["missed"] == "yes"
+    assert speed.build_line(9, 9, "x", 1.0, 0.1)["missed"] == "-"
+    late = speed.build_line(9, 9, "x", np.inf, 0.1, judged=False)
     assert (late["fit_s"], late["multiple"], late["missed"]) == ("", "inf", "")
 
 
