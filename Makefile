@@ -42,19 +42,15 @@ types: .venv/dev  ## mypy, strict on the core
 	$(BIN)/mypy
 
 bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)
-	$(BIN)/python -m bench.speed.kmeans --quick
-	$(BIN)/python -m bench.speed.cobras --quick
-	$(BIN)/python -m bench.speed.cobs --quick
-	$(BIN)/python -m bench.speed.cobs_questions --quick
-	$(BIN)/python -m bench.speed.spectral_agreement --quick
-	$(BIN)/python -m bench.papers.cobras quality
-	$(BIN)/python -m bench.papers.cobs table4 --quick
+	$(BIN)/python -m bench run speed_kmeans speed_cobras speed_cobs speed_cobs_questions \
+	  speed_spectral_agreement cobs_table4 --quick
+	$(BIN)/python -m bench run cobras_quality
 
-report: .venv/dev  ## one page of all that is measured; a night, and it goes on where it stopped (LINKWISE_DATA)
-	$(BIN)/python -m bench.report $(ARGS)
+report: .venv/dev  ## one page of everything that is measured: a night, resumed where it stopped (LINKWISE_DATA)
+	$(BIN)/python -m bench report $(ARGS)
 
-report-quick: .venv/dev  ## the same of what takes minutes
-	$(BIN)/python -m bench.report --quick $(ARGS)
+report-quick: .venv/dev  ## the same for what takes minutes
+	$(BIN)/python -m bench report --quick $(ARGS)
 
 docs: .venv/docs  ## docs/_build/html/index.html
 	@rm -rf docs/api  # pages of names that have gone

@@ -102,15 +102,15 @@ def load(name: str, source: Source) -> Task:
         There is no such task here, or OpenML's table is not the one that the paper used.
     """
     if name in FACES and source.folder is not None:
-        return faces(name, source.folder / "cmu_faces_half.npz")
+        return load_faces(name, source.folder / "cmu_faces_half.npz")
     if name in NEWS and source.folder is not None:
-        return news(name, source.folder / f"{name}.jsonl.gz")
+        return load_news(name, source.folder / f"{name}.jsonl.gz")
     if name in UCI and source.folder is not None:
-        return uci(name, *read_table(source.folder / f"{UCI[name].file}.csv"))
+        return prepare_uci(name, *read_table(source.folder / f"{UCI[name].file}.csv"))
     if name in UCI and source.openml:
-        return from_openml(name)
+        return load_openml(name)
     if name in BUNDLED:
-        return bundled(name)
+        return load_bundled(name)
     raise DataError(f"There is no task {name!r} here; there are {', '.join(names(source))}.")
 
 
@@ -123,24 +123,24 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray, list[str]]:
     return X, np.array([line[-1] for line in lines]), header[:-1]
 
 
-def uci(name: str, X: np.ndarray, classes: np.ndarray, columns: list[str]) -> Task:
+def prepare_uci(name: str, X: np.ndarray, classes: np.ndarray, columns: list[str]) -> Task:
     """A UCI table after its recipe: complete, distinct rows, every feature from 0 to 1."""
     recipe = UCI[name]
     X, classes = X[: recipe.head], classes[: recipe.head]
     if recipe.classes:
         kept = np.isin(classes, recipe.classes)
         X, classes = X[kept], classes[kept]
-    X, columns = without(X, columns, recipe.first_without)
+    X, columns = drop_columns(X, columns, recipe.first_without)
     complete = ~np.isnan(X).any(axis=1)
-    X, columns = without(X[complete], columns, recipe.then_without)
+    X, columns = drop_columns(X[complete], columns, recipe.then_without)
     classes = classes[complete]
     if recipe.distinct:
         rows = first_of_equals(X)
         X, classes = X[rows], classes[rows]
-    return Task(name, to_unit(X), codes(classes), "scaled to [0, 1]")
+    return Task(name, to_unit(X), encode_classes(classes), "scaled to [0, 1]")
 
 
-def without(X: np.ndarray, columns: list[str], dropped: tuple[str, ...]) -> tuple[np.ndarray, list[str]]:
+def drop_columns(X: np.ndarray, columns: list[str], dropped: tuple[str, ...]) -> tuple[np.ndarray, list[str]]:
     kept = [at for at, column in enumerate(columns) if column not in dropped]
     return X[:, kept], [columns[at] for at in kept]
 
@@ -156,31 +156,31 @@ def to_unit(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0))
 
 
-def codes(classes: np.ndarray) -> np.ndarray:
+def encode_classes(classes: np.ndarray) -> np.ndarray:
     return np.unique(classes, return_inverse=True)[1].ravel()
 
 
-def bundled(name: str) -> Task:
+def load_bundled(name: str) -> Task:
     """A set of scikit-learn's: distinct rows, every feature from 0 to 1."""
     given = datasets.load(name)
     rows = first_of_equals(given.X)
     return Task(name, to_unit(given.X[rows]), given.y[rows], "scikit-learn's copy, scaled to [0, 1]")
 
 
-def from_openml(name: str) -> Task:
+def load_openml(name: str) -> Task:
     """OpenML's copy after the same recipe; refused where the counts tell that it is another table."""
     recipe = UCI[name]
     if recipe.openml is None:
         raise DataError(f"OpenML holds no numeric copy of {name!r}; give the table with --data.")
     given = datasets.fetch(recipe.openml)
-    task = uci(name, given.X, np.array(given.label_names)[given.y], list(given.names))
-    found, wanted = (*task.X.shape, len(set(task.y))), counts()[name]
+    task = prepare_uci(name, given.X, np.array(given.label_names)[given.y], list(given.names))
+    found, wanted = (*task.X.shape, len(set(task.y))), read_counts()[name]
     if found != wanted:
         raise DataError(f"OpenML's {recipe.openml!r} gives {found} rows, features, classes, not {wanted}.")
     return task
 
 
-def counts() -> dict[str, tuple[int, int, int]]:
+def read_counts() -> dict[str, tuple[int, int, int]]:
     """Rows, features and classes of each task after preparation."""
     with (Path(__file__).parent / "targets" / "cobras_datasets.csv").open(newline="") as file:
         rows = csv.DictReader(file)
@@ -188,7 +188,7 @@ def counts() -> dict[str, tuple[int, int, int]]:
 
 
 # ---------------------------------------------------------------- pictures and texts
-def faces(name: str, path: Path) -> Task:
+def load_faces(name: str, path: Path) -> Task:
     """CMU faces by one of their four labels: half-size pixels in [0, 1], principal components."""
     from sklearn.decomposition import PCA
 
@@ -196,10 +196,12 @@ def faces(name: str, path: Path) -> Task:
         pixels = held["X"].reshape(len(held["X"]), -1) / 255.0
         classes = held[name.removeprefix("faces_")]
     X = PCA(FACE_COMPONENTS, svd_solver="full").fit_transform(pixels)
-    return Task(name, np.ascontiguousarray(X), codes(classes), f"pixels, {FACE_COMPONENTS} PCA components")
+    return Task(
+        name, np.ascontiguousarray(X), encode_classes(classes), f"pixels, {FACE_COMPONENTS} PCA components"
+    )
 
 
-def news(name: str, path: Path) -> Task:
+def load_news(name: str, path: Path) -> Task:
     """Three newsgroups: TF-IDF of the bodies, latent semantic indexing, rows of unit length."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -207,7 +209,7 @@ def news(name: str, path: Path) -> Task:
 
     with gzip.open(path, "rt") as file:
         articles = [json.loads(line) for line in file]
-    y = codes(np.array([article["class"] for article in articles]))
+    y = encode_classes(np.array([article["class"] for article in articles]))
     bodies = [article["text"].partition("\n\n")[2] or article["text"] for article in articles]
     words = TfidfVectorizer(stop_words="english", min_df=2, sublinear_tf=True).fit_transform(bodies)
     X = normalize(TruncatedSVD(NEWS_COMPONENTS, random_state=0).fit_transform(words))

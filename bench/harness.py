@@ -1,14 +1,13 @@
 """What every benchmark needs: cells that are run once, processes, CSV files, printed tables.
 
-A cell is one measurement, named by a tuple of key fields. Finished cells stand in a CSV file, one a
-line, and are not run again, unless the library's code has changed since.
+A cell is one measurement, named by a tuple of key fields. Each finished cell is a line of a CSV file and is
+not run again, unless the part of linkwise that it uses has changed since (`bench.fingerprint`).
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import io
 import os
 import sys
@@ -20,12 +19,15 @@ from threading import Thread
 from typing import Any
 
 from bench.data import Source
+from bench.fingerprint import fingerprint
+from bench.results import RESULTS
 
-RESULTS = Path(__file__).resolve().parent / "results"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Cell = tuple[str, ...]
 Row = dict[str, str]
+Entries = Sequence[str] | Callable[[Cell], Sequence[str]]
+"""Where cells enter linkwise: public names or modules, the same for all cells or those of each."""
 
 
 # ---------------------------------------------------------------- the command line
@@ -34,9 +36,12 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for results, bench/results otherwise")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    parser.add_argument(
+        "--reuse", action="store_true", help="take finished cells even where linkwise has changed since"
+    )
 
 
-def source(options: argparse.Namespace) -> Source:
+def find_source(options: argparse.Namespace) -> Source:
     """Where the options and the environment say that data come from."""
     folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     if folder is not None and not folder.is_dir():
@@ -57,9 +62,11 @@ def run_cells(
     cells: Iterable[Cell],
     work: Callable[[Cell], Row],
     *,
+    uses: Entries,
     jobs: int = 1,
+    reuse: bool = False,
 ) -> list[Row]:
-    """Run the cells that `path` does not hold yet, and give the rows of all.
+    """Run the cells that `path` does not hold yet, and return the rows of all.
 
     Parameters
     ----------
@@ -70,8 +77,13 @@ def run_cells(
     cells : iterable of tuple of str
     work : callable
         Measures one cell; a function at the top of a module, since processes must find it.
+    uses : sequence of str, or callable
+        Where cells enter linkwise. A finished cell counts as long as nothing behind these entries changes.
     jobs : int
         Processes; with more than one, each computes on a single thread.
+    reuse : bool
+        Finished cells count whatever has changed since; of several rows of a cell the one of today's code, or
+        else the last one.
 
     Returns
     -------
@@ -79,20 +91,25 @@ def run_cells(
         In the order of `cells`.
     """
     cells = list(cells)
-    code = fingerprint("linkwise")
-    held = {tuple(row[f] for f in fields): row for row in read_csv(path) if row["code"] == code}
-    missing = [cell for cell in cells if cell not in held]
+    codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
+    finished: dict[Cell, Row] = {}
+    for row in read_csv(path):
+        cell = tuple(row[f] for f in fields)
+        is_current = row["code"] == codes.get(cell)
+        if is_current or (reuse and finished.get(cell, {}).get("code") != codes.get(cell)):
+            finished[cell] = row
+    missing = [cell for cell in cells if cell not in finished]
     print(f"{path}: {len(cells) - len(missing)} cells finished, {len(missing)} to run", flush=True)
-    for done, (cell, measured) in enumerate(_measured(missing, work, jobs), 1):
-        row = {**dict(zip(fields, cell, strict=True)), "code": code, **measured}
+    for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
+        row = {**dict(zip(fields, cell, strict=True)), "code": codes[cell], **measured}
         append_csv(path, row)
-        held[cell] = row
+        finished[cell] = row
         if sys.stderr.isatty():
             print(f"\r{done}/{len(missing)}", end="\n" if done == len(missing) else "", file=sys.stderr)
-    return [held[cell] for cell in cells]
+    return [finished[cell] for cell in cells]
 
 
-def _measured(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
+def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
     if jobs <= 1 or len(cells) <= 1:
         yield from ((cell, work(cell)) for cell in cells)
         return
@@ -119,17 +136,6 @@ def _die_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def fingerprint(*packages: str) -> str:
-    """Eight hexadecimal digits that change with any loaded file of some packages or modules."""
-    inside = tuple(f"{package}." for package in packages)
-    modules = [m for name, m in sys.modules.items() if f"{name}.".startswith(inside)]
-    files = sorted(str(m.__file__) for m in modules if getattr(m, "__file__", None))
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(Path(file).read_bytes())
-    return digest.hexdigest()[:8]
-
-
 # ---------------------------------------------------------------- CSV
 def read_csv(path: Path) -> list[Row]:
     """Rows of a CSV file; none if there is no such file, or for a last line without its end."""
@@ -151,20 +157,13 @@ def append_csv(path: Path, row: Row) -> None:
         writer.writerow(row)
 
 
-def write_csv(path: Path, fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(fields)
-        writer.writerows(rows)
-
-
 def read_target(name: str) -> list[Row]:
     """A CSV file of published or measured figures to compare with."""
     return read_csv(Path(__file__).resolve().parent / "targets" / name)
 
 
 # ---------------------------------------------------------------- printed tables
-def table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def format_table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Columns as wide as their widest text: numbers to the right, words to the left."""
     body = [[str(value) for value in row] for row in rows]
     columns = [_column(field, [line[at] for line in body]) for at, field in enumerate(fields)]

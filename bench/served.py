@@ -1,4 +1,4 @@
-"""A desk served on a thread of its own, for a browser that is driven by a program."""
+"""A server of the page on a thread of its own, for a browser that a program drives."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Learners beside each other: mean ARI after so many questions, on two groups of data sets.
+"""Active learners compared: mean ARI by number of questions, on two groups of data sets.
 
-    python -m bench.papers.active --data DIR
-    python -m bench.papers.active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
+    python -m bench run active --data DIR
+    python -m bench run active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
 
-KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are told it, and ActiveCOBS chooses
-from a pool. The first group of sets is the one on which KIN may be changed, the second one is looked
-at once. The ARI is that on all rows, those that were asked about included. A group is held against its aims
-where all its sets are there. Quartiles, ranks, wins and losses: see `bench.papers.active_report`.
+KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are given it, and ActiveCOBS
+chooses from a pool. KIN was developed on the first group of sets; the second group is used for one final
+test. The ARI covers all rows, also those in questions. A group is compared with its aims if all its sets
+are present. `bench.papers.active_report` computes quartiles, ranks, wins and losses.
 """
 
 from __future__ import annotations
@@ -26,14 +26,23 @@ from bench.harness import (
     Cell,
     Row,
     add_common_options,
+    find_source,
+    format_table,
     out_folder,
     read_target,
     run_cells,
-    source,
-    table,
-    write_csv,
 )
-from bench.papers.active_report import Runs, band, draw, duel, learners_on, of_group, ranks, runs_of
+from bench.papers.active_report import (
+    Runs,
+    average_tasks,
+    draw_curves,
+    duel,
+    find_learners,
+    group_runs,
+    quartiles,
+    ranks,
+)
+from bench.results import write_csv
 from bench.scores import ari_curve
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
 
@@ -72,31 +81,44 @@ def measure(cell: Cell, where: data.Source) -> Row:
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
 
 
-def lines_of(runs: Runs) -> list[tuple[str, ...]]:
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    learner = cell[1]
+    return learner, *(("MPCKMeans",) if learner in ("MinMax", "NPU") else ()), "TruthOracle"
+
+
+def build_lines(runs: Runs) -> list[tuple[str, ...]]:
     """A line for each task and learner, then for each group of which all tasks are there."""
     lines = []
     for (task, learner), found in runs.items():
-        lines.append((task, learner, *texts(found.mean(axis=0)), bands(found), "", ""))
+        lines.append((task, learner, *format_values(found.mean(axis=0)), format_bands(found), "", ""))
     for group, tasks in GROUPS.items():
-        for learner in learners_on(runs, tasks, tuple(LEARNERS)):
-            found, aims = of_group(runs, tasks, learner), aims_of(group, learner)
+        for learner in find_learners(runs, tasks, tuple(LEARNERS)):
+            found, aims = average_tasks(runs, tasks, learner), find_aims(group, learner)
             values = found.mean(axis=0)
             lines.append(
-                (group, learner, *texts(values), bands(found), " ".join(texts(aims)), met(values, aims))
+                (
+                    group,
+                    learner,
+                    *format_values(values),
+                    format_bands(found),
+                    " ".join(format_values(aims)),
+                    check_aims(values, aims),
+                )
             )
     return lines
 
 
-def bands(found: np.ndarray) -> str:
+def format_bands(found: np.ndarray) -> str:
     """Quartiles over the runs after each number of questions."""
-    return " ".join(f"{low:.2f}-{high:.2f}" for low, high in band(found).T)
+    return " ".join(f"{low:.2f}-{high:.2f}" for low, high in quartiles(found).T)
 
 
-def rank_lines(runs: Runs) -> list[tuple[str, ...]]:
+def build_rank_lines(runs: Runs) -> list[tuple[str, ...]]:
     """Mean aligned ranks of the learners that were measured on a whole group."""
     lines = []
     for group, tasks in GROUPS.items():
-        found = learners_on(runs, tasks, tuple(LEARNERS))
+        found = find_learners(runs, tasks, tuple(LEARNERS))
         if len(found) > 1:
             placed = ranks(runs, tasks, found)
             lines += [
@@ -105,11 +127,11 @@ def rank_lines(runs: Runs) -> list[tuple[str, ...]]:
     return lines
 
 
-def duel_lines(runs: Runs) -> list[tuple[str, ...]]:
+def build_duel_lines(runs: Runs) -> list[tuple[str, ...]]:
     """On how many sets KIN is better than each other learner, and worse."""
     lines = []
     for group, tasks in GROUPS.items():
-        found = learners_on(runs, tasks, tuple(LEARNERS))
+        found = find_learners(runs, tasks, tuple(LEARNERS))
         for other in found if OURS in found else ():
             if other != OURS:
                 counts = duel(runs, tasks, OURS, other).T
@@ -117,11 +139,11 @@ def duel_lines(runs: Runs) -> list[tuple[str, ...]]:
     return lines
 
 
-def texts(values: Sequence[float] | np.ndarray) -> list[str]:
+def format_values(values: Sequence[float] | np.ndarray) -> list[str]:
     return [f"{value:.2f}" for value in values]
 
 
-def aims_of(group: str, learner: str) -> list[float]:
+def find_aims(group: str, learner: str) -> list[float]:
     """What is aimed at for a group; nothing for most learners."""
     for row in read_target("active.csv"):
         if (row["group"], row["learner"], row["of"]) == (group, learner, "aim"):
@@ -129,28 +151,30 @@ def aims_of(group: str, learner: str) -> list[float]:
     return []
 
 
-def met(values: np.ndarray, aims: Sequence[float]) -> str:
+def check_aims(values: np.ndarray, aims: Sequence[float]) -> str:
     """Whether no mean is below its aim, both to two digits."""
     if not aims:
         return ""
     return "yes" if all(round(v, 2) >= aim for v, aim in zip(values.tolist(), aims, strict=True)) else "no"
 
 
-def _show(folder: Path, name: str, title: str, fields: Sequence[str], lines: list[tuple[str, ...]]) -> None:
+def _write_and_print(
+    folder: Path, name: str, title: str, fields: Sequence[str], lines: list[tuple[str, ...]]
+) -> None:
     write_csv(folder / f"{name}.csv", fields, lines)
     if lines:
         print(f"\n{title}")
-        print(table(fields, lines))
+        print(format_table(fields, lines))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.active", description="Active learners")
+    parser = argparse.ArgumentParser(prog="python -m bench run active", description="Active learners")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="all that are there otherwise")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=USUAL, metavar="LEARNER")
     options = parser.parse_args(arguments)
-    where = source(options)
+    where = find_source(options)
     there = [task for group in GROUPS.values() for task in group if task in data.names(where)]
     folder = out_folder(options, "active")
     cells = [
@@ -159,16 +183,29 @@ def main(arguments: list[str] | None = None) -> int:
         for learner in options.learners
         for run in range(options.runs)
     ]
-    rows = run_cells(folder / "runs.csv", FIELDS, cells, partial(measure, where=where), jobs=options.jobs)
-    runs = runs_of(rows, AT)
-    lines = lines_of(runs)
+    rows = run_cells(
+        folder / "runs.csv",
+        FIELDS,
+        cells,
+        partial(measure, where=where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
+    runs = group_runs(rows, AT)
+    lines = build_lines(runs)
     at = tuple(map(str, AT))
-    show = partial(_show, folder)
+    show = partial(_write_and_print, folder)
     show("table", f"Mean ARI on all rows after so many questions, {options.runs} runs", HEAD, lines)
-    show("ranks", "Mean aligned ranks, the lowest is the best", ("group", "learner", *at), rank_lines(runs))
-    show("duels", "Sets won and lost (paired runs, p < 0.05)", ("group", "duel", *at), duel_lines(runs))
+    show(
+        "ranks",
+        "Mean aligned ranks, the lowest is the best",
+        ("group", "learner", *at),
+        build_rank_lines(runs),
+    )
+    show("duels", "Sets won and lost (paired runs, p < 0.05)", ("group", "duel", *at), build_duel_lines(runs))
     if find_spec("matplotlib") is not None:
-        draw(folder / "curves.png", runs, GROUPS, tuple(LEARNERS), AT)
+        draw_curves(folder / "curves.png", runs, GROUPS, tuple(LEARNERS), AT)
     return int(any(line[-1] == "no" for line in lines))
 
 

@@ -1,11 +1,11 @@
-"""Learners that know the number of clusters: mean ARI after so many questions, and COBRAS beside them.
+"""Learners that know the number of clusters, beside COBRAS: mean ARI by number of questions.
 
-    python -m bench.papers.active_known_k
-    python -m bench.papers.active_known_k --runs 3 --tasks iris wine
+    python -m bench run active_known_k
+    python -m bench run active_known_k --runs 3 --tasks iris wine
 
 Explore and Consolidate (Basu, Banerjee and Mooney 2004), MinMax (Mallapragada, Jin and Jain 2008) and NPU
 (Xiong, Azimi and Fern 2014), each with PCKMeans and with MPCKMeans, on sets that come with scikit-learn.
-The ARI is that on all rows, those that were asked about included. COBRAS finds the number of clusters.
+The ARI covers all rows, also those in questions. COBRAS finds the number of clusters itself.
 """
 
 from __future__ import annotations
@@ -19,16 +19,8 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    table,
-    write_csv,
-)
+from bench.harness import Cell, Row, add_common_options, format_table, out_folder, read_target, run_cells
+from bench.results import write_csv
 from bench.scores import Mean, ari_curve, mean_of
 from linkwise import COBRAS, NPU, ExploreConsolidate, MinMax, TruthOracle
 
@@ -40,7 +32,7 @@ RUNS = 10
 FIELDS = ("task", "learner", "estimator", "run")
 
 
-def made(learner: str, estimator: str, n_clusters: int, seed: int) -> Any:
+def make_learner(learner: str, estimator: str, n_clusters: int, seed: int) -> Any:
     """A learner by its name; COBRAS has no estimator."""
     if learner == "COBRAS":
         return COBRAS(random_state=seed)
@@ -51,18 +43,24 @@ def measure(cell: Cell, where: data.Source) -> Row:
     """ARI of one run after each number of questions."""
     name, learner, estimator, run = cell
     task = data.load(name, where)
-    model = made(learner, estimator, len(set(task.y)), int(run))
+    model = make_learner(learner, estimator, len(set(task.y)), int(run))
     model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
     curve = ari_curve(task.y, model.history_, max(AT))
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
 
 
-def cells_of(tasks: Sequence[str], runs: int) -> list[Cell]:
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    estimators = {"pckmeans": ("PCKMeans",), "mpckmeans": ("MPCKMeans",)}
+    return cell[1], *estimators.get(cell[2], ()), "TruthOracle"
+
+
+def list_cells(tasks: Sequence[str], runs: int) -> list[Cell]:
     ways = [*((learner, e) for learner in LEARNERS for e in ESTIMATORS), ("COBRAS", "")]
     return [(task, *way, str(run)) for task in tasks for way in ways for run in range(runs)]
 
 
-def lines_of(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def build_lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """For each task and learner the means, what is aimed at, and whether it is met."""
     gathered: dict[tuple[str, str, str], list[list[float]]] = {}
     for row in rows:
@@ -71,22 +69,22 @@ def lines_of(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     lines = []
     for key, runs in gathered.items():
         means = [mean_of(column) for column in np.array(runs).T]
-        aims = aims_of(key)
-        lines.append((*key, *(f"{m.value:.2f}" for m in means), aims_text(aims), met(means, aims)))
+        aims = find_aims(key)
+        lines.append((*key, *(f"{m.value:.2f}" for m in means), format_aims(aims), check_aims(means, aims)))
     return lines
 
 
-def aims_of(key: tuple[str, str, str]) -> Row:
+def find_aims(key: tuple[str, str, str]) -> Row:
     """What is aimed at for a task, learner and estimator; nothing for most."""
     rows = read_target("active_known_k.csv")
     return next((r for r in rows if (r["task"], r["learner"], r["estimator"]) == key), {})
 
 
-def aims_text(aims: Row) -> str:
+def format_aims(aims: Row) -> str:
     return " / ".join(aims[str(n)] or "-" for n in AT) if aims else ""
 
 
-def met(means: Sequence[Mean], aims: Row) -> str:
+def check_aims(means: Sequence[Mean], aims: Row) -> str:
     """Whether no mean is below its aim, both to two digits."""
     if not aims:
         return ""
@@ -98,20 +96,24 @@ def met(means: Sequence[Mean], aims: Row) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.papers.active_known_k", description="Learners that know the number of clusters"
+        prog="python -m bench run active_known_k", description="Learners that know the number of clusters"
     )
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, metavar="TASK")
     options = parser.parse_args(arguments)
     folder = out_folder(options, "active_known_k")
-    cells = cells_of(options.tasks, options.runs)
+    cells = list_cells(options.tasks, options.runs)
     work = partial(measure, where=data.Source())
-    lines = lines_of(run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs))
+    lines = build_lines(
+        run_cells(
+            folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+        )
+    )
     fields = ("task", "learner", "estimator", *map(str, AT), "aim", "met")
     write_csv(folder / "table.csv", fields, lines)
     print(f"\nMean ARI on all rows after so many questions, {options.runs} runs")
-    print(table(fields, lines))
+    print(format_table(fields, lines))
     return int(any(line[-1] == "no" for line in lines))
 
 

@@ -1,4 +1,4 @@
-"""What `bench.papers.active` measured, summed up: bands over runs, ranks, wins and losses, curves.
+"""Summaries of what `bench.papers.active` measures: quartiles over runs, ranks, wins and losses, curves.
 
 Runs are paired: run r of every learner has the same seed. A learner wins on a set where its mean is higher
 and a permutation test of the paired differences (all signs, or 9999 of them) gives p < 0.05.
@@ -22,7 +22,7 @@ Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""
 
 
-def runs_of(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
+def group_runs(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
     """ARI of all runs by task and learner."""
     gathered: dict[tuple[str, str], list[tuple[int, list[float]]]] = {}
     for row in rows:
@@ -31,18 +31,18 @@ def runs_of(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.
     return {key: np.array([values for _, values in sorted(runs)]) for key, runs in gathered.items()}
 
 
-def learners_on(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> list[str]:
+def find_learners(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> list[str]:
     """The learners that were measured on all of some tasks."""
     return [name for name in learners if all((task, name) in runs for task in tasks)]
 
 
-def of_group(runs: Runs, tasks: Sequence[str], learner: str) -> np.ndarray:
+def average_tasks(runs: Runs, tasks: Sequence[str], learner: str) -> np.ndarray:
     """(n_runs, n_budgets) mean over the tasks, run by run."""
     n_runs = min(len(runs[task, learner]) for task in tasks)
     return np.mean([runs[task, learner][:n_runs] for task in tasks], axis=0)
 
 
-def band(values: np.ndarray) -> np.ndarray:
+def quartiles(values: np.ndarray) -> np.ndarray:
     """(2, n_budgets) lower and upper quartile over runs."""
     return np.quantile(values, (0.25, 0.75), axis=0)
 
@@ -73,16 +73,16 @@ def _p_value(differences: np.ndarray) -> float:
     return float(found.pvalue)
 
 
-def draw(
+def draw_curves(
     path: Path, runs: Runs, groups: Mapping[str, Sequence[str]], learners: Sequence[str], at: Sequence[int]
 ) -> bool:
     """Draw mean curves, half the distance of the quartiles around them; whether a whole group was there."""
     panels = []
     for group, tasks in groups.items():
-        found = {name: of_group(runs, tasks, name) for name in learners_on(runs, tasks, learners)}
+        found = {name: average_tasks(runs, tasks, name) for name in find_learners(runs, tasks, learners)}
         if found:
             curves = {name: values.mean(axis=0) for name, values in found.items()}
-            half = {name: np.ptp(band(values), axis=0) / 2 for name, values in found.items()}
+            half = {name: np.ptp(quartiles(values), axis=0) / 2 for name, values in found.items()}
             panels.append(Panel(f"{group} group", "mean ARI", curves, at=at, errors=half))
     if panels:
         plot_panels(path, panels)

@@ -1,21 +1,21 @@
 """Tables 2 to 4 of Okabe and Yamada (2018): NMI and times of BCKM, CKM, RCKM and rivals; BCKM's rounds.
 
-    python -m bench.papers.bckm --data DIR [--sets N] [--seeds N] [--features raw|standardized]
+    python -m bench run bckm --data DIR [--sets N] [--seeds N] [--features raw|standardized]
         [--only "METHOD;METHOD"] [--tasks TASK,TASK] [--jobs N]
 
-Their protocol: 1, 5 and 10 % of all pairs of rows, drawn at random, as constraints; ten such sets, ten times
-ten starts each; NMI with the geometric mean of the entropies, on all rows. The number of clusters is that of
-the classes (ecoli has 8; the table of sets says 7, and the line "ecoli, 7 clusters" shows what that gives).
-One start a trial, as theirs. CKM is run twice: as described, with constraints in random order, and as the
-authors' program has it, row by row, which is what their figures show. Exits with 1 where fewer than 30 of
-BCKM's 36 figures are reached.
+The protocol of the paper: constraints are 1, 5 and 10 % of all pairs of rows, drawn at random; there are
+ten such sets with ten starts each; the score is the NMI with the geometric mean of the entropies, on all
+rows. The number of clusters is the number of classes (ecoli has 8; the paper's table says 7, and the line
+"ecoli, 7 clusters" shows the result for 7). Each trial has one start, as in the paper. CKM runs twice: as
+described, with constraints in random order, and as in the authors' program, row by row, which gives their
+figures. The exit status is 1 if fewer than 30 of BCKM's 36 figures are reached.
 
-Rivals are run only where --only names them: "BSTC" (BoostCluster; "BSTC, printed" with lengths as they are
-and as many directions as features, which is how the paper ran it), "KBST" (KernelBoost), "PCP" (ours has a
-Gaussian graph of local scales; "PCP, linear" the paper's products of rows, those below 0 as 0), "SPCL" (ours
-has a graph of nearest rows) and "ITML" (before k-means; not on texts, where its matrix has thousands of
-columns). They take dense rows. Table 3 is told in times of BCKM, where that is run too: processor seconds
-here, the authors' MATLAB there.
+Rivals run only if --only names them: "BSTC" (BoostCluster; "BSTC, printed" with lengths as they are and as
+many directions as features, which is how the paper ran it), "KBST" (KernelBoost), "PCP" (ours has a
+Gaussian graph of local scales; "PCP, linear" the paper's products of rows, those below 0 as 0), "SPCL"
+(ours has a graph of nearest rows) and "ITML" (before k-means; not on texts, where its matrix has thousands
+of columns). They take dense rows. If BCKM runs too, Table 3 is printed in multiples of its time: processor
+seconds here, the authors' MATLAB in the paper.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from bench.harness import (
     Cell,
     Row,
     add_common_options,
+    find_source,
+    format_table,
     out_folder,
     read_target,
     run_cells,
-    source,
-    table,
-    write_csv,
 )
 from bench.papers.bckm_data import CLUSTERS, TEXTS, load, names
+from bench.results import write_csv
 
 PERCENT = ("1", "5", "10")
 METHODS = ("BCKM", "CKM", "CKM, authors", "RCKM")
@@ -60,18 +60,18 @@ FIELDS = ("task", "features", "method", "percent", "set")
 COLUMNS = ("task", "features", "method", "percent", "nmi", "sd", "paper", "paper_sd", "reached", "rounds")
 
 
-def model_of(method: str, k: int, kernel: str, seed: int) -> Any:
+def make_model(method: str, k: int, kernel: str, seed: int) -> Any:
     """A method with one start a trial; the final k-means, which the paper leaves open, has ten."""
     if method == "CKM":
         return lw.CKM(k, kernel=kernel, n_init=1, random_state=seed)
     if method == "CKM, authors":
         return lw.CKM.authors(k, kernel=kernel, random_state=seed)
     if method in RIVALS:
-        return rival_of(method, k, seed)
+        return make_rival(method, k, seed)
     return (lw.BCKM if method == "BCKM" else lw.RCKM)(k, kernel=kernel, random_state=seed)
 
 
-def rival_of(method: str, k: int, seed: int) -> Any:
+def make_rival(method: str, k: int, seed: int) -> Any:
     """A rival of the paper's, in our version or as the paper ran it."""
     if method == "BSTC, printed":
         return lw.BoostCluster(k, n_components=MANY, whiten=False, random_state=seed)
@@ -83,12 +83,12 @@ def rival_of(method: str, k: int, seed: int) -> Any:
     return made[method](k, random_state=seed)
 
 
-def feasible(method: str, task: str) -> bool:
+def is_feasible(method: str, task: str) -> bool:
     """Whether it ends within the hour."""
     return method != "ITML" or task not in TEXTS
 
 
-def seen_by(method: str, X: Any) -> Any:
+def transform_rows(method: str, X: Any) -> Any:
     """Rows as a method takes them."""
     if method not in RIVALS:
         return X
@@ -103,11 +103,11 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     rows = load(name, features, folder)
     n = len(rows.y)
     constraints = lw.Constraints.sample(rows.y, int(percent) * n * (n - 1) // 200, int(number))
-    X = seen_by(method, rows.X)
+    X = transform_rows(method, rows.X)
     scores, rounds = [], []
     start = process_time()
     for seed in range(seeds):
-        model = model_of(method, k, rows.kernel, seed)
+        model = make_model(method, k, rows.kernel, seed)
         with warnings.catch_warnings(action="ignore"), config_context(enable_metadata_routing=True):
             labels = model.fit_predict(X, constraints=constraints)
         scores.append(normalized_mutual_info_score(rows.y, labels, average_method="geometric"))
@@ -119,9 +119,15 @@ def measure(cell: Cell, seeds: int, folder: Path) -> Row:
     }
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[2].partition(",")[0]
+    return {"BSTC": "BoostCluster", "KBST": "KernelBoost"}.get(method, method), "Constraints"
+
+
 # ---------------------------------------------------------------- all trials
-def compare(options: argparse.Namespace) -> int:
-    folder = source(options).folder
+def run_trials(options: argparse.Namespace) -> int:
+    folder = find_source(options).folder
     tasks = [name for name in names(folder) if options.tasks is None or name in options.tasks.split(",")]
     if folder is None or not tasks:
         raise SystemExit(f"None of {', '.join(CLUSTERS)} is here; give their folder with --data.")
@@ -130,34 +136,44 @@ def compare(options: argparse.Namespace) -> int:
     methods = METHODS if options.only is None else tuple(options.only.split(";"))
     out = out_folder(options, "bckm")
     table_name = f"{'rivals' if set(methods) & set(RIVALS) else 'table2'}_{options.features}"
-    groups = [(t, options.features, m, p) for t in tasks for m in methods if feasible(m, t) for p in PERCENT]
+    groups = [
+        (t, options.features, m, p) for t in tasks for m in methods if is_feasible(m, t) for p in PERCENT
+    ]
     cells = [(*group, str(number)) for group in groups for number in range(options.sets)]
     work = partial(measure, seeds=options.seeds, folder=folder)
     found: dict[Cell, list[Row]] = {group: [] for group in groups}
-    for row in run_cells(out / f"trials_{options.features}.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        out / f"trials_{options.features}.csv",
+        FIELDS,
+        cells,
+        work,
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    ):
         found[tuple(row[field] for field in FIELDS[:-1])].append(row)
-    lines = [line_of(group, rows) for group, rows in found.items()]
+    lines = [build_line(group, rows) for group, rows in found.items()]
     write_csv(out / f"{table_name}.csv", COLUMNS, lines)
     print(f"\nNMI, {options.sets} x {options.seeds} trials, {options.features} features (in brackets: paper)")
-    head, beside = ("task", "method", *(f"{p} %" for p in PERCENT)), table2(lines)
+    head, beside = ("task", "method", *(f"{p} %" for p in PERCENT)), build_table2(lines)
     write_csv(out / f"{table_name}_table.csv", head, beside)
-    print(table(head, beside))
-    ratios = table3(found)
+    print(format_table(head, beside))
+    ratios = build_table3(found)
     if ratios:
         write_csv(out / f"table3_{options.features}.csv", head, ratios)
         print("\nSeconds of a trial, in those of BCKM (in brackets: Table 3)")
-        print(table(head, ratios))
+        print(format_table(head, ratios))
     print("\nRounds of BCKM (in brackets: Table 4)")
-    print(table(("task", *(f"{p} %" for p in PERCENT)), table4(lines)))
-    return tell(lines)
+    print(format_table(("task", *(f"{p} %" for p in PERCENT)), build_table4(lines)))
+    return print_reached(lines)
 
 
-def line_of(group: Cell, rows: list[Row]) -> tuple[str, ...]:
+def build_line(group: Cell, rows: list[Row]) -> tuple[str, ...]:
     """Mean and deviation over all trials, beside the paper's."""
     task, _, method, percent = group
     scores = np.array([float(x) for row in rows for x in row["nmi"].split()])
     rounds = np.mean([int(x) for row in rows for x in row["rounds"].split()])
-    paper = target_of(task, method, percent)
+    paper = find_target(task, method, percent)
     held = ""
     if paper is not None:
         held = "misprint" if paper["misprint"] else "yes"
@@ -168,13 +184,13 @@ def line_of(group: Cell, rows: list[Row]) -> tuple[str, ...]:
     return (*group, f"{scores.mean():.3f}", f"{spread:.3f}", *printed, held, f"{rounds:.1f}")
 
 
-def target_of(task: str, method: str, percent: str) -> Row | None:
+def find_target(task: str, method: str, percent: str) -> Row | None:
     wanted = [task.split(",")[0], method.split(",")[0], percent]
     found = [r for r in read_target("bckm_table2.csv") if [r["task"], r["method"], r["percent"]] == wanted]
     return found[0] if found else None
 
 
-def table2(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def build_table2(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """One line for each set and method; a star marks a miss, a dagger what is misprinted in the paper."""
     mark = {"no": " *", "misprint": " †"}
     texts: dict[tuple[str, str], list[str]] = {}
@@ -183,7 +199,7 @@ def table2(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [(*key, *row) for key, row in texts.items()]
 
 
-def table3(found: dict[Cell, list[Row]]) -> list[tuple[str, ...]]:
+def build_table3(found: dict[Cell, list[Row]]) -> list[tuple[str, ...]]:
     """Times of other methods, in times of BCKM on the same constraints, beside the paper's."""
     paper = {
         (row["task"], row["method"], row["percent"]): float(row["seconds"])
@@ -205,7 +221,7 @@ def table3(found: dict[Cell, list[Row]]) -> list[tuple[str, ...]]:
     return [(*key, *row) for key, row in texts.items()]
 
 
-def table4(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def build_table4(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     paper = {(row["task"], row["percent"]): row["rounds"] for row in read_target("bckm_table4.csv")}
     texts: dict[str, list[str]] = {}
     for task, _, method, percent, *_, rounds in lines:
@@ -214,7 +230,7 @@ def table4(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [(task, *row) for task, row in texts.items()]
 
 
-def tell(lines: list[tuple[str, ...]]) -> int:
+def print_reached(lines: list[tuple[str, ...]]) -> int:
     """Count what is reached; 1 where BCKM reaches too little of what was run."""
     code = 0
     for method in (*METHODS, *RIVALS):
@@ -228,14 +244,14 @@ def tell(lines: list[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.bckm", description="Tables 2 and 4")
+    parser = argparse.ArgumentParser(prog="python -m bench run bckm", description="Tables 2 and 4")
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
     parser.add_argument("--seeds", type=int, default=10, metavar="N", help="starts with each set")
     parser.add_argument("--features", choices=["raw", "standardized"], default="raw", help="UCI tables")
     parser.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join((*METHODS, *RIVALS))}")
     parser.add_argument("--tasks", metavar="A,B", help=f"sets, of {', '.join(CLUSTERS)}")
-    return compare(parser.parse_args(arguments))
+    return run_trials(parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The twelve data sets of Okabe and Yamada (2018), as their Table 1 lists them.
 
-UCI tables as they are (the paper names no scaling), or with each feature at unit variance; texts by tf-idf at
-unit length; the shapes as they are, clustered under a Gaussian kernel with local scales.
+UCI tables are used unscaled (the paper names no scaling) or with unit variance in each feature, texts as
+tf-idf vectors of unit length. The shapes are clustered with a Gaussian kernel of local scales.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import scale
 
-from bench.data import codes, read_table
+from bench.data import encode_classes, read_table
 
 Features = Literal["raw", "standardized"]
 UCI = {"iris": 3, "ecoli": 8, "wdbc": 2, "sonar": 2, "glass": 6, "libras": 15}
@@ -54,7 +54,7 @@ def load(name: str, features: Features, folder: Path) -> Set:
     X = X[:, [at for at, column in enumerate(columns) if column != "id"]]
     if features == "standardized":
         X = scale(X)
-    return Set(np.ascontiguousarray(X), codes(classes), "rbf" if name in SHAPES else "linear")
+    return Set(np.ascontiguousarray(X), encode_classes(classes), "rbf" if name in SHAPES else "linear")
 
 
 def texts(path: Path) -> tuple[csr_array, np.ndarray]:
@@ -62,5 +62,5 @@ def texts(path: Path) -> tuple[csr_array, np.ndarray]:
     with np.load(path) as held:
         parts = tuple(held[name] for name in ("data", "indices", "indptr"))
         counts = csr_array(parts, shape=tuple(held["shape"]), dtype=np.float64)
-        classes = codes(held["y"])
+        classes = encode_classes(held["y"])
     return csr_array(TfidfTransformer().fit_transform(counts)), classes

@@ -1,16 +1,17 @@
 """Figure 5 and the claims of Struyf and Džeroski (2007): ClusILC beside COP-k-means, Rand index.
 
-    python -m bench.papers.clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
+    python -m bench run clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
         [--tasks TASK,TASK]
 
-Their protocol: constraints between random pairs of rows, by their classes, with all that follows from them;
-Rand index (not adjusted) on all rows, and on the tenth fold where only the other nine have constraints; 60
-sets of constraints. ClusILC runs as printed (raw columns) and with our defaults. COP-k-means is linkwise's,
-which finds an answer where theirs does not; what it is given up on is counted.
+The protocol of the paper: constraints between random pairs of rows, by their classes, with their closure;
+the score is the Rand index (not adjusted) on all rows, and on the tenth fold with constraints in the other
+nine; there are 60 sets of constraints. ClusILC runs as printed (raw columns) and with our defaults.
+COP-k-means is linkwise's, which finds an answer where the paper's does not; the table counts the sets that
+it gives up on.
 
-The trials go through all data sets for one set of constraints before the next, so a run that was broken off
-after N sets is told by ``--sets N``. Twelve data sets, three methods: about two minutes a set of constraints
-on one core. ``--quick`` takes two sets of constraints and tables of fewer than 300 rows.
+The trials go through all data sets for one set of constraints before the next, so ``--sets N`` prints a
+run that was interrupted after N sets. Twelve data sets and three methods take about two minutes a set of
+constraints on one core. ``--quick`` takes two sets of constraints and tables of fewer than 300 rows.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ import argparse
 import sys
 from functools import partial
 
-from bench.harness import Row, add_common_options, out_folder, run_cells, source
+from bench.harness import Row, add_common_options, find_source, out_folder, run_cells
 from bench.papers.clusilc_data import SETS, counts, names
-from bench.papers.clusilc_report import report
-from bench.papers.clusilc_runs import METHODS, measure
+from bench.papers.clusilc_report import write_report
+from bench.papers.clusilc_runs import METHODS, entries, measure
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2
 
 
-def compare(options: argparse.Namespace) -> str:
+def run_trials(options: argparse.Namespace) -> str:
     """Run what is missing, write and tell."""
-    folder = source(options).folder
-    tasks = tasks_of(names(folder), options)
+    folder = find_source(options).folder
+    tasks = select_tasks(names(folder), options)
     if folder is None or not tasks:
         raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
     methods = list(METHODS) if options.only is None else options.only.split(";")
@@ -48,12 +49,14 @@ def compare(options: argparse.Namespace) -> str:
     out = out_folder(options, "clusilc_quick" if options.quick else "clusilc")
     work = partial(measure, folder=folder)
     found: dict[tuple[str, str, int], list[Row]] = {}
-    for row in run_cells(out / "trials.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        out / "trials.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         found.setdefault((row["task"], row["method"], int(row["constraints"])), []).append(row)
-    return report(found, out)
+    return write_report(found, out)
 
 
-def tasks_of(here: list[str], options: argparse.Namespace) -> list[str]:
+def select_tasks(here: list[str], options: argparse.Namespace) -> list[str]:
     """The sets that are here and wanted."""
     wanted = here if options.tasks is None else options.tasks.split(",")
     limit = QUICK_ROWS if options.quick else sys.maxsize
@@ -61,13 +64,13 @@ def tasks_of(here: list[str], options: argparse.Namespace) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.clusilc", description="ClusILC, Figure 5")
+    parser = argparse.ArgumentParser(prog="python -m bench run clusilc", description="ClusILC, Figure 5")
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=60, metavar="N", help="sets of constraints")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
     parser.add_argument("--only", metavar="A;B", help=f"methods, of {'; '.join(METHODS)}")
     parser.add_argument("--tasks", metavar="A,B", help=f"data sets, of {', '.join(SETS)}")
-    print(compare(parser.parse_args(arguments)))
+    print(run_trials(parser.parse_args(arguments)))
     return 0
 
 

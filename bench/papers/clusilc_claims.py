@@ -1,6 +1,6 @@
-"""What Struyf and Džeroski (2007) say in words, each claim beside what was found.
+"""The claims of Struyf and Džeroski (2007), each beside our result.
 
-They print no table: the claims of section 4.2 are all that can be compared. Each is looked at twice, for
+The paper prints no table, so only the claims of section 4.2 can be compared. Each is checked twice, for
 ClusILC as printed and with our defaults.
 """
 
@@ -13,15 +13,15 @@ import numpy as np
 from bench.harness import read_target
 from bench.papers.clusilc_curves import (
     Found,
+    average_curve,
     counts_in,
+    format_difference,
+    join_names,
+    judge_difference,
     mean,
-    names_of,
-    over_curve,
-    refused,
+    refused_share,
     tasks_in,
-    told,
     values,
-    verdict,
 )
 from bench.papers.clusilc_data import LARGE, SETS
 from bench.papers.clusilc_runs import COP, COP_PRINTED, OURS, PRINTED
@@ -38,28 +38,29 @@ def check_claims(found: Found) -> list[tuple[str, ...]]:
     """The paper's words, what was found and whether it holds: as printed, then with our defaults."""
     lines = []
     for claim in read_target("clusilc_claims.csv"):
-        told_of: list[str] = []
+        texts: list[str] = []
         for method in (PRINTED, OURS):
             measured, holds = CLAIMS[claim["claim"]](found, method)
-            told_of += [measured, "holds" if holds else "does not"]
-        lines.append((claim["words"], *told_of))
+            texts += [measured, "holds" if holds else "does not"]
+        lines.append((claim["words"], *texts))
     return lines
 
 
 # ---------------------------------------------------------------- beside COP-k-means
 def held_out(found: Found, task: str, method: str) -> str:
     """ClusILC beside COP-k-means on the tenth fold."""
-    return verdict(over_curve(values(found, task, method, "cv") - values(found, task, COP, "cv")))
+    return judge_difference(average_curve(values(found, task, method, "cv") - values(found, task, COP, "cv")))
 
 
 def cv(words: str) -> Check:
     """Whether the sets of which the paper says so are so."""
 
     def check(found: Found, method: str) -> Verdict:
-        said = [task for task in tasks_in(found) if SETS[task]["in_words"] == words]
-        so = [task for task in said if held_out(found, task, method) == words]
-        others = [f"{task} {held_out(found, task, method)}" for task in said if task not in so]
-        return f"{len(so)} of {len(said)}" + (f" (but {names_of(others)})" if others else ""), so == said
+        named = [task for task in tasks_in(found) if SETS[task]["in_words"] == words]
+        confirmed = [task for task in named if held_out(found, task, method) == words]
+        others = [f"{task} {held_out(found, task, method)}" for task in named if task not in confirmed]
+        exceptions = f" (but {join_names(others)})" if others else ""
+        return f"{len(confirmed)} of {len(named)}{exceptions}", confirmed == named
 
     return check
 
@@ -67,16 +68,16 @@ def cv(words: str) -> Check:
 def surpasses(found: Found, method: str) -> Verdict:
     """COP-k-means with the most constraints."""
     gaps = {task: _last(found, task, COP) - _last(found, task, method) for task in tasks_in(found)}
-    ahead = [task for task, gap in gaps.items() if verdict(mean(gap)) == "better"]
+    ahead = [task for task, gap in gaps.items() if judge_difference(mean(gap)) == "better"]
     others = [task for task in gaps if task not in ahead]
-    return f"{len(ahead)} of {len(gaps)}, not on {names_of(others)}", 3 * len(ahead) >= 2 * len(gaps)
+    return f"{len(ahead)} of {len(gaps)}, not on {join_names(others)}", 3 * len(ahead) >= 2 * len(gaps)
 
 
 def rises(found: Found, method: str) -> Verdict:
     gaps = {task: values(found, task, COP, "rand") for task in tasks_in(found)}
     up = [task for task, v in gaps.items() if _clearly_positive(v[:, -1] - v[:, 0])]
     others = [task for task in gaps if task not in up]
-    return f"{len(up)} of {len(gaps)}, not on {names_of(others)}", not others
+    return f"{len(up)} of {len(gaps)}, not on {join_names(others)}", not others
 
 
 def becomes_one(found: Found, method: str) -> Verdict:
@@ -98,14 +99,14 @@ def needs_many(found: Found, method: str) -> Verdict:
 
 def no_answer(found: Found, method: str) -> Verdict:
     """Nine in ten sets of constraints, of some number, have no answer."""
-    most = {task: refused(found, task, cop_of(method)).max() for task in tasks_in(found)}
+    most = {task: refused_share(found, task, cop_of(method)).max() for task in tasks_in(found)}
     hit = [task for task, share in most.items() if share > MOST]
-    return f"more than {MOST:.0%} refused: {names_of(hit)}", set(hit) == set(NO_ANSWER)
+    return f"more than {MOST:.0%} refused: {join_names(hit)}", set(hit) == set(NO_ANSWER)
 
 
 def redraws(found: Found, method: str) -> Verdict:
     """Sets of constraints for one answer."""
-    share = refused(found, "wine", cop_of(method)) if "wine" in tasks_in(found) else np.zeros(1)
+    share = refused_share(found, "wine", cop_of(method)) if "wine" in tasks_in(found) else np.zeros(1)
     needed = [f"{1 / (1 - part):.0f}" if part < 1 else "no answer" for part in share]
     worst = counts_in(found, "wine")[int(share.argmax())] if "wine" in tasks_in(found) else 0
     return f"{', '.join(needed)} sets, worst {worst}", bool(share.max() > 0.99)
@@ -131,7 +132,7 @@ def overfits(found: Found, method: str) -> Verdict:
             v = values(found, task, method, "cv")
             best = int(np.argmax([mean(column).value for column in v.T]))
             fall = mean(v[:, -1] - v[:, best])
-            texts.append(f"{task} {told(fall)} from {counts_in(found, task)[best]} on")
+            texts.append(f"{task} {format_difference(fall)} from {counts_in(found, task)[best]} on")
             falls.append(_clearly_positive(v[:, best] - v[:, -1]))
     return ", ".join(texts), bool(falls) and all(falls)
 

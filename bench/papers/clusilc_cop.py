@@ -1,8 +1,8 @@
-"""COP-k-means as the authors of ClusILC ran it: a row that finds no cluster ends it.
+"""COP-k-means as the authors of ClusILC ran it: it ends when a row finds no cluster.
 
 Wagstaff, Cardie, Rogers and Schroedl (2001), with must-linked rows as one, at their mean. Centres start at
 ends of cannot-links drawn at random, then at random rows. In every pass the rows come in the order of the
-data; each takes the nearest centre that none of its foes has taken before it.
+data; each takes the nearest centre that no row with a cannot-link to it has taken before.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ def cop_k_means(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> n
     for one, other in constraints.component_cannot_link.tolist():
         foes[one].append(other)
         foes[other].append(one)
-    centers = starts(blocks, constraints.component_cannot_link, k, np.random.default_rng(seed))
+    centers = draw_starts(blocks, constraints.component_cannot_link, k, np.random.default_rng(seed))
     before = np.empty(0)
     for _ in range(PASSES):
-        labels = assigned(blocks.X, centers, foes)
+        labels = assign_blocks(blocks.X, centers, foes)
         if labels is None or np.array_equal(labels, before):
             break
-        before, centers = labels, means(blocks, labels, centers)
+        before, centers = labels, compute_means(blocks, labels, centers)
     return None if labels is None else labels[blocks.number]
 
 
-def starts(blocks: Blocks, apart: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+def draw_starts(blocks: Blocks, apart: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Distinct blocks: ends of cannot-links first."""
     ends = rng.permutation(apart).ravel()
     order = np.concatenate([ends, rng.permutation(len(blocks.X))])
@@ -40,7 +40,7 @@ def starts(blocks: Blocks, apart: np.ndarray, k: int, rng: np.random.Generator) 
     return blocks.X[order[first]]
 
 
-def assigned(X: np.ndarray, centers: np.ndarray, foes: list[list[int]]) -> np.ndarray | None:
+def assign_blocks(X: np.ndarray, centers: np.ndarray, foes: list[list[int]]) -> np.ndarray | None:
     """The nearest centre that no foe before has; None where all are taken."""
     nearest = np.argsort(((X[:, None] - centers) ** 2).sum(axis=2), axis=1, kind="stable")
     labels = nearest[:, 0].tolist()
@@ -53,7 +53,7 @@ def assigned(X: np.ndarray, centers: np.ndarray, foes: list[list[int]]) -> np.nd
     return np.array(labels)
 
 
-def means(blocks: Blocks, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+def compute_means(blocks: Blocks, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Means of the clusters; an empty one keeps its centre."""
     moved = centers.copy()
     for c in np.unique(labels):

@@ -55,14 +55,14 @@ def means(lines: np.ndarray) -> list[Mean]:
     return [mean(column) for column in lines.T]
 
 
-def refused(found: Found, task: str, method: str) -> np.ndarray:
+def refused_share(found: Found, task: str, method: str) -> np.ndarray:
     """Share of the drawn sets of constraints for which there was no answer, for each number."""
     again, failed = (values(found, task, method, field).sum(axis=0) for field in ("redraws", "failed"))
     fits = len(values(found, task, method, "failed")) * (1 + FOLDS)
     return (again + failed) / (again + fits)
 
 
-def over_curve(differences: np.ndarray) -> Mean:
+def average_curve(differences: np.ndarray) -> Mean:
     """Mean over the curve, then over the sets of constraints."""
     known = ~np.isnan(differences)
     totals = np.where(known, differences, 0.0).sum(axis=1)
@@ -71,19 +71,19 @@ def over_curve(differences: np.ndarray) -> Mean:
     )
 
 
-def verdict(difference: Mean) -> str:
+def judge_difference(difference: Mean) -> str:
     """What a difference says in the paper's words; with a single set of constraints nothing is clear."""
     if abs(difference.value) >= CLEAR and abs(difference.value) > ERRORS * difference.error:
         return "better" if difference.value > 0 else "worse"
     return "comparable"
 
 
-def told(difference: Mean) -> str:
+def format_difference(difference: Mean) -> str:
     """A difference as text."""
     error = "" if np.isnan(difference.error) else f" ± {difference.error:.3f}"
     return f"{difference.value:+.3f}{error}"
 
 
-def names_of(tasks: Iterable[str]) -> str:
+def join_names(tasks: Iterable[str]) -> str:
     """Names in a row."""
     return ", ".join(tasks) or "none"

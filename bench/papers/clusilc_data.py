@@ -1,8 +1,8 @@
 """The twelve data sets of Struyf and Džeroski (2007), as their Table 1 counts them.
 
-Columns are as they are, as the paper names no scaling. hayes-roth has the paper's four clusters, though only
-three classes occur. The paper shows its numbers of constraints in the axes of a figure only; those here reach
-as far as its text tells: past 300 for the small sets, and for yeast to trees of 773 nodes.
+Columns are unscaled, as the paper names no scaling. hayes-roth has the paper's four clusters, though only
+three classes occur. The paper gives its numbers of constraints only in the axes of a figure; ours reach as
+far as its text implies: past 300 for the small sets, and for yeast to trees of 773 nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.data import codes, read_table
+from bench.data import encode_classes, read_table
 from bench.harness import Row, read_target
 from linkwise.errors import DataError
 
@@ -60,4 +60,4 @@ def load(name: str, folder: Path) -> Set:
         raise DataError(
             f"{row['file']}.csv has {X.shape} rows and features; the paper's {name} has {wanted}."
         )
-    return Set(X, codes(classes), int(row["clusters"]))
+    return Set(X, encode_classes(classes), int(row["clusters"]))

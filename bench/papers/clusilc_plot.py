@@ -5,15 +5,14 @@ Dotted, on the right scale, is the share of sets of constraints that COP-k-means
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused, tasks_in, values
+from bench.papers.clusilc_curves import Found, counts_in, means, methods_in, refused_share, tasks_in, values
 from bench.papers.clusilc_runs import COP_PRINTED
-from bench.plots import COLOURS
+from bench.plots import COLOURS, save_small
 
 COLUMNS = 4
 
@@ -37,16 +36,7 @@ def plot_curves(path: Path, found: Found) -> None:
     names = grid[0].get_legend_handles_labels()
     figure.legend(*names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     figure.supylabel("Rand index")
-    small_png(figure, path)
-
-
-def small_png(figure: Any, path: Path) -> None:
-    """A picture of few colours is a quarter of the size."""
-    from PIL import Image
-
-    with BytesIO() as held:
-        figure.savefig(held, dpi=80)
-        Image.open(held).convert("RGB").quantize(64).save(path, optimize=True)
+    save_small(figure, path, dpi=80)
 
 
 def draw(axes: Any, found: Found, task: str) -> None:
@@ -60,7 +50,7 @@ def draw(axes: Any, found: Found, task: str) -> None:
             axes.fill_between(at, height - error, height + error, color=colour, alpha=0.2, linewidth=0)
     if COP_PRINTED in methods_in(found):
         share = axes.twinx()
-        share.plot(at, refused(found, task, COP_PRINTED), ":", color="black", linewidth=1.0)
+        share.plot(at, refused_share(found, task, COP_PRINTED), ":", color="black", linewidth=1.0)
         share.set(ylim=(-0.02, 1.02), yticks=[0, 1])
         share.spines[["top"]].set_visible(False)
     axes.set_title(task, fontsize=10)

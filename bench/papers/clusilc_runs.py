@@ -45,7 +45,7 @@ def measure(cell: Cell, folder: Path) -> Row:
     task, method, count, number = cell[0], cell[1], int(cell[2]), int(cell[3])
     rows = load(task, folder)
     tests = folds(len(rows.y), FOLDS, number)
-    fits = [fitted(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
+    fits = [fit_random(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
     first, *others = fits
     held_out = [
         rand_score(rows.y[test], fit.labels[test])
@@ -63,21 +63,31 @@ def measure(cell: Cell, folder: Path) -> Row:
     }
 
 
-def fitted(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[1]
+    if method == COP_PRINTED:
+        return "linkwise.cluster.kmeans.components", "Constraints"
+    return "COPKMeans" if method == COP else "ClusILC", "Constraints"
+
+
+def fit_random(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
     """A method with random constraints between rows whose class is known."""
-    warmed_up(method)
+    warm_up(method)
     y = rows.y.copy()
     y[unknown] = -1
     for draw in range(1 + REDRAWS):
         constraints = Constraints.sample(y, count, np.random.default_rng([*place, count, draw]))
         begin = process_time()
-        labels, nodes = clustered(method, rows, constraints, place[0])
+        labels, nodes = cluster_rows(method, rows, constraints, place[0])
         if labels is not None:
             return Fit(labels, draw, nodes, process_time() - begin)
     return Fit(None, REDRAWS, 0, 0.0)
 
 
-def clustered(method: str, rows: Set, constraints: Constraints, seed: int) -> tuple[np.ndarray | None, int]:
+def cluster_rows(
+    method: str, rows: Set, constraints: Constraints, seed: int
+) -> tuple[np.ndarray | None, int]:
     """Labels, or None; and nodes of the tree."""
     if method == COP_PRINTED:
         return cop_k_means(rows.X, constraints, rows.k, seed), 0
@@ -93,7 +103,7 @@ def clustered(method: str, rows: Set, constraints: Constraints, seed: int) -> tu
 
 
 @cache
-def warmed_up(method: str) -> None:
+def warm_up(method: str) -> None:
     """What the first fit of a process loads is no part of its time."""
     few = Set(np.arange(8.0)[:, None], np.arange(8) // 4, 2)
-    clustered(method, few, Constraints(8, [(0, 1)], [(1, 7)]), 0)
+    cluster_rows(method, few, Constraints(8, [(0, 1)], [(1, 7)]), 0)

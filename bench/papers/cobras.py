@@ -1,8 +1,8 @@
 """COBRAS and COBRA against the truth: quality, the paper's protocol, and what each change brings.
 
-    python -m bench.papers.cobras quality  [--seeds N]
-    python -m bench.papers.cobras protocol --data DIR [--jobs N] [--quick]
-    python -m bench.papers.cobras ablation --data DIR [--jobs N] [--seeds N]
+    python -m bench run cobras_quality  [--seeds N]
+    python -m bench run cobras_protocol --data DIR [--jobs N] [--quick]
+    python -m bench run cobras_ablation --data DIR [--jobs N] [--seeds N]
 
 Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), "COBRAS: Fast, Iterative, Active
 Clustering with Pairwise Constraints".
@@ -19,17 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers import cobras_protocol
-from bench.papers.cobras_runs import FIELDS, curves, fold_cells, measuring, whole_cells
+from bench.papers.cobras_runs import FIELDS, bind_source, curves, entries, fold_cells, whole_cells
+from bench.results import write_csv
 
 SHOWN = (10, 25, 50, 100)
 QUESTIONS = 100
@@ -55,7 +48,15 @@ def quality(options: argparse.Namespace) -> int:
     theirs = {row["task"]: [float(row[str(q)]) for q in SHOWN] for row in read_target("cobras_quality.csv")}
     folder = out_folder(options, "cobras")
     cells = [cell for q in SHOWN for cell in whole_cells(theirs, ["COBRAS"], options.seeds, q)]
-    rows = run_cells(folder / "quality.csv", FIELDS, cells, measuring(data.Source()), jobs=options.jobs)
+    rows = run_cells(
+        folder / "quality.csv",
+        FIELDS,
+        cells,
+        bind_source(data.Source()),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     by_budget = {q: curves(row for row in rows if row["questions"] == str(q)) for q in SHOWN}
     views = {
         f"along one run of {QUESTIONS} questions": dict.fromkeys(SHOWN, QUESTIONS),
@@ -65,16 +66,16 @@ def quality(options: argparse.Namespace) -> int:
     fields, written, missed = ("task", *(f"{q} questions" for q in SHOWN)), [], 0
     for view, budgets in views.items():
         ours = {task: [by_budget[budgets[q]][task, "COBRAS"][q - 1] for q in SHOWN] for task in theirs}
-        lines = [beside(task, ours[task], theirs[task]) for task in theirs]
+        lines = [format_comparison(task, ours[task], theirs[task]) for task in theirs]
         missed += sum("MISS" in text for line in lines for text in line)
         written += [(view, *line) for line in lines]
-        print(f"\n{view}\n{table(fields, lines)}")
+        print(f"\n{view}\n{format_table(fields, lines)}")
     write_csv(folder / "quality_table.csv", ("view", *fields), written)
     print(f"\n{missed} of {len(written) * len(SHOWN)} cells below")
     return int(missed > 0)
 
 
-def beside(task: str, ours: Sequence[float], theirs: Sequence[float]) -> tuple[str, ...]:
+def format_comparison(task: str, ours: Sequence[float], theirs: Sequence[float]) -> tuple[str, ...]:
     """One line of figures beside those to beat, which are known to two digits."""
     pairs = zip(ours, theirs, strict=True)
     return (task, *(f"{o:.3f} ({t:.2f}){' MISS' if round(float(o), 2) < t else ''}" for o, t in pairs))
@@ -82,30 +83,38 @@ def beside(task: str, ours: Sequence[float], theirs: Sequence[float]) -> tuple[s
 
 def protocol(options: argparse.Namespace) -> int:
     """The paper's experiment."""
-    where = source(options)
+    where = find_source(options)
     tasks = data.names(where)
     repetitions = 1 if options.quick else options.repetitions
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
     folder = out_folder(options, "cobras")
     cells = fold_cells(tasks, cobras_protocol.LEARNERS, repetitions, FOLDS, questions)
-    rows = run_cells(folder / "protocol.csv", FIELDS, cells, measuring(where), jobs=options.jobs)
+    rows = run_cells(
+        folder / "protocol.csv",
+        FIELDS,
+        cells,
+        bind_source(where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     loaded = [data.load(task, where) for task in tasks]
     measured = cobras_protocol.gather(rows, tasks, [len(task.y) for task in loaded])
     print(f"{repetitions} x {FOLDS}-fold cross-validation, {questions} questions, ARI on test rows")
-    print("\n".join(departures(loaded)))
+    print("\n".join(list_departures(loaded)))
     print()
-    print(cobras_protocol.report(measured, folder, plot=find_spec("matplotlib") is not None))
+    print(cobras_protocol.write_report(measured, folder, plot=find_spec("matplotlib") is not None))
     print(f"\nCSV files and curves.png are in {folder}")
     return 0
 
 
-def departures(tasks: list[data.Task]) -> list[str]:
+def list_departures(tasks: list[data.Task]) -> list[str]:
     """Where these tasks differ from the paper's."""
     names = {task.name for task in tasks}
-    told = [f"{t.name}: {t.features}" for t in tasks if t.name in (data.FACES[0], data.NEWS[0])]
+    features = [f"{t.name}: {t.features}" for t in tasks if t.name in (data.FACES[0], data.NEWS[0])]
     lines = []
-    if told:
-        lines.append("; ".join(told) + " (the paper has 2048 Inception-V3 features for the faces)")
+    if features:
+        lines.append("; ".join(features) + " (the paper has 2048 Inception-V3 features for the faces)")
     missing = [name for name in (*data.UCI, *data.FACES, *data.NEWS) if name not in names]
     if missing:
         lines.append(f"without {len(missing)} of the paper's tasks: {', '.join(missing)}")
@@ -114,11 +123,19 @@ def departures(tasks: list[data.Task]) -> list[str]:
 
 def ablation(options: argparse.Namespace) -> int:
     """COBRAS with one setting changed at a time, all rows; tasks that chose the settings, and others."""
-    where = source(options)
+    where = find_source(options)
     tasks = data.names(where)
     folder = out_folder(options, "cobras")
     cells = whole_cells(tasks, VARIANTS, options.seeds, QUESTIONS)
-    rows = run_cells(folder / "ablation.csv", FIELDS, cells, measuring(where), jobs=options.jobs)
+    rows = run_cells(
+        folder / "ablation.csv",
+        FIELDS,
+        cells,
+        bind_source(where),
+        uses=entries,
+        jobs=options.jobs,
+        reuse=options.reuse,
+    )
     ours = curves(rows)
     unseen = [task for task in tasks if task in (*data.FACES, *data.NEWS)]
     groups = {
@@ -133,7 +150,9 @@ def ablation(options: argparse.Namespace) -> int:
             lines = variant_lines({v: np.array([ours[task, v] for task in members]) for v in VARIANTS})
             written += [(name, *line) for line in lines]
             print(f"\n{name}: {len(members)} tasks, mean ARI over {options.seeds} seeds")
-            print(table(("COBRAS with", *map(str, SHOWN), "mean", "default is ahead by (± s.e.)"), lines))
+            print(
+                format_table(("COBRAS with", *map(str, SHOWN), "mean", "default is ahead by (± s.e.)"), lines)
+            )
     write_csv(
         folder / "ablation_table.csv",
         ("tasks", "variant", *(f"ari_{q}" for q in SHOWN), "ari_mean", "default_ahead"),
@@ -155,10 +174,10 @@ def variant_lines(scores: dict[str, np.ndarray]) -> list[tuple[str, ...]]:
     for variant, ari in scores.items():
         ahead = (scores["COBRAS"] - ari).mean(axis=1)
         error = ahead.std(ddof=1) / np.sqrt(len(ahead)) if len(ahead) > 1 else np.nan
-        told = "" if variant == "COBRAS" else f"{ahead.mean():+.3f} ± {error:.3f}"
+        lead = "" if variant == "COBRAS" else f"{ahead.mean():+.3f} ± {error:.3f}"
         mean = ari.mean(axis=0)
         name = "defaults" if variant == "COBRAS" else variant
-        lines.append((name, *(f"{mean[q - 1]:.3f}" for q in SHOWN), f"{mean.mean():.3f}", told))
+        lines.append((name, *(f"{mean[q - 1]:.3f}" for q in SHOWN), f"{mean.mean():.3f}", lead))
     return lines
 
 
@@ -176,7 +195,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobras", description="COBRAS and COBRA")
     commands = parser.add_subparsers(required=True)
     for command in (quality, protocol, ablation):
-        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        sub = commands.add_parser(
+            command.__name__, prog=f"python -m bench run cobras_{command.__name__}", help=command.__doc__
+        )
         add_common_options(sub)
         sub.set_defaults(command=command)
         if command is protocol:

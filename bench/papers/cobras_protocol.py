@@ -1,7 +1,7 @@
-"""The experiment of the COBRAS paper: what is made of its cells.
+"""The experiment of the COBRAS paper: curves, ranks and claims from its cells.
 
 Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), section 4: average ARI, aligned ranks and
-the claims in words. No ARI is printed there, so the claims are what can be compared.
+the claims in words. The paper prints no ARI, so only the claims can be compared.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import Row, read_target, table, write_csv
+from bench.harness import Row, format_table, read_target
 from bench.papers.cobras_runs import curves, seconds
 from bench.plots import Panel, plot_panels
+from bench.results import write_csv
 from bench.scores import aligned_ranks
 
 LEARNERS = ("COBRA-10", "COBRA-25", "COBRA-50", "COBRAS", "COBRAS.paper()")
@@ -83,8 +84,10 @@ def check_claims(m: Measured) -> list[tuple[str, str, str, str, str]]:
     lines = []
     for claim in read_target("cobras_claims.csv"):
         verdicts = [CLAIMS[claim["claim"]](m, name) for name in ("COBRAS.paper()", "COBRAS")]
-        told = [text for measured, holds in verdicts for text in (measured, "holds" if holds else "does not")]
-        lines.append((claim["words"], *told))
+        texts = [
+            text for measured, holds in verdicts for text in (measured, "holds" if holds else "does not")
+        ]
+        lines.append((claim["words"], *texts))
     return lines
 
 
@@ -158,7 +161,7 @@ CLAIMS: dict[str, Callable[[Measured, str], Verdict]] = {
 
 
 # ---------------------------------------------------------------- what is written and printed
-def report(m: Measured, folder: Path, plot: bool) -> str:
+def write_report(m: Measured, folder: Path, plot: bool) -> str:
     """Write curves, ranks, tasks and claims as CSV, plot them, and tell the same in words."""
     groups = {"all": m}
     if UNCOUNTED in m.tasks:
@@ -172,14 +175,14 @@ def report(m: Measured, folder: Path, plot: bool) -> str:
     claim_fields = ("claim", "COBRAS.paper()", "", "COBRAS", "")
     write_csv(folder / "claims.csv", ("claim", "paper", "paper_holds", "default", "default_holds"), claims)
     if plot:
-        plot_panels(folder / "curves.png", panels(m))
+        plot_panels(folder / "curves.png", build_panels(m))
     parts = [f"ARI after {', '.join(map(str, shown(m)))} questions\n{task_table(m)}"]
     for name, group in groups.items():
         head = f"{name}: {len(group.tasks)} tasks"
         parts.append(f"{head}, average ARI\n{_over_questions(group.mean(), m, 3)}")
         parts.append(f"{head}, aligned rank\n{_over_questions(group.ranks(), m, 1)}")
     head = "The paper's claims (two figures: COBRA / COBRAS; a difference: COBRA less COBRAS)"
-    parts.append(f"{head}\n{table(claim_fields, claims)}")
+    parts.append(f"{head}\n{format_table(claim_fields, claims)}")
     return "\n\n".join(parts)
 
 
@@ -210,10 +213,10 @@ def task_table(m: Measured) -> str:
         (task, *(" ".join(f"{m.ari[t, a, q - 1]:.2f}" for q in shown(m)) for a in range(len(m.learners))))
         for t, task in enumerate(m.tasks)
     )
-    return table(("task", *m.learners), rows)
+    return format_table(("task", *m.learners), rows)
 
 
-def panels(m: Measured) -> list[Panel]:
+def build_panels(m: Measured) -> list[Panel]:
     """Both figures of the paper's section on quality."""
     title = f"{len(m.tasks)} tasks"
     return [
@@ -227,7 +230,7 @@ def _over_questions(values: np.ndarray, m: Measured, digits: int) -> str:
         (name, *(f"{line[q - 1]:.{digits}f}" for q in shown(m)), f"{line.mean():.{digits}f}")
         for name, line in zip(m.learners, values, strict=True)
     )
-    return table(("learner", *map(str, shown(m)), "mean"), rows)
+    return format_table(("learner", *map(str, shown(m)), "mean"), rows)
 
 
 def _write_curves(path: Path, groups: dict[str, np.ndarray], m: Measured) -> None:

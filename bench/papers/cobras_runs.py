@@ -87,7 +87,12 @@ def measure(cell: Cell, source: Source) -> Row:
     }
 
 
-def measuring(source: Source) -> Callable[[Cell], Row]:
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    return "COBRA" if cell[1].startswith("COBRA-") else "COBRAS", "TruthOracle"
+
+
+def bind_source(source: Source) -> Callable[[Cell], Row]:
     """`measure` for one source, in a form that processes can find."""
     folder = None if source.folder is None else Path(os.path.abspath(source.folder))
     return partial(measure, source=Source(folder, source.openml))

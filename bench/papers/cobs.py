@@ -1,12 +1,12 @@
 """COBS and active COBS: the paper's tables III to V and figures beside ours.
 
-    python -m bench.papers.cobs table4 --data DIR
-    python -m bench.papers.cobs table3 --data DIR
-    python -m bench.papers.cobs peers --data DIR
-    python -m bench.papers.cobs pools --data DIR
-    python -m bench.papers.cobs active --data DIR
-    python -m bench.papers.cobs npu --data DIR
-    python -m bench.papers.cobs sweeps --data DIR
+    python -m bench run cobs_table4 --data DIR
+    python -m bench run cobs_table3 --data DIR
+    python -m bench run cobs_peers --data DIR
+    python -m bench run cobs_pools --data DIR
+    python -m bench run cobs_active --data DIR
+    python -m bench run cobs_npu --data DIR
+    python -m bench run cobs_sweeps --data DIR
 
 Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection". ``--quick`` takes sets
 that come with scikit-learn, and five runs, which decide nothing.
@@ -23,14 +23,20 @@ from bench import data
 from bench.harness import (
     Row,
     add_common_options,
+    find_source,
+    format_table,
     out_folder,
     read_target,
     run_cells,
-    source,
-    table,
-    write_csv,
 )
-from bench.papers.cobs_asking import Setting, asking_lines, draw, measured, sweep_lines, write_curves
+from bench.papers.cobs_asking import (
+    Setting,
+    draw_curves,
+    format_curves,
+    format_sweeps,
+    measure_curves,
+    write_curves,
+)
 from bench.papers.cobs_peers import (
     NPU_AT,
     NPU_FIELDS,
@@ -41,23 +47,28 @@ from bench.papers.cobs_peers import (
     measure_npu,
     measure_peer,
     npu_cells,
+    npu_entries,
     peer_cells,
+    peer_entries,
 )
 from bench.papers.cobs_runs import (
     BEST_FIELDS,
     CHOICE_FIELDS,
+    CHOOSING,
     GRID,
     PARTS,
     SELECTOR_FIELDS,
     SELECTORS,
     TASKS,
     TIES,
+    bind_place,
     choice_cells,
     measure_best,
     measure_choice,
     measure_selector,
-    measuring,
+    selector_entries,
 )
+from bench.results import write_csv
 from bench.scores import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
@@ -73,9 +84,9 @@ COLUMNS = {  # of Table III: who chooses among the clusterings of which algorith
 }  # fmt: skip
 
 
-def setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setting:
+def read_setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setting:
     """Sets, runs and the folder that the options of a command amount to."""
-    where = data.Source() if options.quick else source(options)
+    where = data.Source() if options.quick else find_source(options)
     wanted = QUICK_TASKS if options.quick else wanted
     tasks = [task for task in wanted if task in data.names(where)]
     missing = [task for task in wanted if task not in tasks]
@@ -84,7 +95,9 @@ def setting(options: argparse.Namespace, wanted: Sequence[str] = TASKS) -> Setti
     if missing:
         print(f"without {len(missing)} of the sets: {', '.join(missing)}")
     folder = out_folder(options, "cobs_quick" if options.quick else "cobs")
-    return Setting(tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs)
+    return Setting(
+        tasks, where, folder, QUICK_RUNS if options.quick else options.runs, options.jobs, options.reuse
+    )
 
 
 # ---------------------------------------------------------------- what COBS chose
@@ -92,32 +105,34 @@ Key = tuple[str, str, str]  # task, algorithms, tie
 Chosen = dict[Key, list[Row]]
 
 
-def choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> Chosen:
+def collect_choices(s: Setting, algorithms: Sequence[str], ties: Sequence[str]) -> Chosen:
     """All runs of COBS, gathered."""
     cells = choice_cells(s.tasks, algorithms, ties, CONSTRAINTS, s.runs)
-    work = measuring(measure_choice, s.where, s.folder)
+    work = bind_place(measure_choice, s.where, s.folder)
     gathered: Chosen = {}
-    for row in run_cells(s.folder / "choices.csv", CHOICE_FIELDS, cells, work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "choices.csv", CHOICE_FIELDS, cells, work, uses=CHOOSING, jobs=s.jobs, reuse=s.reuse
+    ):
         gathered.setdefault((row["task"], row["algorithms"], row["tie"]), []).append(row)
     return gathered
 
 
-def ari_of(rows: Sequence[Row]) -> Mean:
+def average_ari(rows: Sequence[Row]) -> Mean:
     return mean_of([float(row["ari"]) for row in rows])
 
 
-def picked(rows: Iterable[Row]) -> str:
+def count_algorithms(rows: Iterable[Row]) -> str:
     """How often k-means, DBSCAN and spectral clustering."""
     found = Counter(row["algorithm"].partition(",")[0] for row in rows)
     return "/".join(str(found[name]) for name in PICKED)
 
 
-def reaches(ours: float, theirs: str) -> bool:
+def is_reached(ours: float, theirs: str) -> bool:
     """Not below the printed figure by more than the tolerance, both to two digits."""
     return round(ours, 2) >= round(float(theirs) - TOLERANCE, 2)
 
 
-def printed(target: str, task: str) -> Row | None:
+def find_printed(target: str, task: str) -> Row | None:
     """The paper's row about a set."""
     return next((row for row in read_target(target) if row["task"] == task), None)
 
@@ -125,12 +140,14 @@ def printed(target: str, task: str) -> Row | None:
 # ---------------------------------------------------------------- Table IV
 def table4(options: argparse.Namespace) -> int:
     """The best of the pool, COBS after 50 constraints, and what it chose; 1 if over a tenth is missed."""
-    s = setting(options)
+    s = read_setting(options)
     cells = [(task, part) for task in s.tasks for part in ("all", *PARTS)]
-    work = measuring(measure_best, s.where, s.folder)
-    rows = run_cells(s.folder / "best.csv", BEST_FIELDS, cells, work, jobs=s.jobs)
+    work = bind_place(measure_best, s.where, s.folder)
+    rows = run_cells(
+        s.folder / "best.csv", BEST_FIELDS, cells, work, uses=CHOOSING, jobs=s.jobs, reuse=s.reuse
+    )
     best = {(row["task"], row["algorithms"]): float(row["ari"]) for row in rows}
-    ours = choices(s, ["all"], TIES)
+    ours = collect_choices(s, ["all"], TIES)
     fields = (
         "task", "best", "best_paper", "random", "random_error", "agreement", "agreement_error", "paper",
         "picked_random", "picked_agreement", "picked_paper", "reached",
@@ -138,31 +155,31 @@ def table4(options: argparse.Namespace) -> int:
     lines = [table4_line(task, best[task, "all"], ours) for task in s.tasks]
     write_csv(s.folder / "table4.csv", fields, lines)
     print(f"\nTable IV: {CONSTRAINTS} constraints, {s.runs} runs; ties at random as printed, or by our rule")
-    print(table(fields, lines))
+    print(format_table(fields, lines))
     print("\nBest ARI that each algorithm has in the pool")
     parts = [(task, *(f"{best[task, part]:.2f}" for part in PARTS)) for task in s.tasks]
     write_csv(s.folder / "table4_best.csv", ("task", *PARTS), parts)
-    print(table(("task", *PARTS), parts))
-    return verdict([line[-1] for line in lines], "sets", decides=not options.quick)
+    print(format_table(("task", *PARTS), parts))
+    return print_verdict([line[-1] for line in lines], "sets", decides=not options.quick)
 
 
 def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
     by = {tie: ours[task, "all", tie] for tie in TIES}
-    means = {tie: ari_of(rows) for tie, rows in by.items()}
-    theirs = printed("cobs_table4.csv", task)
-    told, reached = (theirs["cobs"], "") if theirs else ("", "")
+    means = {tie: average_ari(rows) for tie, rows in by.items()}
+    theirs = find_printed("cobs_table4.csv", task)
+    figure, reached = (theirs["cobs"], "") if theirs else ("", "")
     if theirs:
-        held = [reaches(best, theirs["best"]), *(reaches(means[tie].value, told) for tie in TIES)]
+        held = [is_reached(best, theirs["best"]), *(is_reached(means[tie].value, figure) for tie in TIES)]
         reached = "yes" if all(held) else "no"
     return (
         task, f"{best:.2f}", theirs["best"] if theirs else "",
-        *means["random"].texts(), *means["agreement"].texts(), told,
-        picked(by["random"]), picked(by["agreement"]),
+        *means["random"].texts(), *means["agreement"].texts(), figure,
+        count_algorithms(by["random"]), count_algorithms(by["agreement"]),
         "/".join(theirs[name] for name in PICKED) if theirs else "", reached,
     )  # fmt: skip
 
 
-def verdict(reached: Sequence[str], what: str, *, decides: bool) -> int:
+def print_verdict(reached: Sequence[str], what: str, *, decides: bool) -> int:
     """Tell how many of the printed figures are reached; 1 where more than a tenth is not, if that decides."""
     compared = [text for text in reached if text]
     missed = compared.count("no")
@@ -176,42 +193,50 @@ def verdict(reached: Sequence[str], what: str, *, decides: bool) -> int:
 # ---------------------------------------------------------------- Table III
 def table3(options: argparse.Namespace) -> int:
     """One algorithm at a time, tuned without constraints and by COBS after 50; the columns Q1."""
-    s = setting(options)
+    s = read_setting(options)
     cells = [(task, selector) for task in s.tasks for selector in SELECTORS]
-    work = measuring(measure_selector, s.where, s.folder)
+    work = bind_place(measure_selector, s.where, s.folder)
     alone = {
         (row["task"], row["selector"]): Mean(float(row["ari"]))
-        for row in run_cells(s.folder / "selectors.csv", SELECTOR_FIELDS, cells, work, jobs=s.jobs)
+        for row in run_cells(
+            s.folder / "selectors.csv",
+            SELECTOR_FIELDS,
+            cells,
+            work,
+            uses=selector_entries,
+            jobs=s.jobs,
+            reuse=s.reuse,
+        )
     }
-    by_cobs = choices(s, PICKED, ["random"])
+    by_cobs = collect_choices(s, PICKED, ["random"])
     fields = ("task", "method", "ari", "error", "paper", "reached")
     lines = []
     for task in s.tasks:
-        theirs = printed("cobs_table3.csv", task)
+        theirs = find_printed("cobs_table3.csv", task)
         for column, algorithm in COLUMNS.items():
-            mean = ari_of(by_cobs[task, algorithm, "random"]) if algorithm else alone[task, column]
-            told = theirs[column.removesuffix("_squared")] if theirs else ""
-            lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
+            mean = average_ari(by_cobs[task, algorithm, "random"]) if algorithm else alone[task, column]
+            figure = theirs[column.removesuffix("_squared")] if theirs else ""
+            lines.append((task, column, *mean.texts(), figure, format_reached(mean, figure)))
     write_csv(s.folder / "table3.csv", fields, lines)
     print(
         f"\nTable III, Q1: {CONSTRAINTS} constraints, {s.runs} runs, ties at random (in brackets: the paper)"
     )
     beside = table3_lines(lines)
     write_csv(s.folder / "table3_table.csv", ("task", *COLUMNS), beside)
-    print(table(("task", *COLUMNS), beside))
+    print(format_table(("task", *COLUMNS), beside))
     cobs = [line[-1] for line in lines if line[1].endswith("COBS")]
-    return verdict(cobs, "figures of COBS", decides=not options.quick)
+    return print_verdict(cobs, "figures of COBS", decides=not options.quick)
 
 
-def reached_text(mean: Mean, told: str) -> str:
-    return "" if not told else "yes" if reaches(mean.value, told) else "no"
+def format_reached(mean: Mean, figure: str) -> str:
+    return "" if not figure else "yes" if is_reached(mean.value, figure) else "no"
 
 
 def table3_lines(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """One line for each set; a mark where our figure is lower than the paper's by more than the tolerance."""
     by_task: dict[str, list[str]] = {}
-    for task, _, ari, _, told, reached in lines:
-        text = ari + (f" ({float(told):.2f})" if told else "") + (" *" if reached == "no" else "")
+    for task, _, ari, _, figure, reached in lines:
+        text = ari + (f" ({float(figure):.2f})" if figure else "") + (" *" if reached == "no" else "")
         by_task.setdefault(task, []).append(text)
     return [(task, *texts) for task, texts in by_task.items()]
 
@@ -219,72 +244,80 @@ def table3_lines(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 # ---------------------------------------------------------------- figures
 def active(options: argparse.Namespace) -> int:
     """ARI after 1 to 100 questions of active COBS, and after as many random constraints."""
-    s = setting(options)
-    curves = measured(s, {"active": ("active", "2", "1000"), "random constraints": ("random", "", "")})
+    s = read_setting(options)
+    curves = measure_curves(s, {"active": ("active", "2", "1000"), "random constraints": ("random", "", "")})
     write_curves(s.folder / "active.csv", curves)
-    draw(s.folder / "active.png", s.tasks, curves, columns=5)
+    draw_curves(s.folder / "active.png", s.tasks, curves, columns=5)
     print(f"\nMean ARI of {s.runs} runs after so many constraints")
-    print(asking_lines(s.tasks, curves))
+    print(format_curves(s.tasks, curves))
     return 0
 
 
 def sweeps(options: argparse.Namespace) -> int:
     """Active COBS with other update factors (Figure 2) and other sizes of the sample (Figure 3)."""
-    s = setting(options, SWEPT)
+    s = read_setting(options, SWEPT)
     swept = {
         "factors": {f"m = {m}": ("active", m, "1000") for m in ("1.05", "1.5", "2", "5", "10")},
         "samples": {f"s = {size}": ("active", "2", size) for size in ("50", "200", "1000", "5000")},
     }
     for name, strategies in swept.items():
-        curves = measured(s, {**strategies, "random constraints": ("random", "", "")})
+        curves = measure_curves(s, {**strategies, "random constraints": ("random", "", "")})
         write_curves(s.folder / f"{name}.csv", curves)
-        draw(s.folder / f"{name}.png", s.tasks, curves)
+        draw_curves(s.folder / f"{name}.png", s.tasks, curves)
         print(f"\nMean ARI of {s.runs} runs after so many constraints")
-        print(sweep_lines(s.tasks, curves))
+        print(format_sweeps(s.tasks, curves))
     return 0
 
 
 # ---------------------------------------------------------------- clusterers that take constraints
 def peers(options: argparse.Namespace) -> int:
     """Clusterers that take constraints, tuned: Table III, columns Q2, and with other numbers Figure 1."""
-    s, methods, at = setting(options), ["cobs_u", *PEERS], tuple(options.at)
-    found = of_peers(s, methods, at)
+    s, methods, at = read_setting(options), ["cobs_u", *PEERS], tuple(options.at)
+    found = collect_peers(s, methods, at)
     if CONSTRAINTS in at:
         tabled = {key: [means[at.index(CONSTRAINTS)]] for key, means in found.items()}
-        beside_paper(s, tabled, tuple(PEERS), "cobs_table3.csv", "table3_peers")
+        write_comparison(s, tabled, tuple(PEERS), "cobs_table3.csv", "table3_peers")
     if len(at) > 1:
         curves = {(task, method, TIES[0]): means for (task, method), means in found.items()}
-        draw(s.folder / "peers.png", s.tasks, curves, columns=5, at=at)
+        draw_curves(s.folder / "peers.png", s.tasks, curves, columns=5, at=at)
         write_curves(s.folder / "peers.csv", curves, at)
     print(f"\nMean ARI of the sets after so many random constraints, {s.runs} runs")
-    means = [(m, *mean_over(s.tasks, found, m)) for m in methods]
+    means = [(m, *average_tasks(s.tasks, found, m)) for m in methods]
     write_csv(s.folder / f"peers_means_{'_'.join(map(str, at))}.csv", ("method", *map(str, at)), means)
-    print(table(("method", *map(str, at)), means))
+    print(format_table(("method", *map(str, at)), means))
     return 0
 
 
 def pools(options: argparse.Namespace) -> int:
     """COBS over clusterers that take constraints: Table V."""
-    s = setting(options)
-    found = of_peers(s, POOLS, (CONSTRAINTS,))
-    beside_paper(s, found, tuple(POOLS), "cobs_table5.csv", "table5")
+    s = read_setting(options)
+    found = collect_peers(s, POOLS, (CONSTRAINTS,))
+    write_comparison(s, found, tuple(POOLS), "cobs_table5.csv", "table5")
     return 0
 
 
 def npu(options: argparse.Namespace) -> int:
-    """Active COBS beside NPU that is told the number of clusters, with two clusterers: Figure 4."""
-    s = setting(options)
-    work = measuring(measure_npu, s.where, s.folder)
+    """Active COBS beside NPU that is given the number of clusters, with two clusterers: Figure 4."""
+    s = read_setting(options)
+    work = bind_place(measure_npu, s.where, s.folder)
     gathered: dict[tuple[str, str], list[list[float]]] = {}
-    for row in run_cells(s.folder / "npu.csv", NPU_FIELDS, npu_cells(s.tasks, s.runs), work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "npu.csv",
+        NPU_FIELDS,
+        npu_cells(s.tasks, s.runs),
+        work,
+        uses=npu_entries,
+        jobs=s.jobs,
+        reuse=s.reuse,
+    ):
         key = row["task"], row["method"]
         gathered.setdefault(key, []).append([float(row[str(n)]) for n in NPU_AT])
     curves = {(*key, TIES[0]): [mean_of(values) for values in zip(*runs, strict=True)]
               for key, runs in gathered.items()}  # fmt: skip
-    asked = measured(s, {"active COBS": ("active", "2", "1000")})
+    asked = measure_curves(s, {"active COBS": ("active", "2", "1000")})
     at = [GRID.index(n) for n in NPU_AT]
     curves |= {key: [means[i] for i in at] for key, means in asked.items() if key[2] == TIES[0]}
-    draw(s.folder / "npu.png", s.tasks, curves, columns=5, at=NPU_AT)
+    draw_curves(s.folder / "npu.png", s.tasks, curves, columns=5, at=NPU_AT)
     write_curves(s.folder / "npu_curves.csv", curves, NPU_AT)
     names = ("active COBS", *REFITTED)
     lines = [
@@ -292,23 +325,27 @@ def npu(options: argparse.Namespace) -> int:
         for task in s.tasks
     ]
     print(f"\nMean ARI of {s.runs} runs after {', '.join(map(str, NPU_AT))} questions")
-    print(table(("task", *names), lines))
+    print(format_table(("task", *names), lines))
     return 0
 
 
-def of_peers(s: Setting, methods: Iterable[str], numbers: Sequence[int]) -> dict[tuple[str, str], list[Mean]]:
+def collect_peers(
+    s: Setting, methods: Iterable[str], numbers: Sequence[int]
+) -> dict[tuple[str, str], list[Mean]]:
     """Mean ARI of each task and method at each number of constraints."""
     methods = list(methods)
-    work = measuring(measure_peer, s.where, s.folder)
+    work = bind_place(measure_peer, s.where, s.folder)
     cells = peer_cells(s.tasks, methods, numbers, s.runs)
     gathered: dict[tuple[str, str, int], list[float]] = {}
-    for row in run_cells(s.folder / "peer_runs.csv", PEER_FIELDS, cells, work, jobs=s.jobs):
+    for row in run_cells(
+        s.folder / "peer_runs.csv", PEER_FIELDS, cells, work, uses=peer_entries, jobs=s.jobs, reuse=s.reuse
+    ):
         key = row["task"], row["method"], int(row["constraints"])
         gathered.setdefault(key, []).append(float(row["ari"]))
     return {(task, m): [mean_of(gathered[task, m, n]) for n in numbers] for task in s.tasks for m in methods}
 
 
-def beside_paper(
+def write_comparison(
     s: Setting,
     found: dict[tuple[str, str], list[Mean]],
     columns: tuple[str, ...],
@@ -318,19 +355,21 @@ def beside_paper(
     """A table of a line for each set: ours, in brackets the paper's, a star where ours is lower by more."""
     lines = []
     for task in s.tasks:
-        theirs = printed(target, task)
+        theirs = find_printed(target, task)
         for column in columns:
-            mean, told = found[task, column][0], theirs[column] if theirs else ""
-            lines.append((task, column, *mean.texts(), told, reached_text(mean, told)))
+            mean, figure = found[task, column][0], theirs[column] if theirs else ""
+            lines.append((task, column, *mean.texts(), figure, format_reached(mean, figure)))
     write_csv(s.folder / f"{file}.csv", ("task", "method", "ari", "error", "paper", "reached"), lines)
     print(f"\n{CONSTRAINTS} constraints, {s.runs} runs (in brackets: the paper)")
     beside = table3_lines(lines)
     write_csv(s.folder / f"{file}_table.csv", ("task", *columns), beside)
-    print(table(("task", *columns), beside))
-    verdict([line[-1] for line in lines], "figures", decides=False)
+    print(format_table(("task", *columns), beside))
+    print_verdict([line[-1] for line in lines], "figures", decides=False)
 
 
-def mean_over(tasks: Sequence[str], found: dict[tuple[str, str], list[Mean]], method: str) -> tuple[str, ...]:
+def average_tasks(
+    tasks: Sequence[str], found: dict[tuple[str, str], list[Mean]], method: str
+) -> tuple[str, ...]:
     columns = zip(*(found[task, method] for task in tasks), strict=True)
     return tuple(f"{sum(m.value for m in column) / len(tasks):.3f}" for column in columns)
 
@@ -339,7 +378,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobs", description="COBS and active COBS")
     commands = parser.add_subparsers(required=True)
     for command in (table4, table3, peers, pools, active, npu, sweeps):
-        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        sub = commands.add_parser(
+            command.__name__, prog=f"python -m bench run cobs_{command.__name__}", help=command.__doc__
+        )
         add_common_options(sub)
         sub.add_argument("--runs", type=int, default=RUNS, metavar="N")
         sub.add_argument("--quick", action="store_true", help=f"scikit-learn's sets, {QUICK_RUNS} runs")

@@ -11,9 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.data import Source
-from bench.harness import run_cells, table, write_csv
-from bench.papers.cobs_runs import ASKING_FIELDS, GRID, TIES, asking_cells, measure_asking, measuring
+from bench.harness import format_table, run_cells
+from bench.papers.cobs_runs import (
+    ASKING_FIELDS,
+    GRID,
+    TIES,
+    asking_cells,
+    asking_entries,
+    bind_place,
+    measure_asking,
+)
 from bench.plots import Panel, plot_panels
+from bench.results import write_csv
 from bench.scores import Mean, mean_of
 
 SHOWN = (10, 25, 50, 100)
@@ -28,14 +37,17 @@ class Setting(NamedTuple):
     where: Source
     folder: Path
     runs: int
-    jobs: int
+    jobs: int = 1
+    reuse: bool = False
 
 
-def measured(s: Setting, strategies: Mapping[str, Strategy]) -> Curves:
+def measure_curves(s: Setting, strategies: Mapping[str, Strategy]) -> Curves:
     """Mean ARI at each number of constraints, for each task, name of a strategy and rule for ties."""
     cells = asking_cells(s.tasks, strategies.values(), s.runs)
-    work = measuring(measure_asking, s.where, s.folder)
-    rows = run_cells(s.folder / "asking.csv", ASKING_FIELDS, cells, work, jobs=s.jobs)
+    work = bind_place(measure_asking, s.where, s.folder)
+    rows = run_cells(
+        s.folder / "asking.csv", ASKING_FIELDS, cells, work, uses=asking_entries, jobs=s.jobs, reuse=s.reuse
+    )
     gathered: dict[tuple[str, ...], list[np.ndarray]] = {}
     for row in rows:
         for tie in TIES:
@@ -58,7 +70,7 @@ def write_curves(path: Path, curves: Curves, at: Sequence[int] = GRID) -> None:
     write_csv(path, ("task", "strategy", "ties", "constraints", "ari", "standard_error", "lowest"), rows)
 
 
-def draw(
+def draw_curves(
     path: Path,
     tasks: Sequence[str],
     curves: Curves,
@@ -77,7 +89,7 @@ def draw(
     plot_panels(path, panels, "constraints", columns=columns and min(columns, len(panels)))
 
 
-def asking_lines(tasks: Sequence[str], curves: Curves) -> str:
+def format_curves(tasks: Sequence[str], curves: Curves) -> str:
     """The strategies at each number of constraints: by task with our rule for ties, in the mean with both."""
     names, heads = list(dict.fromkeys(name for _, name, _ in curves)), tuple(map(str, SHOWN))
 
@@ -92,11 +104,11 @@ def asking_lines(tasks: Sequence[str], curves: Curves) -> str:
     for name, tie in product(names, TIES):
         mean = np.mean([ari(task, name, tie) for task in tasks], axis=0)
         means.append((name, tie, *(f"{value:.3f}" for value in mean)))
-    of_means = table(("mean of the sets", "ties", *heads), means)
-    return f"{table((' / '.join(names), *heads), by_task)}\n\n{of_means}"
+    of_means = format_table(("mean of the sets", "ties", *heads), means)
+    return f"{format_table((' / '.join(names), *heads), by_task)}\n\n{of_means}"
 
 
-def sweep_lines(tasks: Sequence[str], curves: Curves) -> str:
+def format_sweeps(tasks: Sequence[str], curves: Curves) -> str:
     """One line for each task and strategy; ties by our rule."""
     rows = [
         (task, name, *(str(means[GRID.index(n)]) for n in SHOWN))
@@ -104,4 +116,4 @@ def sweep_lines(tasks: Sequence[str], curves: Curves) -> str:
         for (t, name, tie), means in curves.items()
         if (t, tie) == (task, TIES[0])
     ]
-    return table(("task", "strategy", *map(str, SHOWN)), rows)
+    return format_table(("task", "strategy", *map(str, SHOWN)), rows)

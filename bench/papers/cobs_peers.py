@@ -13,13 +13,14 @@ import numpy as np
 from bench.data import Task, load
 from bench.harness import Cell, Row
 from bench.papers.cobs_runs import (
+    CHOOSING,
     MOST,
     Place,
     ari_elsewhere,
-    chosen,
-    constraints_of,
+    choose_clustering,
+    draw_pairs,
+    make_constraints,
     pool_of,
-    supervised,
 )
 from linkwise import (
     COBS,
@@ -60,7 +61,7 @@ def by_cobs(task: Task, constraints: Constraints, place: Place, run: int) -> np.
     """COBS over the 931 clusterings, by our rule for ties."""
     pool = pool_of(task.name, place)
     score = satisfied(pool, constraints)
-    return pool.clustering(chosen(pool, constraints, score, "agreement", run)[1])
+    return pool.clustering(choose_clustering(pool, constraints, score, "agreement", run)[1])
 
 
 def over_peers(*, split: bool) -> Method:
@@ -73,7 +74,7 @@ def over_peers(*, split: bool) -> Method:
     return labels
 
 
-def fitted(made: Callable[[int], object]) -> Method:
+def fit_estimator(made: Callable[[int], object]) -> Method:
     """What an estimator finds."""
 
     def labels(task: Task, constraints: Constraints, place: Place, run: int) -> np.ndarray:
@@ -83,13 +84,13 @@ def fitted(made: Callable[[int], object]) -> Method:
 
 
 PEERS: dict[str, Method] = {  # columns Q2 of Table III
-    "mpck_SI": fitted(lambda seed: SilhouetteSearch(mpck(seed), CLUSTERS)),
-    "mpck_NumSat": fitted(lambda seed: NumSatSearch(mpck(seed), CLUSTERS)),
-    "mpck_CVCP": fitted(lambda seed: CVCPSearch(mpck(seed), CLUSTERS, random_state=seed)),
-    "fosc": fitted(lambda seed: FOSC(min_samples=4, ties="larger", noise="nearest")),
-    "cosc_eigen": fitted(lambda seed: COSC(None, random_state=seed)),
-    "cosc_NumSat": fitted(lambda seed: NumSatSearch(cosc(seed), CLUSTERS)),
-    "cosc_CVCP": fitted(lambda seed: CVCPSearch(cosc(seed), CLUSTERS, random_state=seed)),
+    "mpck_SI": fit_estimator(lambda seed: SilhouetteSearch(mpck(seed), CLUSTERS)),
+    "mpck_NumSat": fit_estimator(lambda seed: NumSatSearch(mpck(seed), CLUSTERS)),
+    "mpck_CVCP": fit_estimator(lambda seed: CVCPSearch(mpck(seed), CLUSTERS, random_state=seed)),
+    "fosc": fit_estimator(lambda seed: FOSC(min_samples=4, ties="larger", noise="nearest")),
+    "cosc_eigen": fit_estimator(lambda seed: COSC(None, random_state=seed)),
+    "cosc_NumSat": fit_estimator(lambda seed: NumSatSearch(cosc(seed), CLUSTERS)),
+    "cosc_CVCP": fit_estimator(lambda seed: CVCPSearch(cosc(seed), CLUSTERS, random_state=seed)),
 }
 POOLS: dict[str, Method] = {  # Table V
     "cobs_u": by_cobs,
@@ -115,16 +116,34 @@ def measure_peer(cell: Cell, place: Place) -> Row:
     """ARI on the rows in no constraint; noise is one cluster."""
     name, method, n_constraints, run = cell
     task = load(name, place.source)
-    pairs = supervised(len(task.y), int(run))[1][: int(n_constraints)]
-    labels = METHODS[method](task, constraints_of(task.y, pairs), place, int(run))
+    pairs = draw_pairs(len(task.y), int(run))[1][: int(n_constraints)]
+    labels = METHODS[method](task, make_constraints(task.y, pairs), place, int(run))
     return {
         "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
         "n_clusters": str(len(np.unique(labels[labels >= 0]))),
     }
 
 
+def peer_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of a peer enters linkwise."""
+    method = cell[1]
+    if method == "cobs_u":
+        return CHOOSING
+    if method in POOLS:
+        return "COBS", "Constraints"
+    name, _, tuning = method.partition("_")
+    clusterer = {"mpck": "MPCKMeans", "fosc": "FOSC", "cosc": "COSC"}[name]
+    search = {"SI": "SilhouetteSearch", "NumSat": "NumSatSearch", "CVCP": "CVCPSearch"}.get(tuning)
+    return clusterer, *((search,) if search else ()), "Constraints"
+
+
 # ---------------------------------------------------------------- NPU
 REFITTED = {"NPU + MPCKMeans": mpck, "NPU + COSC": cosc}
+
+
+def npu_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of NPU enters linkwise."""
+    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.asking.run", "TruthOracle"
 
 
 def npu_cells(tasks: Iterable[str], runs: int) -> list[Cell]:
@@ -132,11 +151,11 @@ def npu_cells(tasks: Iterable[str], runs: int) -> list[Cell]:
 
 
 def measure_npu(cell: Cell, place: Place) -> Row:
-    """ARI on the rows in no question, of NPU that is told the number of classes."""
+    """ARI on the rows in no question, of NPU that is given the number of classes."""
     name, method, run = cell
     task, seed = load(name, place.source), int(run)
     askable = np.zeros(len(task.y), dtype=bool)
-    askable[supervised(len(task.y), seed)[0]] = True
+    askable[draw_pairs(len(task.y), seed)[0]] = True
     learner = NPU(len(set(task.y)), estimator=REFITTED[method](seed), random_state=seed)
     evidence, oracle = Evidence(len(task.y)), TruthOracle(task.y)
     driver = Run(learner, task.X, evidence, seed, askable=askable, budget=MOST)

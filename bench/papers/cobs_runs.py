@@ -39,7 +39,8 @@ MOST = 100  # constraints that are drawn, of which the first ones are taken
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
 TIES = ("agreement", "random")
 """Rules for ties of COBS: ours, then the paper's."""
-BUILDING = ("linkwise.native", "linkwise.cluster.common", "linkwise.select")  # what makes a pool
+CHOOSING = ("build_pool", "linkwise.select.ranking", "Constraints")
+"""Where a cell enters linkwise that chooses from a pool."""
 
 CHOICE_FIELDS = ("task", "algorithms", "tie", "constraints", "run")
 BEST_FIELDS = ("task", "algorithms")
@@ -59,12 +60,12 @@ class Place(NamedTuple):
 def pool_of(name: str, place: Place, algorithms: str = "all") -> Pool:
     """The 931 clusterings of a task, or those of one algorithm; kept on disk for this code."""
     if algorithms != "all":
-        return only(pool_of(name, place), algorithms)
-    code = fingerprint(*BUILDING)
+        return select_algorithms(pool_of(name, place), algorithms)
+    code = fingerprint("build_pool")
     return build_pool(load(name, place.source).X, "paper", 0, cache=place.pools / code)
 
 
-def only(pool: Pool, start: str) -> Pool:
+def select_algorithms(pool: Pool, start: str) -> Pool:
     """The part of a pool that algorithms whose names begin with `start` have made."""
     made = [c for c in pool.candidates if c.algorithm.startswith(start)]
     numbers, clustering = np.unique([c.clustering for c in made], return_inverse=True)
@@ -73,7 +74,7 @@ def only(pool: Pool, start: str) -> Pool:
 
 
 # ---------------------------------------------------------------- splits and scores
-def supervised(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_pairs(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows that may be in constraints, ascending, and random pairs of them, in the order of use."""
     rng = np.random.default_rng([run, n_rows])
     rows = np.sort(rng.permutation(n_rows)[: round(SUPERVISED * n_rows)])
@@ -81,7 +82,7 @@ def supervised(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, rows[random_pairs(len(rows), n_pairs, rng)]
 
 
-def constraints_of(y: np.ndarray, pairs: np.ndarray) -> Constraints:
+def make_constraints(y: np.ndarray, pairs: np.ndarray) -> Constraints:
     same = y[pairs[:, 0]] == y[pairs[:, 1]]
     return Constraints(len(y), pairs[same], pairs[~same])
 
@@ -116,11 +117,11 @@ def measure_selector(cell: Cell, place: Place) -> Row:
     """What the paper compares COBS with where one algorithm is tuned: ARI on all rows."""
     name, selector = cell
     task = load(name, place.source)
-    labels, told = SELECTORS[selector](task, place)
+    labels, reason = SELECTORS[selector](task, place)
     return {
         "ari": f"{adjusted_rand_score(task.y, labels):.4f}",
         "n_clusters": str(len(np.unique(labels))),
-        "chosen": told,
+        "chosen": reason,
     }
 
 
@@ -159,6 +160,14 @@ SELECTORS: dict[str, Callable[[Task, Place], tuple[np.ndarray, str]]] = {
 }
 
 
+def selector_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of a selector enters linkwise."""
+    validity = "linkwise.validity.dbcv"
+    return {"kmeans_SI": ("build_pool",), "spectral_STS": ("SelfTuningSpectral",)}.get(
+        cell[1], ("build_pool", validity)
+    )
+
+
 # ---------------------------------------------------------------- COBS
 def choice_cells(
     tasks: Iterable[str], algorithms: Iterable[str], ties: Iterable[str], constraints: int, runs: int
@@ -177,21 +186,21 @@ def measure_choice(cell: Cell, place: Place) -> Row:
     """COBS after random constraints, by the paper's rule for ties or by ours."""
     name, algorithms, tie, n_constraints, run = cell
     y, pool = load(name, place.source).y, pool_of(name, place, algorithms)
-    pairs = supervised(len(y), int(run))[1][: int(n_constraints)]
-    constraints = constraints_of(y, pairs)
+    pairs = draw_pairs(len(y), int(run))[1][: int(n_constraints)]
+    constraints = make_constraints(y, pairs)
     score = satisfied(pool, constraints)
-    best, first = chosen(pool, constraints, score, tie, int(run))
+    best, first = choose_clustering(pool, constraints, score, tie, int(run))
     labels = pool.clustering(first)
     return {
         "ari": f"{ari_elsewhere(y, labels, pairs):.4f}",
-        "algorithm": maker_at_random(pool, first, int(run)) if tie == "random" else pool.makers[first][0],
+        "algorithm": draw_maker(pool, first, int(run)) if tie == "random" else pool.makers[first][0],
         "n_clusters": str(pool.n_clusters[first]),
         "satisfied": f"{score[first] / len(pairs):.4f}",
         "tied": str(len(best)),
     }
 
 
-def chosen(
+def choose_clustering(
     pool: Pool, constraints: Constraints, score: np.ndarray, tie: str, seed: int
 ) -> tuple[np.ndarray, int]:
     """All best clusterings, and the one that ``COBS(tie=tie, random_state=seed)`` returns."""
@@ -202,7 +211,7 @@ def chosen(
     return best, int(best[0])
 
 
-def maker_at_random(pool: Pool, clustering: int, seed: int) -> str:
+def draw_maker(pool: Pool, clustering: int, seed: int) -> str:
     """An algorithm that made a clustering: each of the candidates that are alike counts the same."""
     makers = [c.algorithm for c in pool.candidates if c.clustering == clustering]
     return makers[int(rng_at(seed, clustering).integers(len(makers)))]
@@ -219,17 +228,23 @@ def measure_asking(cell: Cell, place: Place) -> Row:
     """ARI after each number of pairs, asked for by ActiveCOBS or drawn at random, for each rule for ties."""
     name, strategy, factor, sample, run = cell
     task, pool, seed = load(name, place.source), pool_of(name, place), int(run)
-    rows, pairs = supervised(len(task.y), seed)
+    rows, pairs = draw_pairs(len(task.y), seed)
     if strategy == "active":
         model = ActiveCOBS(n_candidates=int(sample), update_factor=float(factor))
-        pairs = asked_pairs(task, pool, model, rows, seed)
-    told = {"asked": str(len(pairs))}
+        pairs = ask_pairs(task, pool, model, rows, seed)
+    row = {"asked": str(len(pairs))}
     for tie in TIES:
-        told[tie] = " ".join(f"{ari:.4f}" for ari in ari_at(GRID, task.y, pool, pairs, tie, seed))
-    return told
+        row[tie] = " ".join(f"{ari:.4f}" for ari in ari_at(GRID, task.y, pool, pairs, tie, seed))
+    return row
 
 
-def asked_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
+def asking_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of questions, or of random pairs, enters linkwise."""
+    asking = ("ActiveCOBS", "linkwise.asking.run", "TruthOracle")
+    return *CHOOSING, *(asking if cell[1] == "active" else ())
+
+
+def ask_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
     """The pairs of `rows` about which active COBS asks, in order."""
     askable = np.zeros(len(task.y), dtype=bool)
     askable[rows] = True
@@ -248,14 +263,14 @@ def ari_at(
     """ARI of what COBS returns after so many of the pairs, after all of them where there are fewer."""
     curve = []
     for n in numbers:
-        constraints = constraints_of(y, pairs[:n])
-        _, first = chosen(pool, constraints, satisfied(pool, constraints), tie, seed)
+        constraints = make_constraints(y, pairs[:n])
+        _, first = choose_clustering(pool, constraints, satisfied(pool, constraints), tie, seed)
         curve.append(ari_elsewhere(y, pool.clustering(first), pairs[:n]))
     return curve
 
 
 # ---------------------------------------------------------------- for processes
-def measuring(work: Callable[[Cell, Place], Row], source: Source, folder: Path) -> Callable[[Cell], Row]:
+def bind_place(work: Callable[[Cell, Place], Row], source: Source, folder: Path) -> Callable[[Cell], Row]:
     """`work` for one source and one folder of results, in a form that processes can find."""
     data_folder = None if source.folder is None else source.folder.resolve()
     return partial(work, place=Place(Source(data_folder, source.openml), folder.resolve() / "pools"))

@@ -1,10 +1,10 @@
 """FOSC beside its figures in Van Craenendonck and Blockeel (2017), Table III.
 
-    python -m bench.papers.fosc [--data DIR] [--runs N]
+    python -m bench run fosc [--data DIR] [--runs N]
 
 50 random constraints between rows out of 70 % of a set, all rows clustered, ARI on the rows that are in no
-constraint; minPts is 4, features are in [0, 1]. What became of ties and of noise the paper does not say, so
-all ways are here, with fewer constraints too; noise that is left counts as one cluster.
+constraint; minPts is 4, features are in [0, 1]. The paper leaves open how it treats ties and noise, so every
+combination runs, also with fewer constraints. Remaining noise counts as one cluster.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
-from bench.papers.cobs_runs import TASKS, ari_elsewhere, constraints_of, supervised
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
+from bench.papers.cobs_runs import TASKS, ari_elsewhere, draw_pairs, make_constraints
+from bench.results import write_csv
 from bench.scores import mean_of
 from linkwise import FOSC
 
@@ -33,48 +34,48 @@ TOLERANCE = 0.05
 FIELDS = ("task", "pairs", "paper", *(", ".join(way) for way in WAYS), "reached")
 
 
-def means(task: data.Task, n_pairs: int, runs: int) -> list[float]:
+def measure_ways(task: data.Task, n_pairs: int, runs: int) -> list[float]:
     """Mean ARI of every way."""
     found = []
     for hierarchy, ties, noise in WAYS:
         model = FOSC(hierarchy=hierarchy, ties=ties, noise=noise)
         scores = []
         for run in range(runs):
-            pairs = supervised(len(task.X), run)[1][:n_pairs]
+            pairs = draw_pairs(len(task.X), run)[1][:n_pairs]
             with warnings.catch_warnings(action="ignore"):  # of identical rows that are apart
-                labels = model.fit_predict(task.X, constraints=constraints_of(task.y, pairs))
+                labels = model.fit_predict(task.X, constraints=make_constraints(task.y, pairs))
             scores.append(ari_elsewhere(task.y, labels, pairs))
         found.append(mean_of(scores).value)
     return found
 
 
-def lines_of(names: Sequence[str], where: data.Source, runs: int) -> list[tuple[str, ...]]:
+def build_lines(names: Sequence[str], where: data.Source, runs: int) -> list[tuple[str, ...]]:
     """A line for each set and number of constraints, and the means over the sets."""
     theirs = {row["task"]: row["fosc"] for row in read_target("cobs_table3.csv")}
     found = {}
     for name in names:
         task = data.load(name, where)
-        found[name] = {n_pairs: means(task, n_pairs, runs) for n_pairs in PAIRS}
+        found[name] = {n_pairs: measure_ways(task, n_pairs, runs) for n_pairs in PAIRS}
     over_all = {n: np.mean([of_set[n] for of_set in found.values()], axis=0).tolist() for n in PAIRS}
     lines = []
     for name, of_set in {**found, "mean": over_all}.items():
         for n, values in of_set.items():
-            told = theirs.get(name, "") if n == PAIRS[-1] else ""
-            reached = round(values[OF_PAPER], 2) >= round(float(told) - TOLERANCE, 2) if told else None
+            figure = theirs.get(name, "") if n == PAIRS[-1] else ""
+            reached = round(values[OF_PAPER], 2) >= round(float(figure) - TOLERANCE, 2) if figure else None
             held = "" if reached is None else "yes" if reached else "no"
-            lines.append((name, str(n), told, *(f"{value:.2f}" for value in values), held))
+            lines.append((name, str(n), figure, *(f"{value:.2f}" for value in values), held))
     return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.fosc", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run fosc", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     options = parser.parse_args(arguments)
-    where = source(options)
-    lines = lines_of([name for name in TASKS if name in data.names(where)], where, options.runs)
+    where = find_source(options)
+    lines = build_lines([name for name in TASKS if name in data.names(where)], where, options.runs)
     write_csv(out_folder(options, "fosc") / "fosc.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

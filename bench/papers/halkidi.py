@@ -1,12 +1,13 @@
 """Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008): the framework beside its rivals.
 
-    python -m bench.papers.halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
+    python -m bench run halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
 
-Rand index on all rows, 5 % of the rows as must-links and 6 % as cannot-links, 10 runs. Figures 5 and 6: with
-and without the singular value decomposition before all methods; Table I: Student's t-tests, one-tailed, of
-the first (of two samples of equal variance; which kind the paper took it does not say, so the paired one
-stands beside it); Figure 8: more constraints; Figure 9: fewer dimensions; Figure 10: time over rows and over
-constraints. Results go to bench/results/halkidi.
+The score is the Rand index on all rows in 10 runs, with 5 % of the rows as must-links and 6 % as
+cannot-links. Figures 5 and 6 compare the methods with and without the singular value decomposition before
+them. Table I has one-tailed t-tests of the figures with it, for two samples of equal variance; the paper
+does not name the kind of test, so the paired test stands beside it. Figure 8 adds constraints, Figure 9
+removes dimensions, and Figure 10 shows the time over rows and over constraints. Results go to
+bench/results/halkidi.
 """
 
 from __future__ import annotations
@@ -21,15 +22,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import ttest_ind, ttest_rel
 
-from bench.harness import (
-    add_common_options,
-    out_folder,
-    read_target,
-    run_cells,
-    source,
-    table,
-    write_csv,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.halkidi_runs import (
     BLOBS,
     COMPETITORS,
@@ -39,9 +32,11 @@ from bench.papers.halkidi_runs import (
     OURS,
     PRINTED,
     Setting,
+    entries,
     measure,
     names,
 )
+from bench.results import write_csv
 from bench.scores import mean_of
 
 RUNS = 10
@@ -83,36 +78,39 @@ def fewer_dimensions(tasks: Sequence[str]) -> list[Setting]:
     ]  # fmt: skip
 
 
-def timed(tasks: Sequence[str]) -> list[Setting]:
+def timing_settings(tasks: Sequence[str]) -> list[Setting]:
     rows = [Setting(f"{BLOBS}{n}", "raw", "columns", m, 10, 10) for m in (PRINTED, OURS) for n in ROWS]
     iris = [Setting("iris", "raw", "svd", m, p, p) for m in (PRINTED, OURS) for p in PERCENTS]
     return rows + (iris if "iris" in tasks else [])
 
 
-def run(settings: Iterable[Setting], runs: int, path: Path, folder: Path | None, jobs: int) -> Found:
-    """The rows of every setting, run by run."""
+def run(
+    settings: Iterable[Setting], path: Path, folder: Path | None, *, runs: int, jobs: int, reuse: bool
+) -> Found:
+    """Return the rows of every setting, run by run."""
     cells = {s.cell(r): s for s in settings for r in range(runs)}
     found: Found = {}
-    for row in run_cells(path, FIELDS, cells, partial(measure, folder=folder), jobs=jobs):
+    work = partial(measure, folder=folder)
+    for row in run_cells(path, FIELDS, cells, work, uses=entries, jobs=jobs, reuse=reuse):
         found.setdefault(cells[tuple(row[f] for f in FIELDS)], []).append(row)
     return found
 
 
 # ---------------------------------------------------------------- what comes of it
-def values(rows: Sequence[dict[str, str]], field: str = "rand") -> np.ndarray:
+def read_values(rows: Sequence[dict[str, str]], field: str = "rand") -> np.ndarray:
     return np.array([float(row[field]) for row in rows])
 
 
-def accuracy(found: Found) -> list[tuple[str, ...]]:
+def accuracy_lines(found: Found) -> list[tuple[str, ...]]:
     """Mean Rand index of each method, with its standard error."""
     lines: dict[tuple[str, str, str], list[str]] = {}
     for s, rows in found.items():
-        mean = mean_of(values(rows))
+        mean = mean_of(read_values(rows))
         lines.setdefault(s[:3], []).append(f"{mean.value:.3f} ± {mean.error:.3f}")
     return [(*key, *texts) for key, texts in lines.items()]
 
 
-def tests(found: Found) -> list[tuple[str, ...]]:
+def test_lines(found: Found) -> list[tuple[str, ...]]:
     """Table I: whether ours is better than each competitor, significantly, as printed."""
     printed = {row["task"]: row for row in read_target("halkidi_table1.csv")}
     lines = []
@@ -120,14 +118,14 @@ def tests(found: Found) -> list[tuple[str, ...]]:
         if s.method not in (OURS, PRINTED) or s.space != "svd":
             continue
         for competitor in COMPETITORS:
-            theirs = values(found[s._replace(method=competitor)])
-            p, paired = one_tailed(values(rows), theirs)
+            theirs = read_values(found[s._replace(method=competitor)])
+            p, paired = one_tailed(read_values(rows), theirs)
             figure = float(printed[s.task][competitor])
-            ours, other = f"{values(rows).mean():.3f}", f"{theirs.mean():.3f}"
-            told = verdict(p, figure, values(rows).mean() - theirs.mean())
+            ours, other = f"{read_values(rows).mean():.3f}", f"{theirs.mean():.3f}"
+            judgement = judge_test(p, figure, read_values(rows).mean() - theirs.mean())
             lines.append(
                 (s.task, s.features, s.method, ours, competitor, other, f"{p:.2g}", f"{paired:.2g}",
-                 f"{figure:.2g}", told)
+                 f"{figure:.2g}", judgement)
             )  # fmt: skip
     return lines
 
@@ -145,7 +143,7 @@ def one_tailed(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
     return float(one), float(other)
 
 
-def verdict(p: float, printed: float, difference: float) -> str:
+def judge_test(p: float, printed: float, difference: float) -> str:
     """A significant win of the paper, confirmed or not; its one exception likewise."""
     if printed >= SIGNIFICANT:
         return "as printed" if p >= SIGNIFICANT else "a win here, none printed"
@@ -156,53 +154,58 @@ def verdict(p: float, printed: float, difference: float) -> str:
     return "not significant" if difference > 0 else "contrary"
 
 
-def curve(found: Found, field: str, of: str) -> list[tuple[str, ...]]:
+def curve_lines(found: Found, field: str, of: str) -> list[tuple[str, ...]]:
     """Means over what changes along the axis `of`, a line for each point."""
     lines = []
     for s, rows in found.items():
-        mean = mean_of(values(rows, field))
+        mean = mean_of(read_values(rows, field))
         lines.append((s.task, s.method, str(getattr(s, of)), f"{mean.value:.4f}", f"{mean.error:.4f}"))
     return lines
 
 
-def told(title: str, fields: Sequence[str], lines: list[tuple[str, ...]], path: Path) -> None:
+def write_and_print(title: str, fields: Sequence[str], lines: list[tuple[str, ...]], path: Path) -> None:
     write_csv(path, fields, lines)
-    print(f"\n{title}\n{table(fields, lines)}", flush=True)
+    print(f"\n{title}\n{format_table(fields, lines)}", flush=True)
 
 
-def compare(options: argparse.Namespace) -> int:
-    folder, out = source(options).folder, out_folder(options, "halkidi")
+def run_figures(options: argparse.Namespace) -> int:
+    folder, out = find_source(options).folder, out_folder(options, "halkidi")
     here, wanted = names(folder), options.only.split(",")
     if missing := [name for name in FILES if name not in here]:
         print(f"Not here (--data DIR): {', '.join(missing)}.")
     print("Protein, the 116 rows of Xing et al. (2002), cannot be had.")
-    start = partial(run, runs=options.runs, path=out / "runs.csv", folder=folder, jobs=options.jobs)
+    start = partial(
+        run, path=out / "runs.csv", folder=folder,
+        runs=options.runs, jobs=options.jobs, reuse=options.reuse,
+    )  # fmt: skip
     if "5" in wanted:
         found = start(accuracy_settings(here))
-        told("Figures 5 and 6: Rand index", ACCURACY, accuracy(found), out / "accuracy.csv")
-        told("Table I", TESTS, tests(found), out / "table1.csv")
+        write_and_print("Figures 5 and 6: Rand index", ACCURACY, accuracy_lines(found), out / "accuracy.csv")
+        write_and_print("Table I", TESTS, test_lines(found), out / "table1.csv")
     for figure, settings, of in (("8", more_constraints, "must"), ("9", fewer_dimensions, "dimensions")):
         if figure in wanted and (chosen := settings(here)):
             fields = ("task", "method", of, "rand", "error")
-            lines = curve(start(chosen), "rand", of)
-            told(f"Figure {figure}: Rand index over {of}", fields, lines, out / f"figure{figure}.csv")
+            lines = curve_lines(start(chosen), "rand", of)
+            write_and_print(
+                f"Figure {figure}: Rand index over {of}", fields, lines, out / f"figure{figure}.csv"
+            )
     if "10" in wanted:
-        found = start(timed(here))
+        found = start(timing_settings(here))
         fields = ("task", "method", "must", "seconds", "error")
-        told("Figure 10: seconds", fields, curve(found, "seconds", "must"), out / "figure10.csv")
+        write_and_print(
+            "Figure 10: seconds", fields, curve_lines(found, "seconds", "must"), out / "figure10.csv"
+        )
     return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.papers.halkidi", description="Halkidi et al. (2008)"
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench run halkidi", description="Halkidi et al. (2008)")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument(
         "--only", default=",".join(WANTED), metavar="A,B", help="figures: 5 (and 6, Table I), 8, 9, 10"
     )
-    return compare(parser.parse_args(arguments))
+    return run_figures(parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The runs behind the figures of Halkidi et al. (2008): sets, constraints, who takes part, one measurement.
 
-UCI tables as they are, since the paper names no scaling, or with every column from 0 to 1. The 116 proteins
-of Xing et al. (2002) cannot be had.
+UCI tables are used unscaled, since the paper names no scaling, or with every column from 0 to 1. The 116
+proteins of Xing et al. (2002) are not available.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import rand_score
 
 import linkwise as lw
-from bench.data import codes, read_table, to_unit
+from bench.data import encode_classes, read_table, to_unit
 from bench.harness import Cell, Row
 from linkwise.cluster.feature_weights.feature_weights import dimensions
 from linkwise.metric.mmc import diagonal_weights
@@ -76,7 +76,7 @@ def load(task: str, features: str, folder: Path | None) -> tuple[np.ndarray, np.
         X, y = load_iris(return_X_y=True)
     else:
         X, classes, _ = read_table(path)
-        y = codes(classes)
+        y = encode_classes(classes)
     return to_unit(X) if features == "unit" else X, y
 
 
@@ -90,7 +90,7 @@ def rows_of(task: str, features: str, space: str, m: int, folder: Path | None) -
     return np.ascontiguousarray((X - mean) @ components[: m or None].T)
 
 
-def drawn(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Constraints:
+def draw_constraints(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Constraints:
     """Random pairs of one class and of two, in percent of the rows; at least one of each."""
     n, rng = len(y), np.random.default_rng([run, must, cannot])
     wanted = [max(1, round(n * percent / 100)) for percent in (must, cannot)]
@@ -104,7 +104,7 @@ def drawn(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Constraints:
 
 
 # ---------------------------------------------------------------- who takes part
-def clustered(method: str, X: np.ndarray, k: int, c: lw.Constraints, seed: int) -> np.ndarray:
+def cluster_rows(method: str, X: np.ndarray, k: int, c: lw.Constraints, seed: int) -> np.ndarray:
     """Labels by a method of rows that are as it shall see them."""
     if method == "KMeans":
         return KMeans(k, n_init=10, random_state=seed).fit(X).labels_
@@ -120,15 +120,29 @@ def clustered(method: str, X: np.ndarray, k: int, c: lw.Constraints, seed: int) 
     return make[method]().fit(X, constraints=c).labels_
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    space, method = cell[2:4]
+    own = {
+        "KMeans + Xing": ("MMC",),
+        "MPCKMeans": ("MPCKMeans",),
+        "MPCKMeans of linkwise": ("MPCKMeans",),
+        PRINTED: ("FeatureWeightClustering",),
+        OURS: ("FeatureWeightClustering",),
+    }
+    decomposed = () if space == "columns" else ("FeatureWeightClustering",)
+    return *own.get(method, ()), *decomposed, "Constraints"
+
+
 def measure(cell: Cell, folder: Path | None) -> Row:
     """The Rand index on all rows, and what it cost."""
     task, features, space, method, must, cannot, m, run = cell
     y = load(task, features, folder)[1]
     X = rows_of(task, features, space, int(m), folder)
     with warnings.catch_warnings(action="ignore"):
-        c = drawn(y, int(must), int(cannot), int(run))
+        c = draw_constraints(y, int(must), int(cannot), int(run))
         start = process_time()
-        labels = clustered(method, X, len(set(y.tolist())), c, int(run))
+        labels = cluster_rows(method, X, len(set(y.tolist())), c, int(run))
     return {
         "rand": f"{rand_score(y, labels):.5f}",
         "satisfied": f"{lw.constraint_score(labels, c):.4f}",

@@ -1,14 +1,14 @@
 """Clusterers and learned metrics with random constraints: ARI of each method beside other implementations.
 
-    python -m bench.papers.passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
-    python -m bench.papers.passive --constraints 10,50,100 --runs 5
+    python -m bench run passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
+    python -m bench run passive --constraints 10,50,100 --runs 5
 
-The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between rows
-out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of clusters
-is that of the classes; features are in [0, 1], duplicates are removed. The sets are scikit-learn's four and,
-with ``--data``, the paper's ten. Exits with 1 where a figure of ``targets/passive.csv`` is missed. Of methods
-that were run on all sets mean ARI and mean aligned rank are told for each number of constraints, and for each
-set the best.
+The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between
+rows out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of
+clusters is that of the classes; features are in [0, 1], duplicates are removed. The sets are
+scikit-learn's four and, with ``--data``, the paper's ten. It prints the mean ARI and the mean aligned rank
+of the methods that were run on all sets, for each number of constraints, and the best methods on each set.
+It exits with 1 where a figure of ``targets/passive.csv`` is missed.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ from bench.harness import (
     Cell,
     Row,
     add_common_options,
+    find_source,
+    format_table,
     out_folder,
     read_target,
     run_cells,
-    source,
-    table,
-    write_csv,
 )
 from bench.papers.cobs_runs import (
+    CHOOSING,
     MOST,
     TASKS,
     Place,
     ari_elsewhere,
-    chosen,
-    constraints_of,
-    measuring,
+    bind_place,
+    choose_clustering,
+    draw_pairs,
+    make_constraints,
     pool_of,
-    supervised,
 )
+from bench.results import write_csv
 from bench.scores import Mean, aligned_ranks, mean_of
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.select.ranking import satisfied
@@ -73,23 +74,23 @@ def methods() -> dict[str, Callable[[int, int], Any]]:
     public = (getattr(lw, name) for name in lw.__all__)
     ours = [c for c in public if inspect.isclass(c) and issubclass(c, ConstrainedClusterer)]
     return {
-        "KMeans": plain,
+        "KMeans": make_kmeans,
         "COBS": lambda k, seed: lw.COBS(random_state=seed),
-        **{c.__name__: partial(_made, c) for c in ours},
+        **{c.__name__: partial(_make_clusterer, c) for c in ours},
         "FOSC": lambda k, seed: lw.FOSC(noise="nearest"),
         "ClusILC": lambda k, seed: lw.ClusILC(k),
-        "ITML + KMeans": lambda k, seed: make_pipeline(lw.ITML(random_state=seed), plain(k, seed)),
-        "RCA + KMeans": lambda k, seed: make_pipeline(lw.RCA(), plain(k, seed)),
-        "MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(), plain(k, seed)),
-        "full MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(diagonal=False), plain(k, seed)),
+        "ITML + KMeans": lambda k, seed: make_pipeline(lw.ITML(random_state=seed), make_kmeans(k, seed)),
+        "RCA + KMeans": lambda k, seed: make_pipeline(lw.RCA(), make_kmeans(k, seed)),
+        "MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(), make_kmeans(k, seed)),
+        "full MMC + KMeans": lambda k, seed: make_pipeline(lw.MMC(diagonal=False), make_kmeans(k, seed)),
     }
 
 
-def plain(k: int, seed: int) -> KMeans:
+def make_kmeans(k: int, seed: int) -> KMeans:
     return KMeans(k, n_init=10, random_state=seed)
 
 
-def _made(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
+def _make_clusterer(clusterer: Callable[..., Any], k: int, seed: int) -> Any:
     known = inspect.signature(clusterer).parameters
     return clusterer(
         **{name: value for name, value in (("n_clusters", k), ("random_state", seed)) if name in known}
@@ -102,10 +103,10 @@ def measure(cell: Cell, place: Place) -> Row:
     origin, name, method, n_constraints, run = cell
     of_origin = place._replace(source=data.Source() if origin == "scikit-learn" else place.source)
     task = data.load(name, of_origin.source)
-    pairs = supervised(len(task.y), int(run))[1][: int(n_constraints)]
-    constraints = constraints_of(task.y, pairs)
+    pairs = draw_pairs(len(task.y), int(run))[1][: int(n_constraints)]
+    constraints = make_constraints(task.y, pairs)
     try:
-        labels, told = clustered(method, task, constraints, int(run), of_origin)
+        labels, fell_back = cluster_task(method, task, constraints, int(run), of_origin)
     except lw.InfeasibleConstraintsError as error:  # it never is: the classes satisfy all
         return NOTHING | {"failed": str(error)}
     except lw.DataError as error:  # too many rows for this method
@@ -114,18 +115,18 @@ def measure(cell: Cell, place: Place) -> Row:
         "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
         "satisfied": f"{lw.constraint_score(labels, constraints):.4f}",
         "n_clusters": str(len(np.unique(labels))),
-        "fell_back": told,
+        "fell_back": fell_back,
         "failed": "",
     }
 
 
-def clustered(
+def cluster_task(
     method: str, task: data.Task, constraints: lw.Constraints, seed: int, place: Place
 ) -> tuple[np.ndarray, str]:
     """Labels, and whether the method fell back to plain k-means."""
     if method == "COBS":  # from a pool that is kept, or it would be made in each run
         pool = pool_of(task.name, place)
-        _, first = chosen(pool, constraints, satisfied(pool, constraints), "agreement", seed)
+        _, first = choose_clustering(pool, constraints, satisfied(pool, constraints), "agreement", seed)
         return pool.clustering(first), ""
     model = methods()[method](len(set(task.y)), seed)
     known = {} if method == "KMeans" else {"constraints": constraints}
@@ -134,14 +135,22 @@ def clustered(
     return labels, str(int(getattr(model, "fell_back_", False)))
 
 
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    method = cell[2].removesuffix(" + KMeans").removeprefix("full ")
+    if method == "COBS":
+        return CHOOSING
+    return *(() if method == "KMeans" else (method,)), "Constraints"
+
+
 # ---------------------------------------------------------------- all runs
-def tasks_of(where: data.Source) -> list[tuple[str, str]]:
+def list_tasks(where: data.Source) -> list[tuple[str, str]]:
     """The sets that come with scikit-learn, and those of the paper that are here."""
     papers = [] if where == data.Source() else [name for name in TASKS if name in data.names(where)]
     return [("scikit-learn", name) for name in data.BUNDLED] + [("paper", name) for name in papers]
 
 
-def wanted_methods(only: str | None) -> list[str]:
+def select_methods(only: str | None) -> list[str]:
     known = list(methods())
     wanted = known if only is None else only.split(",")
     unknown = [name for name in wanted if name not in known]
@@ -150,30 +159,32 @@ def wanted_methods(only: str | None) -> list[str]:
     return wanted
 
 
-def compare(options: argparse.Namespace) -> int:
-    where, names = source(options), wanted_methods(options.only)
+def run_methods(options: argparse.Namespace) -> int:
+    where, names = find_source(options), select_methods(options.only)
     folder = out_folder(options, "passive")
-    numbers = wanted_numbers(options.constraints)
-    groups = [(*task, method) for task in tasks_of(where) for method in names]
+    numbers = parse_numbers(options.constraints)
+    groups = [(*task, method) for task in list_tasks(where) for method in names]
     cells = [(*g, str(n), str(run)) for g in groups for n in numbers for run in range(options.runs)]
-    work = measuring(measure, where, folder)
+    work = bind_place(measure, where, folder)
     found: dict[tuple[Group, int], list[Row]] = {(g, n): [] for g in groups for n in numbers}
-    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         group = row["origin"], row["task"], row["method"]
         found[group, int(row["constraints"])].append(row)
-    tell_ranks(found, groups, names, numbers, folder)
+    write_ranks(found, groups, names, numbers, folder)
     if CONSTRAINTS not in numbers:
         return 0
-    lines = [line_of(group, found[group, CONSTRAINTS]) for group in groups]
+    lines = [build_line(group, found[group, CONSTRAINTS]) for group in groups]
     write_csv(folder / "passive.csv", COLUMNS, lines)
     print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
-    beside = side_by_side(lines)
+    beside = build_table(lines)
     write_csv(folder / "table.csv", ("origin", "task", *names), beside)
-    print(table(("origin", "task", *names), beside))
-    return tell_misses(lines)
+    print(format_table(("origin", "task", *names), beside))
+    return print_misses(lines)
 
 
-def wanted_numbers(text: str) -> list[int]:
+def parse_numbers(text: str) -> list[int]:
     """Numbers of constraints, ascending."""
     numbers = sorted({int(part) for part in text.split(",")})
     if not 0 < numbers[0] <= numbers[-1] <= MOST:
@@ -181,7 +192,7 @@ def wanted_numbers(text: str) -> list[int]:
     return numbers
 
 
-def tell_ranks(
+def write_ranks(
     found: dict[tuple[Group, int], list[Row]],
     groups: Sequence[Group],
     names: Sequence[str],
@@ -201,14 +212,14 @@ def tell_ranks(
     head = ("method", *(f"ari_{n}" for n in numbers), *(f"rank_{n}" for n in numbers))
     write_csv(folder / "ranks.csv", head, lines)
     print("\nMean ARI, and mean aligned rank among all (the lowest is the best), after so many constraints")
-    print(table(head, lines))
+    print(format_table(head, lines))
     best = [
-        (*task, *(best_of(ari[i, :, at], names) for at in range(len(numbers))))
+        (*task, *(format_best(ari[i, :, at], names) for at in range(len(numbers))))
         for i, task in enumerate(tasks)
     ]
     write_csv(folder / "best.csv", ("origin", "task", *map(str, numbers)), best)
     print(f"\nThe best on each set, and those within {CLOSE}")
-    print(table(("origin", "task", *map(str, numbers)), best))
+    print(format_table(("origin", "task", *map(str, numbers)), best))
 
 
 def _mean_ari(rows: Sequence[Row]) -> float:
@@ -216,33 +227,33 @@ def _mean_ari(rows: Sequence[Row]) -> float:
     return float(np.mean(done)) if done else float("nan")
 
 
-def best_of(ari: np.ndarray, names: Sequence[str]) -> str:
+def format_best(ari: np.ndarray, names: Sequence[str]) -> str:
     """The best methods and what they reach."""
     most = np.nanmax(ari)
     near = [at for at in np.argsort(-ari, kind="stable").tolist() if ari[at] >= most - CLOSE]
     return f"{', '.join(names[at] for at in near[:MOST_NAMED])} {most:.2f}"
 
 
-def line_of(group: Group, rows: Sequence[Row]) -> tuple[str, ...]:
+def build_line(group: Group, rows: Sequence[Row]) -> tuple[str, ...]:
     """Means of a method on a set, beside the figure to reach."""
     done = [row for row in rows if not row["failed"]]
     mean = mean_of([float(row["ari"]) for row in done]) if done else Mean(np.nan)
-    target = target_of(group)
+    target = find_target(group)
     kept = f"{np.mean([float(row['satisfied']) for row in done]):.3f}" if done else ""
     fell_back = sum(row["fell_back"] == "1" for row in done)
-    told = "" if target is None else f"{target:.2f}"
+    figure = "" if target is None else f"{target:.2f}"
     return (
         *group,
         *mean.texts(),
-        told,
-        reached(mean, target),
+        figure,
+        format_reached(mean, target),
         kept,
         str(fell_back),
         str(sum(bool(row["failed"]) and not row["failed"].startswith(REFUSED) for row in rows)),
     )
 
 
-def target_of(group: Group) -> float | None:
+def find_target(group: Group) -> float | None:
     origin, *key = group
     if origin != "scikit-learn":
         return None
@@ -250,14 +261,14 @@ def target_of(group: Group) -> float | None:
     return float(found[0]["ari"]) if found else None
 
 
-def reached(mean: Mean, target: float | None) -> str:
+def format_reached(mean: Mean, target: float | None) -> str:
     """Whether a mean is not below a figure by more than the tolerance, both to two digits."""
     if target is None:
         return ""
     return "yes" if round(mean.value, 2) >= round(target - TOLERANCE, 2) else "no"
 
 
-def side_by_side(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def build_table(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """One line for each set, methods in columns; a star marks a miss."""
     by_task: dict[tuple[str, str], list[str]] = {}
     for origin, task, _, ari, _, target, held, *_ in lines:
@@ -266,7 +277,7 @@ def side_by_side(lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [(*task, *texts) for task, texts in by_task.items()]
 
 
-def tell_misses(lines: Sequence[tuple[str, ...]]) -> int:
+def print_misses(lines: Sequence[tuple[str, ...]]) -> int:
     """Name what is missed and what failed; 1 where there is such."""
     compared = [line for line in lines if line[6]]
     missed = [line for line in compared if line[6] == "no"]
@@ -280,12 +291,12 @@ def tell_misses(lines: Sequence[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.papers.passive", description="random constraints")
+    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="random constraints")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--constraints", default=str(CONSTRAINTS), metavar="N,N")
     parser.add_argument("--only", metavar="A,B", help=f"methods, of {', '.join(methods())}")
-    return compare(parser.parse_args(arguments))
+    return run_methods(parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
 """MMC, ITML and RCA beside metric-learn 0.7.0, on scikit-learn's sets: the metrics, the objectives, the time.
 
-    python -m bench.peers.metrics --python OLD/bin/python [--runs N]
+    python -m bench run peers_metrics --python OLD/bin/python [--runs N]
 
 metric-learn does not run with today's scikit-learn, so it has an environment of its own:
 
     python3.11 -m venv OLD && OLD/bin/pip install metric-learn==0.7.0 scikit-learn==1.5.2 'numpy<2'
 
-Both learn from 200 random constraints, features in [0, 1]. ITML and RCA must agree: the same bounds and the
-same sweeps; RCA without shrinkage, where the covariance within chunklets has an inverse. MMC must not:
-metric-learn adds the logarithm that its gradient takes off, and ends where its step does. So the objective of
-Xing et al. is compared, and ours must not exceed theirs. Exits with 1 where that is not so. Where
-metric-learn fails, or takes more than a minute, that is said.
+Both learn from 200 random constraints, features in [0, 1]. ITML and RCA must agree: the same bounds and
+the same sweeps; RCA without shrinkage, where the covariance within chunklets has an inverse. MMC must not:
+metric-learn adds the logarithm that its gradient takes off, and ends where its step does. So the objective
+of Xing et al. is compared, and ours must not exceed theirs. The exit status is 1 if one of these fails.
+The table names the cases in which metric-learn fails or takes more than a minute.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ import numpy as np
 
 import linkwise as lw
 from bench import data
-from bench.harness import Cell, Row, add_common_options, out_folder, run_cells, table, write_csv
+from bench.harness import Cell, Row, add_common_options, format_table, out_folder, run_cells
+from bench.results import write_csv
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
 from linkwise.metric.rca import RCA, within
@@ -48,7 +49,7 @@ NOTHING: Row = dict.fromkeys(("why", "difference", "objective", "theirs", "secon
 Problem = dict[str, Any]
 
 
-def problem_of(task: data.Task, constraints: lw.Constraints) -> Problem:
+def build_problem(task: data.Task, constraints: lw.Constraints) -> Problem:
     """What metric-learn is given: rows, pairs, chunklets (-1: in none)."""
     size = np.bincount(constraints.component)
     numbers = np.cumsum(size > 1) - 1
@@ -69,27 +70,32 @@ def measure(cell: Cell, python: str) -> Row:
     name, method, run = cell
     task = data.load(name, data.Source())
     constraints = lw.Constraints.sample(task.y, CONSTRAINTS, random_state=int(run))
-    learner = ours(method)
+    learner = make_ours(method)
     if method == "RCA" and not has_inverse(task.X, constraints):
         return NOTHING | {"why": "no inverse"}
     with warnings.catch_warnings(action="ignore"):
         start = time.process_time()
         learner.fit(task.X, constraints=constraints)
         seconds = time.process_time() - start
-    problem = {**problem_of(task, constraints), "methods": np.array([method])}
+    problem = {**build_problem(task, constraints), "methods": np.array([method])}
     if method == "ITML":
         problem["bounds"] = np.array(learner.bounds_)
-    found = theirs(problem, python)
+    found = fit_theirs(problem, python)
     if found is None:
         return NOTHING | {"why": f"no answer in {PATIENCE} s"}
     if f"{method} error" in found:
         return NOTHING | {"why": str(found[f"{method} error"])}
     both = learner.get_mahalanobis_matrix(), found[method]
     times = {"seconds": f"{seconds:.4f}", "their seconds": f"{float(found[f'{method} seconds']):.4f}"}
-    return {"why": ""} | compared(method, task.X, constraints, *both) | times
+    return {"why": ""} | compare_metrics(method, task.X, constraints, *both) | times
 
 
-def ours(method: str) -> Any:
+def entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    return cell[1].removeprefix("full "), "Constraints"
+
+
+def make_ours(method: str) -> Any:
     return {
         "ITML": lambda: ITML(random_state=0),
         "RCA": lambda: RCA(shrinkage=0.0),
@@ -102,7 +108,7 @@ def has_inverse(X: np.ndarray, constraints: lw.Constraints) -> bool:
     return int(np.linalg.matrix_rank(within(X, constraints.component)[0])) == X.shape[1]
 
 
-def theirs(problem: Problem, python: str) -> dict[str, np.ndarray] | None:
+def fit_theirs(problem: Problem, python: str) -> dict[str, np.ndarray] | None:
     """What the other Python learns; None where it takes too long."""
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "problem.npz"), Path(folder, "metrics.npz")
@@ -115,7 +121,7 @@ def theirs(problem: Problem, python: str) -> dict[str, np.ndarray] | None:
             return dict(held)
 
 
-def compared(
+def compare_metrics(
     method: str, X: np.ndarray, constraints: lw.Constraints, mine: np.ndarray, other: np.ndarray
 ) -> Row:
     """The greatest difference of entries where there is one answer, else the objectives of Xing et al."""
@@ -137,7 +143,7 @@ def objective(metric: np.ndarray, X: np.ndarray, constraints: lw.Constraints) ->
 
 
 # ---------------------------------------------------------------- all runs
-def line_of(task: str, method: str, rows: Sequence[Row]) -> tuple[str, ...]:
+def build_line(task: str, method: str, rows: Sequence[Row]) -> tuple[str, ...]:
     """The worst of the runs, and the mean time."""
     done = [row for row in rows if row["seconds"]]
     if not done:
@@ -149,7 +155,7 @@ def line_of(task: str, method: str, rows: Sequence[Row]) -> tuple[str, ...]:
 
     differences = [float(row["difference"]) for row in done if row["difference"]]
     worst = f"{max(differences):.1e}" if differences else ""
-    held = all(holds(row) for row in done)
+    held = all(is_held(row) for row in done)
     return (
         task,
         method,
@@ -162,14 +168,16 @@ def line_of(task: str, method: str, rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def holds(row: Row) -> bool:
+def is_held(row: Row) -> bool:
     if row["difference"]:
         return float(row["difference"]) <= AGREED
     return float(row["objective"]) <= float(row["theirs"]) + NOT_ABOVE
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.peers.metrics", description="beside metric-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run peers_metrics", description="beside metric-learn"
+    )
     add_common_options(parser)
     parser.add_argument("--python", required=True, help="the Python in which metric-learn is")
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
@@ -179,14 +187,16 @@ def main(arguments: list[str] | None = None) -> int:
     cells = [(*group, str(run)) for group in groups for run in range(options.runs)]
     work: Callable[[Cell], Row] = partial(measure, python=options.python)
     found: dict[tuple[str, str], list[Row]] = {group: [] for group in groups}
-    for row in run_cells(folder / "runs.csv", FIELDS, cells, work, jobs=options.jobs):
+    for row in run_cells(
+        folder / "runs.csv", FIELDS, cells, work, uses=entries, jobs=options.jobs, reuse=options.reuse
+    ):
         found[row["task"], row["method"]].append(row)
-    lines = [line_of(*group, rows) for group, rows in found.items()]
+    lines = [build_line(*group, rows) for group, rows in found.items()]
     write_csv(folder / "table.csv", COLUMNS, lines)
     print(
         f"\n{CONSTRAINTS} constraints, {options.runs} runs: greatest difference, mean objective and seconds"
     )
-    print(table(COLUMNS, lines))
+    print(format_table(COLUMNS, lines))
     return int(any(line[-1] == "no" for line in lines))
 
 

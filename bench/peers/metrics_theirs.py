@@ -1,4 +1,4 @@
-"""Run by another Python, in which metric-learn is: learn metrics from the arrays of one file, write another.
+"""Learn metrics with metric-learn, in another Python: read arrays from one file, write metrics to another.
 
 python metrics_theirs.py PROBLEM.npz METRICS.npz
 """

@@ -2,7 +2,7 @@
 
 The same points, the same changes, a question, two rows and a button "Same". One clock for all: a button is
 clicked in the browser, and the clock stops in the first frame in which both the question and the picture are
-other ones. The apps are `page_panel` and `page_streamlit`; `bench.speed.page --peers PYTHON` runs them.
+other ones. The apps are `page_panel` and `page_streamlit`; the experiment `peers_page` runs them.
 
     python3.11 -m venv PEERS && PEERS/bin/pip install panel streamlit
 """
@@ -69,7 +69,7 @@ READY = "() => window.bench && bench.button() && bench.question() && bench.pictu
 
 
 @contextmanager
-def running(python: Path, tool: str, n_rows: int) -> Iterator[str]:
+def run_app(python: Path, tool: str, n_rows: int) -> Iterator[str]:
     """The app of a tool, and its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -77,15 +77,15 @@ def running(python: Path, tool: str, n_rows: int) -> Iterator[str]:
     app = ROOT / "bench" / "peers" / f"page_{tool}.py"
     options = [option.format(app=app, port=port) for option in APPS[tool]]
     surroundings = {**os.environ, "PAGE_ROWS": str(n_rows), "PYTHONPATH": str(ROOT)}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [python, "-m", tool, *options], env=surroundings, stdout=said, stderr=subprocess.STDOUT
+            [python, "-m", tool, *options], env=surroundings, stdout=output, stderr=subprocess.STDOUT
         )
         address = f"http://127.0.0.1:{port}/" + ("page_panel" if tool == "panel" else "")
         try:
             if not _answers(address, process):
-                said.seek(0)
-                raise SystemExit(f"{tool} does not start: {said.read().decode()[-500:]}")
+                output.seek(0)
+                raise SystemExit(f"{tool} does not start: {output.read().decode()[-500:]}")
             yield address
         finally:
             process.terminate()
@@ -103,12 +103,12 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def version(python: Path, tool: str) -> str:
+def find_version(python: Path, tool: str) -> str:
     code = f"from importlib.metadata import version; print(version({tool!r}))"
     return subprocess.check_output([python, "-c", code], text=True).strip()
 
 
-def clicks(browser: Any, address: str, answers: int) -> list[float]:
+def time_clicks(browser: Any, address: str, answers: int) -> list[float]:
     """Milliseconds from click to picture, the first two left out."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.set_default_timeout(180_000)

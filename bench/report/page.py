@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-import platform
 import re
-import subprocess
 import tomllib
 from collections.abc import Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.experiments import Experiment, Shown
 from bench.harness import Row, read_csv
+from bench.machine import describe_machine
 from bench.plots import COLOURS
-from bench.report.sections import Section, Shown
 
 FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to reach
 NOTES = Path(__file__).parent / "notes.toml"
-PACKAGES = ("linkwise", "numpy", "scipy", "scikit-learn")
 WRONG = {"no", "contrary", "does not", "fails"}
 JUDGED = ("reached", "met", "held", "verdict")
 QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts say; the commands tell which.</p>"
 STYLE = (Path(__file__).parent / "style.css").read_text()
 
 
-class Found(NamedTuple):
+class Content(NamedTuple):
     """What a file says, as a page shows it."""
 
     html: str
@@ -42,46 +38,47 @@ class Found(NamedTuple):
 
 
 # ---------------------------------------------------------------- the page
-def write_page(folder: Path, sections: Sequence[Section], state: dict[str, Any], *, quick: bool) -> str:
-    """Write the page; what it holds, in words."""
+def write_page(folder: Path, experiments: Sequence[Experiment], state: dict[str, Any], *, quick: bool) -> str:
+    """Write the page, and return a summary of it in words."""
     bodies, index, compared, missed, absent = [], [], 0, 0, 0
-    for section in sections:
-        shown = [found(folder, section, one) for one in section.shows]
+    for experiment in experiments:
+        shown = [read_file(folder, experiment, one) for one in experiment.shows]
         there = [one for one in shown if one is not None]
         absent += not there
         of, wrong = sum(one.n_compared for one in there), [text for one in there for text in one.missed]
         compared, missed = compared + of, missed + len(wrong)
-        index.append(index_line(section, of, len(wrong), there=bool(there)))
-        bodies.append(body_of(section, there, wrong, state.get(section.name)))
-    told = f"{compared - missed} of {compared} rows of figures are reached"
-    told += f"; {absent} of {len(sections)} parts are not measured" if absent else ""
+        index.append(render_index_line(experiment, of, len(wrong), there=bool(there)))
+        bodies.append(render_experiment(experiment, there, wrong, state.get(experiment.name)))
+    summary = f"{compared - missed} of {compared} rows of figures are reached"
+    summary += f"; {absent} of {len(experiments)} parts are not measured" if absent else ""
+    machine = "; ".join(f"{key} {value}" for key, value in describe_machine().items())
     page = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>linkwise: what is measured</title>"
         f"<style>{STYLE}</style><h1>linkwise: what is measured</h1>"
-        f"<p>{escape(told)}.</p>{QUICK if quick else ''}"
-        f"<p class=small>{escape('; '.join(f'{key} {value}' for key, value in machine().items()))}</p>"
+        f"<p>{escape(summary)}.</p>{QUICK if quick else ''}"
+        f"<p class=small>{escape(machine)}</p>"
         f"<nav><ul>{''.join(index)}</ul></nav>{''.join(bodies)}</html>"
     )
     (folder / "report" / "index.html").write_text(page)
-    return told
+    return summary
 
 
-def index_line(section: Section, compared: int, missed: int, *, there: bool) -> str:
+def render_index_line(experiment: Experiment, compared: int, missed: int, *, there: bool) -> str:
     reached = f"{compared - missed} of {compared} rows reached" if compared else ""
     state = reached if there else "not measured"
     kind = ' class="why"' if missed else " class=small"
-    return f'<li><a href="#{section.name}">{escape(section.title)}</a> <span{kind}>{state}</span></li>'
+    return f'<li><a href="#{experiment.name}">{escape(experiment.title)}</a> <span{kind}>{state}</span></li>'
 
 
-def body_of(
-    section: Section, there: Sequence[Found], missed: Sequence[str], held: dict[str, Any] | None
+def render_experiment(
+    experiment: Experiment, there: Sequence[Content], missed: Sequence[str], held: dict[str, Any] | None
 ) -> str:
-    parts = [f'<h2 id="{section.name}">{escape(section.title)}</h2><p>{escape(section.about)}</p>']
+    parts = [f'<h2 id="{experiment.name}">{escape(experiment.title)}</h2><p>{escape(experiment.about)}</p>']
     parts += [one.html for one in there]
     if not there:
         parts.append("<p class=small>Not measured here.</p>")
     parts += [f"<p class=why>{escape(text)}</p>" for text in missed]
-    command = [section.module, *section.options] if held is None else held["command"]
+    command = ["bench", "run", experiment.name] if held is None else held["command"]
     measured = ""
     if held is not None:
         where = ", ".join(f"{key} {value}" for key, value in held["machine"].items())
@@ -93,8 +90,8 @@ def body_of(
 
 
 # ---------------------------------------------------------------- files
-def found(folder: Path, section: Section, shown: Shown) -> Found | None:
-    """A table or a picture of a section; None where there is none, or no row in it."""
+def read_file(folder: Path, experiment: Experiment, shown: Shown) -> Content | None:
+    """Read a table or a picture of an experiment; None where there is none, or no row in it."""
     file = folder / shown.file
     if not file.exists():  # quick runs of some experiments have a folder of their own
         name, _, rest = shown.file.partition("/")
@@ -103,22 +100,22 @@ def found(folder: Path, section: Section, shown: Shown) -> Found | None:
         return None
     caption = f"<p>{escape(shown.caption)}</p>"
     if file.suffix == ".png":
-        return Found(caption + picture(file.read_bytes()), 0, [])
+        return Content(caption + render_picture(file.read_bytes()), 0, [])
     rows = read_csv(file)
     if not rows:
         return None
     drawn = ""
     if find_spec("matplotlib") is not None:
-        drawn = lines_drawn(rows, shown) if shown.lines else ranks_drawn(rows) if shown.ranks else ""
+        drawn = draw_lines(rows, shown) if shown.lines else draw_ranks(rows) if shown.ranks else ""
     wrong = [row for row in rows if misses(row)]
-    return Found(
-        caption + drawn + table_of(rows),
+    return Content(
+        caption + drawn + render_table(rows),
         sum(is_compared(row) for row in rows),
-        [told(section.name, row) for row in wrong],
+        [describe_miss(experiment.name, row) for row in wrong],
     )
 
 
-def picture(png: bytes) -> str:
+def render_picture(png: bytes) -> str:
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
 
 
@@ -143,17 +140,17 @@ def cells(row: Row) -> list[str]:
     return [cell for cell in row.values() if isinstance(cell, str)]
 
 
-def told(section: str, row: Row) -> str:
+def describe_miss(experiment: str, row: Row) -> str:
     """What is missed, and why."""
     name = ", ".join(cell for cell in cells(row)[:5] if cell and not cell[:1].isdigit())
     stars = [f"{column} {cell}" for column, cell in row.items() if cell.endswith(" *")]
-    return f"Missed: {name}{': ' if stars else ''}{', '.join(stars)}. {explained(section, row)}"
+    return f"Missed: {name}{': ' if stars else ''}{', '.join(stars)}. {explain_miss(experiment, row)}"
 
 
-def explained(section: str, row: Row) -> str:
+def explain_miss(experiment: str, row: Row) -> str:
     """The reason that is written down for a row; the first that fits."""
     with NOTES.open("rb") as file:
-        notes = tomllib.load(file).get(section, [])
+        notes = tomllib.load(file).get(experiment, [])
     for note in notes:
         if all(row.get(column) == value for column, value in note.get("where", {}).items()):
             return str(note["why"])
@@ -168,25 +165,25 @@ def is_number(text: str) -> bool:
     return True
 
 
-def table_of(rows: Sequence[Row]) -> str:
+def render_table(rows: Sequence[Row]) -> str:
     """A table; rows and cells that miss a figure are marked."""
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    body = "".join(f"<tr{whole_row(row)}>{''.join(map(cell_of, cells(row)))}</tr>" for row in rows)
+    body = "".join(f"<tr{row_class(row)}>{''.join(map(render_cell, cells(row)))}</tr>" for row in rows)
     return f"<div class=scroll><table><tr>{head}</tr>{body}</table></div>"
 
 
-def whole_row(row: Row) -> str:
+def row_class(row: Row) -> str:
     """The class of a row that misses a figure; where single cells do, they have it."""
     return " class=missed" if misses(row) and not any(cell.endswith(" *") for cell in cells(row)) else ""
 
 
-def cell_of(text: str) -> str:
+def render_cell(text: str) -> str:
     kinds = ["number"] * (text[:1].isdigit() or text[:1] in ("-", "+")) + ["missed"] * text.endswith(" *")
     return f'<td class="{" ".join(kinds)}">{escape(text)}</td>'
 
 
 # ---------------------------------------------------------------- plots
-def lines_drawn(rows: Sequence[Row], lines: Shown) -> str:
+def draw_lines(rows: Sequence[Row], lines: Shown) -> str:
     """Times against sizes on scales of powers of ten."""
     figure, axes = new_figure(6.5, 3.6)
     groups = list(dict.fromkeys(row[lines.by] for row in rows)) if lines.by else [""]
@@ -205,10 +202,10 @@ def lines_drawn(rows: Sequence[Row], lines: Shown) -> str:
     axes.set(xscale="log", yscale="log", xlabel=lines.x)
     axes.grid(alpha=0.25)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-    return picture(png_of(figure))
+    return render_picture(encode_png(figure))
 
 
-def ranks_drawn(rows: Sequence[Row]) -> str:
+def draw_ranks(rows: Sequence[Row]) -> str:
     """Mean aligned ranks on an axis for each number of constraints, group by group; the best on the left."""
     first = next(iter(rows[0]))
     grouped = first if len({row[first] for row in rows}) < len(rows) else ""
@@ -230,7 +227,7 @@ def ranks_drawn(rows: Sequence[Row]) -> str:
         axes.set_xlabel(f"mean aligned rank{f', {grouped} {group}' if grouped else ''} (left is better)")
         axes.grid(axis="x", alpha=0.25)
         figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-        pictures.append(picture(png_of(figure)))
+        pictures.append(render_picture(encode_png(figure)))
     return "".join(pictures)
 
 
@@ -245,33 +242,7 @@ def new_figure(wide: float, high: float) -> tuple[Any, Any]:
     return figure, axes
 
 
-def png_of(figure: Any) -> bytes:
+def encode_png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()
-
-
-# ---------------------------------------------------------------- where it was measured
-def machine() -> dict[str, str]:
-    """Processor, cores, memory, versions, commit."""
-    told = {"processor": processor(), "cores": str(os.cpu_count()), "python": platform.python_version()}
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        told["GiB"] = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f}"
-    for package in PACKAGES:
-        try:
-            told[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False, cwd=NOTES.parent
-    )
-    return told | ({"commit": commit.stdout.strip()} if commit.returncode == 0 else {})
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.machine()

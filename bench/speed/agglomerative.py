@@ -1,9 +1,9 @@
 """Merging with constraints beside scikit-learn's without, and beside its k-means.
 
-    python -m bench.speed.agglomerative [--sizes 1000 5000] [--repeats N]
+    python -m bench run speed_agglomerative [--sizes 1000 5000] [--repeats N]
 
-Rows are blobs around ten centres in ten features, one thread each; times are of the processor, medians of
-turns. Constraints are 100 random pairs.
+Rows are blobs around ten centres in ten features, one thread each; times are medians of
+processor times. Constraints are 100 random pairs.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, format_table, out_folder
+from bench.results import write_csv
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
@@ -39,7 +40,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return process_time() - start
 
 
-def measured(n: int, linkage: Any, repeats: int) -> tuple[str, ...]:
+def measure_line(n: int, linkage: Any, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=3.0, random_state=0)
     pairs = Constraints.sample(y, PAIRS, 0)
@@ -55,14 +56,14 @@ def measured(n: int, linkage: Any, repeats: int) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.agglomerative", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_agglomerative", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     options = parser.parse_args(arguments)
-    lines = [measured(n, linkage, options.repeats) for n in options.sizes for linkage in LINKAGES]
+    lines = [measure_line(n, linkage, options.repeats) for n in options.sizes for linkage in LINKAGES]
     write_csv(out_folder(options, "speed_agglomerative") / "times.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

@@ -1,11 +1,11 @@
-"""BCKM: seconds on the paper's data sets beside the paper's, and on a million rows.
+"""The time of BCKM on the paper's data sets, beside the paper's times, and on a million rows.
 
-    python -m bench.speed.bckm [--data DIR] [--rows N] [--constraints N] [--rounds N] [--repeats N]
+    python -m bench run speed_bckm [--data DIR] [--rows N] [--constraints N] [--rounds N] [--repeats N]
 
 Without ``--data`` only made-up rows are clustered: blobs with 16 features, 10 clusters, as many constraints
 as rows, rounds of at most 5 passes, one start of the final k-means. Memory is the peak of the process, less
-what it held before the fit. The paper's seconds (Table 3) are of MATLAB on another machine: a scale, no
-rival. One k-means of scikit-learn's with one start on the same rows stands beside it.
+what it held before the fit. The paper's seconds (Table 3) come from MATLAB on another machine and only give a
+scale. One k-means of scikit-learn's with one start on the same rows stands beside it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
 from bench.papers.bckm_data import CLUSTERS, load, names
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -91,22 +92,22 @@ def large_set(n: int, n_constraints: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.bckm", description="how fast BCKM is")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="how fast BCKM is")
     add_common_options(parser)
     parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="0: no large set")
     parser.add_argument("--constraints", type=int, metavar="N", help="as many as rows otherwise")
     parser.add_argument("--rounds", type=int, default=100, metavar="N")
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     options = parser.parse_args(arguments)
-    folder, out = source(options).folder, out_folder(options, "speed_bckm")
+    folder, out = find_source(options).folder, out_folder(options, "speed_bckm")
     if folder is not None:
         lines = small_sets(folder, options.repeats)
         write_csv(out / "sets.csv", SMALL, lines)
-        print(table(SMALL, lines))
+        print(format_table(SMALL, lines))
     if options.rows:
         line = large_set(options.rows, options.constraints or options.rows, options.rounds)
         write_csv(out / "large.csv", LARGE, [line])
-        print(table(LARGE, [line]))
+        print(format_table(LARGE, [line]))
     return 0
 
 

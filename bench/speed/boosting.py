@@ -1,9 +1,9 @@
 """Similarities learned from pairs: BoostCluster, KernelBoost and PCP beside scikit-learn's k-means and BCKM.
 
-    python -m bench.speed.boosting [--sizes 300 1000 2000] [--repeats N]
+    python -m bench run speed_boosting [--sizes 300 1000 2000] [--repeats N]
 
-Rows are blobs around five centres in ten features that overlap, one thread each; times are of the processor,
-medians of turns. Constraints are as many random pairs as rows. PCP is left out above its most rows.
+Rows are blobs around five centres in ten features that overlap, one thread each; times are medians
+of processor times. Constraints are as many random pairs as rows. PCP is left out above its most rows.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -22,7 +22,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, format_table, out_folder
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -43,7 +44,7 @@ def seconds(model: Any, X: Any, pairs: lw.Constraints | None) -> float:
     return process_time() - start
 
 
-def measured(n: int, repeats: int) -> list[tuple[str, ...]]:
+def measure_lines(n: int, repeats: int) -> list[tuple[str, ...]]:
     """A line for each method."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=4.0, random_state=0)
     pairs = lw.Constraints.sample(y, n, 0)
@@ -63,14 +64,14 @@ def measured(n: int, repeats: int) -> list[tuple[str, ...]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.boosting", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_boosting", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     options = parser.parse_args(arguments)
-    lines = [line for n in options.sizes for line in measured(n, options.repeats)]
+    lines = [line for n in options.sizes for line in measure_lines(n, options.repeats)]
     write_csv(out_folder(options, "speed_boosting") / "times.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

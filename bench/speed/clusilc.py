@@ -1,19 +1,19 @@
 """ClusILC: milliseconds on the paper's data sets, beside a plain transcription and scikit-learn's trees.
 
-    python -m bench.speed.clusilc --data DIR [--limit SECONDS] [--large] [--repeats N]
+    python -m bench run speed_clusilc --data DIR [--limit SECONDS] [--repeats N]
 
 All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
 ``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
 leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes every constraint
 out and tries every split anew; it runs once, in a process of its own, and is given up on after `--limit`
-seconds. ``--large`` adds made-up rows: 100 000 with 100 leaves and a million with 30, once each.
-OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
+seconds. ``--large``, which the whole experiment has, adds made-up rows: 100 000 with 100 leaves and a million
+with 30, once each. OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
 
-What is compared is the time of the processor, of all threads, which other programs on the machine change
-little; ``seconds`` are those on the clock. On an idle machine the clock shows the less, so the
-lesser of both is held against an aim.
+Ratios compare processor times of all threads, which other programs on the machine change little;
+``seconds`` are wall-clock times. On an idle machine the wall clock shows less, so the smaller of the two
+is compared with the aim.
 
-Exits with 1 where an aim of ``targets/clusilc_speed.csv`` is missed.
+The exit status is 1 if an aim of ``targets/clusilc_speed.csv`` is missed.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -35,8 +35,9 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, read_target, source, table, write_csv
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
 from bench.papers.clusilc_data import SETS, Set, load, names
+from bench.results import write_csv
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.tree import DecisionTreeRegressor
@@ -61,7 +62,7 @@ def seconds(task: Callable[[], Any]) -> Time:
     return perf_counter() - clock, process_time() - processor
 
 
-def in_turns(tasks: list[Callable[[], Any]], repeats: int) -> list[Time]:
+def time_in_turns(tasks: list[Callable[[], Any]], repeats: int) -> list[Time]:
     """Medians of each; they take turns, so that a busy machine slows all alike."""
     rounds = [[seconds(task) for task in tasks] for _ in range(repeats)]
     return [(median(t[0] for t in times), median(t[1] for t in times)) for times in zip(*rounds, strict=True)]
@@ -74,7 +75,7 @@ def sklearn_tree(X: np.ndarray, leaves: int) -> Callable[[], Any]:
     return lambda: model.fit(X, targets)
 
 
-def line_of(
+def measure_line(
     task: str, rows: Set, n_constraints: int, leaves: int | None, repeats: int, plain: Callable[[], float]
 ) -> tuple[str, ...]:
     """One measurement; `plain` gives the transcription's seconds, infinite ones where it was given up on."""
@@ -83,10 +84,10 @@ def line_of(
     with warnings.catch_warnings(action="ignore"):  # rows that no column tells apart
         model.fit(rows.X, constraints=constraints)  # warms up
         theirs = sklearn_tree(rows.X, model.n_leaves_)
-        (own, busy), (_, other) = in_turns(
+        (own, busy), (_, other) = time_in_turns(
             [lambda: model.fit(rows.X, constraints=constraints), theirs], repeats
         )
-    slow, aim = plain(), aim_of(task, n_constraints)
+    slow, aim = plain(), find_aim(task, n_constraints)
     return (
         task,
         *map(str, rows.X.shape),
@@ -103,7 +104,7 @@ def line_of(
     )
 
 
-def aim_of(task: str, n_constraints: int) -> str:
+def find_aim(task: str, n_constraints: int) -> str:
     """Seconds that we aim at; an empty text where there is no aim."""
     wanted = [task, str(n_constraints)]
     found = [r for r in read_target("clusilc_speed.csv") if [r["task"], r["constraints"]] == wanted]
@@ -144,7 +145,7 @@ def paper_sets(folder: Path, limit: float, repeats: int) -> Iterator[tuple[str, 
             def plain(task: str = task, count: int = count) -> float:
                 return np.inf if task in late else transcription_seconds(task, count, folder, limit)
 
-            line = line_of(task, load(task, folder), count, None, repeats, plain)
+            line = measure_line(task, load(task, folder), count, None, repeats, plain)
             if not line[FIELDS.index("transcription")]:
                 late.add(task)
             yield line
@@ -153,18 +154,20 @@ def paper_sets(folder: Path, limit: float, repeats: int) -> Iterator[tuple[str, 
 def large_sets(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, ...]]:
     for n, leaves, count in cases:
         X, y = make_blobs(n, FEATURES, centers=CLUSTERS, cluster_std=6.0, random_state=0)
-        yield line_of(f"blobs, {leaves} leaves", Set(X, y, CLUSTERS), count, leaves, 1, lambda: np.inf)
+        yield measure_line(f"blobs, {leaves} leaves", Set(X, y, CLUSTERS), count, leaves, 1, lambda: np.inf)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.clusilc", description="how fast ClusILC is")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_clusilc", description="how fast ClusILC is"
+    )
     add_common_options(parser)
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="of the transcription")
     parser.add_argument("--large", action="store_true", help="also many rows")
     parser.add_argument("--repeats", type=int, default=9, metavar="N")
     parser.add_argument("--transcribed", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    folder = source(options).folder
+    folder = find_source(options).folder
     if folder is None or not names(folder):
         raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
     if options.transcribed:
@@ -174,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     lines = list(paper_sets(folder, options.limit, options.repeats))
     lines += large_sets(LARGE) if options.large else []
     write_csv(out_folder(options, "speed_clusilc") / "sets.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     print(f"transcription: empty where it takes more than {options.limit:.0f} s, or was not tried")
     missed = [line for line in lines if line[-1]]
     print(f"{len(missed)} of {sum(bool(line[-2]) for line in lines)} aims missed")

@@ -5,7 +5,7 @@ process that loads the rows from a file, so that the peak of its memory holds no
 libraries, the rows, and what COBRAS takes. The first run is measured for memory; times are medians of
 three, COBRAS and k-means in turn. OMP_NUM_THREADS is set to 1 and to 2.
 
-    python -m bench.speed.cobras [--quick] [--out CSV]
+    python -m bench run speed_cobras [--quick] [--out DIR]
 
 Exits with 1 if an aim of ``targets/cobras_speed.csv`` is missed.
 """
@@ -27,6 +27,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from bench.results import RESULTS, write_table
+
 TARGETS = Path(__file__).resolve().parents[1] / "targets" / "cobras_speed.csv"
 FIELDS = (
     "n", "threads", "total_s", "first_question_s", "longest_wait_s", "kmeans_s", "ratio", "theirs_ratio",
@@ -43,7 +45,7 @@ def peak_mib() -> float:
     return most / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def make(n: int, folder: Path) -> None:
+def make_rows(n: int, folder: Path) -> None:
     """Write the rows and their groups."""
     import numpy as np
     from sklearn.datasets import make_blobs
@@ -94,14 +96,14 @@ def waits(model: Any, X: Any, truth: Any) -> list[float]:
     return [after - before for before, after in pairwise(moments)]
 
 
-def child(*arguments: str, threads: int = 1) -> str:
+def run_child(*arguments: str, threads: int = 1) -> str:
     """What this file prints when it is run in a new process."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-    command = [sys.executable, __file__, *arguments]
+    command = [sys.executable, "-m", "bench.speed.cobras", *arguments]
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def finished(n: int, threads: int, found: dict[str, float], target: dict[str, str]) -> dict[str, str]:
+def finish_row(n: int, threads: int, found: dict[str, float], target: dict[str, str]) -> dict[str, str]:
     """One line of the table, with the aims that it misses."""
     ratio = found["total_s"] / found["kmeans_s"]
     aims = {
@@ -122,14 +124,17 @@ def finished(n: int, threads: int, found: dict[str, float], target: dict[str, st
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="COBRAS: time and memory beside scikit-learn's k-means")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobras",
+        description="COBRAS: time and memory beside scikit-learn's k-means",
+    )
     parser.add_argument("--quick", action="store_true", help="up to 100 000 rows")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--make", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
-        make(options.make, options.folder)
+        make_rows(options.make, options.folder)
         return 0
     if options.folder:
         print(json.dumps(measure(options.folder)))
@@ -141,16 +146,12 @@ def main() -> int:
     print("".join(field.rjust(w) for field, w in zip(FIELDS, wide, strict=True)))
     for n in QUICK if options.quick else SIZES:
         with tempfile.TemporaryDirectory() as folder:
-            child("--make", str(n), "--folder", folder)
+            run_child("--make", str(n), "--folder", folder)
             for threads in (1, 2):
-                found = json.loads(child("--folder", folder, threads=threads))
-                rows.append(finished(n, threads, found, targets[n]))
+                found = json.loads(run_child("--folder", folder, threads=threads))
+                rows.append(finish_row(n, threads, found, targets[n]))
                 print("".join(rows[-1][f].rjust(w) for f, w in zip(FIELDS, wide, strict=True)), flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    write_table(options.out / "speed_cobras.csv", FIELDS, rows)
     return int(any(row["missed"] != "-" for row in rows))
 
 

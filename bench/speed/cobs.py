@@ -9,7 +9,7 @@ scikit-learn's digits.
 "same" is the share of clusterings on which both agree (adjusted Rand index of at least 0.95). k-means
 starts at random in both, each from its own random numbers, so its runs are not compared.
 
-    python -m bench.speed.cobs [--quick] [--data DIR] [--out CSV]
+    python -m bench run speed_cobs [--quick] [--data DIR] [--out DIR]
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -29,6 +29,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
@@ -70,7 +71,7 @@ def algorithms(preset: Preset) -> dict[str, tuple[Preset, Theirs]]:
 
 def measure(X: np.ndarray, algorithm: str, preset: Preset, theirs: Theirs) -> dict[str, Any]:
     """One algorithm: our pool of it, then the same clusterings from scikit-learn, each by itself."""
-    pool, ours_s = timed_pool(X, preset)
+    pool, ours_s = time_pool(X, preset)
     made = [c for c in pool.candidates if c.algorithm == algorithm]
     begin = perf_counter()
     with warnings.catch_warnings():
@@ -78,12 +79,14 @@ def measure(X: np.ndarray, algorithm: str, preset: Preset, theirs: Theirs) -> di
         labels = [theirs(X, c.parameters) for c in made]
     sklearn_s = perf_counter() - begin
     if algorithm == "k-means":
-        return row(algorithm, len(made), ours_s, sklearn_s, None)
+        return build_row(algorithm, len(made), ours_s, sklearn_s, None)
     same = [adjusted_rand_score(pool.clustering(c.clustering), t) for c, t in zip(made, labels, strict=True)]
-    return row(algorithm, len(made), ours_s, sklearn_s, float(np.mean(np.array(same) >= 0.95)))
+    return build_row(algorithm, len(made), ours_s, sklearn_s, float(np.mean(np.array(same) >= 0.95)))
 
 
-def row(algorithm: str, count: int, ours_s: float, sklearn_s: float, same: float | None) -> dict[str, Any]:
+def build_row(
+    algorithm: str, count: int, ours_s: float, sklearn_s: float, same: float | None
+) -> dict[str, Any]:
     return {
         "algorithm": algorithm, "clusterings": count, "ours_s": f"{ours_s:.3g}",
         "sklearn_s": f"{sklearn_s:.3g}", "ratio": f"{sklearn_s / ours_s:.1f}",
@@ -91,19 +94,21 @@ def row(algorithm: str, count: int, ours_s: float, sklearn_s: float, same: float
     }  # fmt: skip
 
 
-def timed_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
+def time_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
     begin = perf_counter()
     pool = build_pool(X, preset, n_threads=1)
     return pool, perf_counter() - begin
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="the pool of COBS: linkwise beside scikit-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobs", description="the pool of COBS: linkwise beside scikit-learn"
+    )
     parser.add_argument("--quick", action="store_true", help="a small set that comes with scikit-learn")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args(arguments)
-    source = harness.source(argparse.Namespace(data=options.data, openml=False))
+    source = harness.find_source(argparse.Namespace(data=options.data, openml=False))
     if options.quick or source.folder is None:
         X = np.ascontiguousarray(data.to_unit(data.load("digits", data.Source()).X[:400]))
     else:
@@ -114,15 +119,16 @@ def main(arguments: list[str] | None = None) -> None:
     rows = []
     for algorithm, (preset, theirs) in algorithms(PAPER).items():
         rows.append(measure(X, algorithm, preset, theirs))
-        show(rows[-1])
-    pool, seconds = timed_pool(X, PAPER)
-    rows.append(row("all", len(pool.candidates), seconds, sum(float(r["sklearn_s"]) for r in rows), None))
-    show(rows[-1])
-    if options.out:
-        harness.write_csv(options.out, FIELDS, [[line[field] for field in FIELDS] for line in rows])
+        print_line(rows[-1])
+    pool, seconds = time_pool(X, PAPER)
+    rows.append(
+        build_row("all", len(pool.candidates), seconds, sum(float(r["sklearn_s"]) for r in rows), None)
+    )
+    print_line(rows[-1])
+    write_table(options.out / "speed_cobs.csv", FIELDS, rows)
 
 
-def show(line: dict[str, Any]) -> None:
+def print_line(line: dict[str, Any]) -> None:
     print("".join(f"{line[f]:>30}" if f == "algorithm" else f"{line[f]:>12}" for f in FIELDS), flush=True)
 
 

@@ -6,7 +6,7 @@ Rows are drawn from 20 Gaussian clusters in 10 dimensions, in [0, 1]; 50 constra
   landmarks above 5000 rows);
 - 1 000 000 rows, of which a sample of 5000 is clustered; what is chosen is then extended to all rows.
 
-    python -m bench.speed.cobs_large [--rows N ...] [--out CSV]
+    python -m bench run speed_cobs_large [--rows N ...] [--out DIR]
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -28,6 +28,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 
 import linkwise as lw
 from linkwise.select.clusterings import PRESETS
@@ -62,16 +63,18 @@ def measure(n: int, max_rows: int, pool: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def apart(*case: int | str) -> dict[str, str]:
+def measure_apart(*case: int | str) -> dict[str, str]:
     command = [sys.executable, "-m", "bench.speed.cobs_large", "--case", *map(str, case)]
     line = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
     return dict(zip(FIELDS, next(csv.reader([line])), strict=True))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="COBS on many rows")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobs_large", description="COBS on many rows"
+    )
     parser.add_argument("--rows", nargs="*", choices=CASES, default=list(CASES), help="which sizes")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case:
@@ -81,13 +84,9 @@ def main() -> None:
     rows = []
     for size in options.rows:
         for case in CASES[size]:
-            rows.append(apart(*case))
+            rows.append(measure_apart(*case))
             print("  ".join(f"{field}={value}" for field, value in rows[-1].items()), flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+    write_table(options.out / "speed_cobs_large.csv", FIELDS, rows)
 
 
 if __name__ == "__main__":

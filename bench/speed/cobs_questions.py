@@ -1,4 +1,4 @@
-"""How long ActiveCOBS thinks between two questions: milliseconds, medians.
+"""The time between two questions of ActiveCOBS: milliseconds, medians.
 
 choose   The most divided of a sample of pairs, the weights being given. Beside it the same as a product of
          NumPy's, a float64 for each pair and clustering, where that takes less than a gigabyte.
@@ -9,7 +9,7 @@ import   The same after 100 000 constraints about 100 000 rows, for ActiveCOBS a
 Rows are blobs. A clustering puts each row to the nearest of 2 to 10 random rows; of more than 5000 rows it
 clusters 5000. In the large sample labels are drawn at random. The truth answers.
 
-    python -m bench.speed.cobs_questions [--quick] [--out CSV]
+    python -m bench run speed_cobs_questions [--quick] [--out DIR]
 
 --quick leaves out the large sample and the import.
 """
@@ -30,6 +30,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_csv
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances_argmin
 
@@ -63,7 +64,7 @@ def pool_of(labels: np.ndarray, base: np.ndarray) -> Pool:
     return Pool(labels, base, rows, weight, candidates, 0, "cluster", len(base) > len(rows))
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_steps(work: Callable[[], object]) -> float:
     begin = perf_counter()
     work()
     return (perf_counter() - begin) * 1e3
@@ -75,12 +76,12 @@ def choose(pool: Pool, n_pairs: int, threads: int, repeats: int) -> Line:
     pairs = random_pairs(pool.n_rows, n_pairs, np.random.default_rng(0))
     weights = np.full(len(pool), 1 / len(pool))
     opened: list[OpenPairs] = []
-    first = timed(lambda: opened.append(OpenPairs(pool, pairs)))
-    times = [timed(lambda: opened[0].most_divided(weights)) for _ in range(repeats)]
+    first = time_steps(lambda: opened.append(OpenPairs(pool, pairs)))
+    times = [time_steps(lambda: opened[0].most_divided(weights)) for _ in range(repeats)]
     numpy_ms = ""
     if len(pool) * n_pairs * 8 < GIGABYTE:
         together = pool.together(pairs).astype(np.float64)
-        plain = (timed(lambda: np.abs(2 * (together @ weights) - 1).argmin()) for _ in range(repeats))
+        plain = (time_steps(lambda: np.abs(2 * (together @ weights) - 1).argmin()) for _ in range(repeats))
         numpy_ms = f"{median(plain):.3f}"
     return "choose", len(pool), n_pairs, threads, *figures(first, times), numpy_ms
 
@@ -96,7 +97,7 @@ def questions(what: str, learner: Learner, X: np.ndarray, y: np.ndarray, n: int,
     for _ in range(n):
         assert run.question is not None
         answer = oracle(run.question.first, run.question.second)
-        times.append(timed(lambda said=answer: run.answer(said)))
+        times.append(time_steps(lambda given=answer: run.answer(given)))
     size = ("", "") if pool is None else (len(pool), getattr(learner, "n_candidates", ""))
     return what, *size, 1, *figures(first, times), ""
 
@@ -105,7 +106,7 @@ def figures(first: float, times: list[float]) -> tuple[str, str, str]:
     return f"{first:.3f}", f"{median(times):.3f}", f"{max(times):.3f}"
 
 
-def measured(quick: bool) -> Iterator[Line]:
+def measure_lines(quick: bool) -> Iterator[Line]:
     X, y = make_blobs(2100, 19, centers=7, cluster_std=4.0, random_state=0)
     pool = random_pool(X, 931, len(X))
     for threads in (1, 2):
@@ -125,14 +126,16 @@ def measured(quick: bool) -> Iterator[Line]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="the time between two questions of ActiveCOBS")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_cobs_questions",
+        description="the time between two questions of ActiveCOBS",
+    )
     parser.add_argument("--quick", action="store_true", help="without the large sample and the import")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()
-    lines = list(measured(options.quick))
-    print(harness.table(FIELDS, lines))
-    if options.out:
-        harness.write_csv(options.out, FIELDS, lines)
+    lines = list(measure_lines(options.quick))
+    print(harness.format_table(FIELDS, lines))
+    write_csv(options.out / "speed_cobs_questions.csv", FIELDS, lines)
 
 
 if __name__ == "__main__":

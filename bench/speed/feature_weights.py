@@ -1,12 +1,12 @@
 """Weights of features: one step of the hill climb, and the whole of it.
 
-    python -m bench.speed.feature_weights [--data DIR] [--repeats N]
+    python -m bench run speed_feature_weights [--data DIR] [--repeats N]
 
-A step is the clustering under one changed weight and what it is judged by. Beside it, in the same process and
-for the same weights, what a plain program does: scikit-learn's k-means with ten starts, then S_Dbw by its
-definition. Both have one thread: more would spin where rows are few, and the time is that of the processor.
-Constraints are 11 % of the rows, as in the paper; columns are scaled to [0, 1]. They take turns; figures are
-medians.
+A step is a clustering under one changed weight, with its score. A plain program runs beside it, in the
+same process and for the same weights: scikit-learn's k-means with ten starts, then S_Dbw by its
+definition. Both have one thread, since more would spin on few rows, and times are processor times.
+Constraints are 11 % of the rows, as in the paper; columns are scaled to [0, 1]. The two take turns;
+figures are medians.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -25,7 +25,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from bench.harness import add_common_options, out_folder, source, table, write_csv
+from bench.harness import add_common_options, find_source, format_table, out_folder
+from bench.results import write_csv
 from sklearn.cluster import KMeans
 
 import linkwise as lw
@@ -108,17 +109,17 @@ def tasks(where: data.Source) -> list[data.Task]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.feature_weights", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_feature_weights", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--repeats", type=int, default=15, metavar="N")
     options = parser.parse_args(arguments)
-    found, out = tasks(source(options)), out_folder(options, "speed_feature_weights")
+    found, out = tasks(find_source(options)), out_folder(options, "speed_feature_weights")
     lines = [steps(task, options.repeats) for task in found]
     write_csv(out / "steps.csv", STEPS, lines)
-    print(table(STEPS, lines), end="\n\n", flush=True)
+    print(format_table(STEPS, lines), end="\n\n", flush=True)
     lines = [whole(task, preset, options.repeats) for task in found for preset in ("default", "paper")]
     write_csv(out / "whole.csv", WHOLE, lines)
-    print(table(WHOLE, lines))
+    print(format_table(WHOLE, lines))
     return 0
 
 

@@ -1,9 +1,9 @@
 """FOSC beside scikit-learn's HDBSCAN, OPTICS and k-means.
 
-    python -m bench.speed.fosc [--sizes 1000 10000 50000] [--repeats N]
+    python -m bench run speed_fosc [--sizes 1000 10000 50000] [--repeats N]
 
-Rows are blobs around ten centres in ten features, one thread each; times are of the processor, medians of
-turns. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
+Rows are blobs around ten centres in ten features, one thread each; times are medians of
+processor times. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, format_table, out_folder
+from bench.results import write_csv
 from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.datasets import make_blobs
 
@@ -42,7 +43,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return process_time() - start
 
 
-def measured(n: int, repeats: int) -> tuple[str, ...]:
+def measure_line(n: int, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=K, cluster_std=3.0, random_state=0)
     pairs = Constraints.sample(y, PAIRS, 0)
@@ -71,14 +72,14 @@ def measured(n: int, repeats: int) -> tuple[str, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.fosc", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_fosc", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     options = parser.parse_args(arguments)
-    lines = [measured(n, options.repeats) for n in options.sizes]
+    lines = [measure_line(n, options.repeats) for n in options.sizes]
     write_csv(out_folder(options, "speed_fosc") / "times.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

@@ -1,9 +1,9 @@
-"""KIN with 100 questions: how long before the first one, and how long between two.
+"""KIN with 100 questions: the time before the first question and between two questions.
 
 Rows are blobs around 20 centres in 10 features, the truth answers at once. Each size runs in a fresh
-process on one thread; times are of the processor, so that what else the machine does is no matter.
+process on one thread. Times are processor times, so other programs on the machine do not matter.
 
-    python -m bench.speed.kin [--sizes 500 1000 2000] [--out CSV]
+    python -m bench run speed_kin [--sizes 500 1000 2000] [--out DIR]
 
 Exits with 1 if an aim is missed.
 """
@@ -12,7 +12,6 @@ Exits with 1 if an aim is missed.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import resource
@@ -22,6 +21,8 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
+
+from bench.results import RESULTS, write_table
 
 SIZES = (500, 1000, 2000, 100_000, 1_000_000)
 QUESTIONS = 100
@@ -65,7 +66,7 @@ def measure(n: int) -> dict[str, float]:
     }
 
 
-def missed(n: int, found: dict[str, float]) -> str:
+def find_missed(n: int, found: dict[str, float]) -> str:
     """The aims that are missed."""
     aims = AIMS | {"peak_MiB": MOST_DATA * found["data_MiB"] + MOST_MIB}
     if n > ITEMS:
@@ -73,7 +74,7 @@ def missed(n: int, found: dict[str, float]) -> str:
     return " ".join(name for name, most in aims.items() if found[name] > most) or "-"
 
 
-def child(n: int) -> dict[str, float]:
+def run_child(n: int) -> dict[str, float]:
     """What this file measures in a new process."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "bench.speed.kin", "--child", str(n)]
@@ -83,9 +84,9 @@ def child(n: int) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.kin", description="KIN: time and memory")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_kin", description="KIN: time and memory")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -94,15 +95,11 @@ def main() -> int:
     rows = []
     print("".join(field.rjust(12) for field in FIELDS))
     for n in options.sizes:
-        found = child(n)
+        found = run_child(n)
         numbers = {field: f"{found[field]:.3g}" for field in FIELDS[1:-1]}
-        rows.append({"n": str(n), **numbers, "missed": missed(n, found)})
+        rows.append({"n": str(n), **numbers, "missed": find_missed(n, found)})
         print("".join(rows[-1][field].rjust(12) for field in FIELDS), flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    write_table(options.out / "speed_kin.csv", FIELDS, rows)
     return int(any(row["missed"] != "-" for row in rows))
 
 

@@ -4,7 +4,7 @@ Both get the same rows and the same start and iterate until no label changes (``
 has a variance to compute); scikit-learn's ``KMeans`` is timed with the checks that it makes. The
 environment variable OMP_NUM_THREADS is set to 1 and to 2, in a process each.
 
-    python bench/speed/kmeans.py [--quick] [--out CSV]
+    python -m bench run speed_kmeans [--quick] [--out DIR]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -82,7 +83,7 @@ def worker(quick: bool) -> None:
 
 def collect(quick: bool) -> Iterator[dict[str, str]]:
     for threads in ("1", "2"):
-        command = [sys.executable, __file__, "--worker", *(["--quick"] if quick else [])]
+        command = [sys.executable, "-m", "bench.speed.kmeans", "--worker", *(["--quick"] if quick else [])]
         environment = {**os.environ, "OMP_NUM_THREADS": threads}
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
@@ -92,9 +93,11 @@ def collect(quick: bool) -> Iterator[dict[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="k-means: linkwise beside scikit-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_kmeans", description="k-means: linkwise beside scikit-learn"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
@@ -104,11 +107,7 @@ def main() -> None:
     for row in collect(options.quick):
         rows.append(row)
         print("".join(f"{row[field]:>12}" for field in FIELDS), flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+    write_table(options.out / "speed_kmeans.csv", FIELDS, rows)
     return None
 
 

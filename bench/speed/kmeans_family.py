@@ -1,11 +1,11 @@
-"""Clusterers with constraints beside one k-means of scikit-learn's: how many times as long a fit takes.
+"""The time of a fit with constraints, in multiples of one k-means of scikit-learn's.
 
 Blobs in 10 features, 5 clusters, random constraints that fit them, one start on both sides. Medians of
-several fits, in turns, in one process. What counts is the multiple, which is to stay at 10 or below. Where
-the package active-semi-supervised-clustering is installed its COPKMeans, PCKMeans and MPCKMeans are timed
-too, on few rows, each in a process with a limit of time. OMP_NUM_THREADS sets the number of threads.
+several fits, in turns, in one process. The multiple should stay at 10 or below. If the package
+active-semi-supervised-clustering is installed, its COPKMeans, PCKMeans and MPCKMeans are timed too, on few
+rows, each in a process with a time limit. OMP_NUM_THREADS sets the number of threads.
 
-    python -m bench.speed.kmeans_family [--quick] [--out CSV]
+    python -m bench run speed_kmeans_family [--quick] [--out DIR]
 
 Exits with 1 if a multiple is above 10.
 """
@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bench.results import RESULTS, write_table
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -74,7 +75,7 @@ def measure(n: int, n_constraints: int, repeats: int) -> Iterator[dict[str, str]
     X, constraints = problem(n, n_constraints)
     tasks: dict[str, Callable[[], Any]] = {
         "": lambda: KMeans(CLUSTERS, n_init=1, random_state=0).fit(X),
-        **{name: _fitting(make, X, constraints) for name, make in clusterers().items()},
+        **{name: _bind_fit(make, X, constraints) for name, make in clusterers().items()},
     }
     for task in tasks.values():  # warms up
         task()
@@ -82,18 +83,18 @@ def measure(n: int, n_constraints: int, repeats: int) -> Iterator[dict[str, str]
     taken = {name: median(times[name] for times in rounds) for name in tasks}
     k_means = taken.pop("")
     for name, fit in taken.items():
-        yield line(n, n_constraints, name, fit, k_means)
+        yield build_line(n, n_constraints, name, fit, k_means)
     if n <= PEER_ROWS and find_spec(PACKAGE):
         for name in PEERS:
             fit = peer_seconds(name, n, n_constraints)
-            yield line(n, n_constraints, f"{name} of {PACKAGE}", fit, k_means, judged=False)
+            yield build_line(n, n_constraints, f"{name} of {PACKAGE}", fit, k_means, judged=False)
 
 
-def _fitting(make: Callable[[], Any], X: np.ndarray, constraints: lw.Constraints) -> Callable[[], Any]:
+def _bind_fit(make: Callable[[], Any], X: np.ndarray, constraints: lw.Constraints) -> Callable[[], Any]:
     return lambda: make().fit(X, constraints=constraints)
 
 
-def line(
+def build_line(
     n: int, n_constraints: int, method: str, fit_s: float, kmeans_s: float, *, judged: bool = True
 ) -> dict[str, str]:
     """Infinite seconds: it failed, or was not done in time."""
@@ -145,9 +146,12 @@ def cases(quick: bool) -> Iterator[dict[str, str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="constrained k-means beside scikit-learn's KMeans")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_kmeans_family",
+        description="constrained k-means beside scikit-learn's KMeans",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
@@ -156,9 +160,8 @@ def main(arguments: list[str] | None = None) -> int:
         time_peer(method, int(n), int(n_constraints))
         return 0
     rows = list(cases(options.quick))
-    print(harness.table(FIELDS, [tuple(row.values()) for row in rows]))
-    if options.out:
-        harness.write_csv(options.out, FIELDS, [tuple(row.values()) for row in rows])
+    print(harness.format_table(FIELDS, [tuple(row.values()) for row in rows]))
+    write_table(options.out / "speed_kmeans_family.csv", FIELDS, rows)
     missed = sum(row["missed"] == "yes" for row in rows)
     judged = sum(PACKAGE not in row["method"] for row in rows)
     print(f"\n{judged - missed} of {judged} at {MOST:.0f} times scikit-learn's KMeans, or below")

@@ -8,11 +8,11 @@ the frame in which that is seen; it makes 60 a second, so this is 8 ms later on 
 `shown`.
 
 A browser without a graphics card has WebGL in software, if any. The page then puts its points together in
-memory; `--webgl` makes it take WebGL all the same. Beside it Panel and Streamlit may do the same, all by one
+memory; `--webgl` makes it use WebGL anyway. With `--peers`, Panel and Streamlit show the same, by the same
 clock.
 
-    python -m bench.speed.page [--desk stub real] [--rows 0 10000 100000 1000000] [--answers 9] [--out DIR]
-    python -m bench.speed.page --peers PYTHON
+    python -m bench run speed_page [--desk stub real] [--rows 0 10000 100000] [--answers 9]
+    python -m bench run peers_page --peers PYTHON
 
 Needs chromium and ``pip install playwright``; PYTHON is one with panel and streamlit.
 """
@@ -31,9 +31,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from bench.harness import RESULTS
 from bench.peers import page as peers
 from bench.peers.page_blobs import blobs, labels_after, rows_of
+from bench.results import RESULTS
 from bench.served import Served
 
 from linkwise.active.cobras.cobras import COBRAS
@@ -125,7 +125,7 @@ class Stub:
         """Nothing is open."""
 
 
-def real(learner: Learner, n_rows: int, folder: Path) -> Desk:
+def make_session(learner: Learner, n_rows: int, folder: Path) -> Desk:
     """A learner on ten blobs in ten dimensions, in a file."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (10, 10))[rng.integers(0, 10, n_rows)] + rng.normal(0, 0.08, (n_rows, 10))
@@ -147,7 +147,9 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def times(browser: Any, begin: Callable[[], Any], answers: int, *, webgl: bool = False) -> list[list[float]]:
+def time_keys(
+    browser: Any, begin: Callable[[], Any], answers: int, *, webgl: bool = False
+) -> list[list[float]]:
     """Milliseconds of each answer until drawn and until shown, the first two left out."""
     server = Served(begin)
     try:
@@ -168,7 +170,7 @@ def times(browser: Any, begin: Callable[[], Any], answers: int, *, webgl: bool =
         server.close()
 
 
-def row_of(desk: str, points: str, n_rows: int, taken: list[list[float]]) -> dict[str, Any]:
+def build_row(desk: str, points: str, n_rows: int, taken: list[list[float]]) -> dict[str, Any]:
     drawn, shown = zip(*taken, strict=True)
     return {
         "desk": desk, "points": points, "rows": n_rows, "answers": len(taken),
@@ -183,36 +185,38 @@ def measure(
     points = "webgl" if webgl else "memory"
     with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         for n_rows in rows if "stub" in desks else ():
-            taken = times(browser, partial(Stub, n_rows), answers, webgl=webgl)
-            yield row_of("stub", points, n_rows, taken)
+            taken = time_keys(browser, partial(Stub, n_rows), answers, webgl=webgl)
+            yield build_row("stub", points, n_rows, taken)
         learners = KIN(random_state=0), COBRAS(random_state=0), MinMax(10, random_state=0)
         for learner in learners if "real" in desks else ():
-            begin = partial(real, learner, REAL_ROWS, Path(folder))
-            taken = times(browser, begin, answers, webgl=webgl)
-            yield row_of(type(learner).__name__, points, REAL_ROWS, taken)
+            begin = partial(make_session, learner, REAL_ROWS, Path(folder))
+            taken = time_keys(browser, begin, answers, webgl=webgl)
+            yield build_row(type(learner).__name__, points, REAL_ROWS, taken)
 
 
-def beside(python: Path, answers: int) -> Iterator[dict[str, Any]]:
+def measure_peers(python: Path, answers: int) -> Iterator[dict[str, Any]]:
     """The page, Panel and Streamlit, by the clock of `bench.peers.page`."""
     with chromium() as browser:
         server = Served(partial(Stub, PEER_ROWS))
         try:
-            yield peer_row("linkwise", "", peers.clicks(browser, server.address(), answers))
+            yield build_peer_row("linkwise", "", peers.time_clicks(browser, server.address(), answers))
         finally:
             server.close()
         for tool in peers.APPS:
-            with peers.running(python, tool, PEER_ROWS) as address:
-                yield peer_row(tool, peers.version(python, tool), peers.clicks(browser, address, answers))
+            with peers.run_app(python, tool, PEER_ROWS) as address:
+                yield build_peer_row(
+                    tool, peers.find_version(python, tool), peers.time_clicks(browser, address, answers)
+                )
 
 
-def peer_row(tool: str, version: str, taken: list[float]) -> dict[str, Any]:
+def build_peer_row(tool: str, version: str, taken: list[float]) -> dict[str, Any]:
     return {
         "tool": tool, "version": version, "rows": PEER_ROWS, "answers": len(taken),
         "shown_ms": f"{median(taken):.0f}", "slowest_ms": f"{max(taken):.0f}",
     }  # fmt: skip
 
 
-def told(path: Path, fields: Sequence[str], rows: Iterator[dict[str, Any]]) -> None:
+def write_rows(path: Path, fields: Sequence[str], rows: Iterator[dict[str, Any]]) -> None:
     """Print each row when it is there, and keep it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", newline="") as file:
@@ -227,7 +231,9 @@ def told(path: Path, fields: Sequence[str], rows: Iterator[dict[str, Any]]) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m bench run speed_page",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--desk", nargs="+", choices=("stub", "real"), default=["stub", "real"])
     parser.add_argument("--rows", type=int, nargs="+", default=list(AIMS))
@@ -238,10 +244,10 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.out / "speed_page"
     if options.peers is not None:
-        told(folder / "peers.csv", PEER_FIELDS, beside(options.peers, options.answers))
+        write_rows(folder / "peers.csv", PEER_FIELDS, measure_peers(options.peers, options.answers))
         return
     rows = measure(options.desk, options.rows, options.answers, webgl=options.webgl)
-    told(folder / ("webgl.csv" if options.webgl else "page.csv"), FIELDS, rows)
+    write_rows(folder / ("webgl.csv" if options.webgl else "page.csv"), FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Spectral clustering with constraints beside scikit-learn's without, and beside its k-means.
 
-    python -m bench.speed.spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
+    python -m bench run speed_spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
 
-Rows are blobs in ten features, one thread each; times are of the processor, medians of turns. Constraints are
+Rows are blobs in ten features, one thread each; times are medians of processor times. Constraints are
 100 random pairs.
 """
 
@@ -21,7 +21,8 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from bench.harness import add_common_options, out_folder, table, write_csv
+from bench.harness import add_common_options, format_table, out_folder
+from bench.results import write_csv
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
 
@@ -41,7 +42,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return process_time() - start
 
 
-def measured(n: int, k: int, repeats: int) -> tuple[str, ...]:
+def measure_line(n: int, k: int, repeats: int) -> tuple[str, ...]:
     """A line of the table."""
     X, y = make_blobs(n, 10, centers=k, cluster_std=4.0, random_state=0)
     pairs = Constraints.sample(y, PAIRS, 0)
@@ -54,21 +55,21 @@ def measured(n: int, k: int, repeats: int) -> tuple[str, ...]:
         calls.append(lambda: COSC(k, random_state=0).fit(X, constraints=pairs))
     turns = [[seconds(call) for call in calls] for _ in range(repeats)]
     found = [median(times) for times in zip(*turns, strict=True)]
-    ratios = [f"{value / found[1]:.1f}" for value in found[2:]]
+    ratios = [f"{value / found[1]:.2g}" for value in found[2:]]
     blank = [] if n <= SLOW else [""]
     return (str(n), str(k), *(f"{value:.3f}" for value in found), *blank, *ratios, *blank)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.speed.spectral", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_spectral", description=__doc__)
     add_common_options(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--clusters", type=int, nargs="+", default=CLUSTERS, metavar="K")
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     options = parser.parse_args(arguments)
-    lines = [measured(n, k, options.repeats) for n in options.sizes for k in options.clusters]
+    lines = [measure_line(n, k, options.repeats) for n in options.sizes for k in options.clusters]
     write_csv(out_folder(options, "speed_spectral") / "times.csv", FIELDS, lines)
-    print(table(FIELDS, lines))
+    print(format_table(FIELDS, lines))
     return 0
 
 

@@ -15,7 +15,7 @@ Well-defined cases that do not agree, or are worse, are listed with what can be 
 eigenvectors differ (sine of the largest angle between the spaces of both), else who has the better
 optimum of k-means.
 
-    python -m bench.speed.spectral_agreement [--quick] [--data DIR] [--out CSV]
+    python -m bench run speed_spectral_agreement [--quick] [--data DIR] [--out DIR]
 
 Without a folder of data: scikit-learn's sets. With --quick: few graphs of two of these.
 """
@@ -29,7 +29,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import csv
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -38,6 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from bench.results import RESULTS, write_table
 from scipy.linalg import subspace_angles
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
@@ -106,10 +106,10 @@ def cases(words: str, graph: Any, clusters: Sequence[int]) -> Iterator[Case]:
         elif labels is None or places is None:
             yield Case(True, True, False, False, f"{words} K={k}: we fail")
         else:
-            yield compared(f"{words} K={k}", graph, places[:, :k], labels, theirs)
+            yield compare_case(f"{words} K={k}", graph, places[:, :k], labels, theirs)
 
 
-def compared(
+def compare_case(
     words: str, graph: Any, places: np.ndarray, labels: np.ndarray, theirs: list[np.ndarray]
 ) -> Case:
     """One well-defined case."""
@@ -119,7 +119,7 @@ def compared(
     reason = ""
     if not (agreeing and no_worse):
         reason = f"{words}: ARI {least:.3f}, our sum of squares / theirs {ours / best:.6f}, "
-        reason += why(graph, places, ours < best)
+        reason += explain_difference(graph, places, ours < best)
     return Case(True, True, agreeing, no_worse, reason)
 
 
@@ -128,16 +128,16 @@ def sum_of_squares(places: np.ndarray, labels: np.ndarray) -> float:
     return float(((places - means[labels]) ** 2).sum())
 
 
-def why(graph: Any, places: np.ndarray, better: bool) -> str:
+def explain_difference(graph: Any, places: np.ndarray, better: bool) -> str:
     """Other eigenvectors, or another optimum of k-means."""
     other = spectral_embedding(graph, n_components=places.shape[1], drop_first=False, random_state=0)
-    sine = float(np.sin(subspace_angles(unit(places), unit(other)).max()))
+    sine = float(np.sin(subspace_angles(normalise(places), normalise(other)).max()))
     if sine > 1e-3:
         return f"other eigenvectors (sine {sine:.1e})"
     return "ours is the better optimum of k-means" if better else "theirs is the better optimum of k-means"
 
 
-def unit(places: np.ndarray) -> np.ndarray:
+def normalise(places: np.ndarray) -> np.ndarray:
     return places / np.linalg.norm(places, axis=0)
 
 
@@ -149,24 +149,27 @@ def measure(name: str, X: np.ndarray, kind: str, quick: bool) -> tuple[dict[str,
     line = {
         "data": name, "graphs": kind, "cases": str(len(found)),
         "connected": str(sum(case.connected for case in found)), "well defined": str(len(defined)),
-        "agreeing": share([case.agreeing for case in defined]),
-        "no worse": share([case.no_worse for case in defined]),
+        "agreeing": format_share([case.agreeing for case in defined]),
+        "no worse": format_share([case.no_worse for case in defined]),
     }  # fmt: skip
     return line, [case.words for case in defined if case.words]
 
 
-def share(true: list[bool]) -> str:
+def format_share(true: list[bool]) -> str:
     return f"{np.mean(true):.3f}" if true else ""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="spectral clustering: linkwise beside scikit-learn")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench run speed_spectral_agreement",
+        description="spectral clustering: linkwise beside scikit-learn",
+    )
     parser.add_argument("--quick", action="store_true", help="few graphs of two sets of scikit-learn's")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
-    parser.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # scikit-learn tells of graphs in several parts each time
-    source = data.Source() if options.quick else harness.source(
+    source = data.Source() if options.quick else harness.find_source(
         argparse.Namespace(data=options.data, openml=False)
     )  # fmt: skip
     there = {*data.names(source), "digits"}
@@ -180,11 +183,7 @@ def main() -> None:
             print("".join(f"{line[field]:>14}" for field in FIELDS), flush=True)
             for words in different:
                 print(f"    {words}", flush=True)
-    if options.out:
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(table)
+    write_table(options.out / "speed_spectral_agreement.csv", FIELDS, table)
 
 
 if __name__ == "__main__":

@@ -56,22 +56,24 @@ def test_bands_ranks_and_duels():
         )
         for run in reversed(range(10))
     ]
-    runs = report.runs_of(rows, (10,))
+    runs = report.group_runs(rows, (10,))
     np.testing.assert_allclose(runs["a", "x"][:, 0], 0.7 + noise[0])
-    assert report.learners_on(runs, ("a", "b"), ("x", "y", "z")) == ["x", "y"]
-    np.testing.assert_allclose(report.of_group(runs, ("a", "b"), "y")[:, 0], 0.5 + noise[2:].mean(axis=0))
-    assert (report.band(runs["a", "x"])[:, 0] == np.quantile(0.7 + noise[0], (0.25, 0.75))).all()
+    assert report.find_learners(runs, ("a", "b"), ("x", "y", "z")) == ["x", "y"]
+    np.testing.assert_allclose(
+        report.average_tasks(runs, ("a", "b"), "y")[:, 0], 0.5 + noise[2:].mean(axis=0)
+    )
+    assert (report.quartiles(runs["a", "x"])[:, 0] == np.quantile(0.7 + noise[0], (0.25, 0.75))).all()
     assert report.duel(runs, ("a", "b"), "x", "y").tolist() == [[1], [1]]
     assert report.duel(runs, ("a", "b"), "x", "x").tolist() == [[0], [0]]
     assert report.ranks(runs, ("a", "b"), ("x", "y")).tolist() == [[2.0], [3.0]]
 
 
-def test_a_missed_aim_is_told():
-    aims = bench.aims_of("second", "KIN")
+def test_a_missed_aim_is_marked():
+    aims = bench.find_aims("second", "KIN")
     assert aims == [0.49, 0.58, 0.67, 0.77, 0.88]
-    assert bench.met(np.array([0.486, 0.6, 0.7, 0.8, 0.9]), aims) == "yes"
-    assert bench.met(np.array([0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
-    assert bench.aims_of("second", "COBRAS") == []
+    assert bench.check_aims(np.array([0.486, 0.6, 0.7, 0.8, 0.9]), aims) == "yes"
+    assert bench.check_aims(np.array([0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
+    assert bench.find_aims("second", "COBRAS") == []
 
 
 def test_targets_are_about_what_is_measured():

@@ -54,7 +54,7 @@ def test_every_figure_of_the_paper_has_its_place():
         assert len(harness.read_target(file)) == 36
 
 
-def test_times_are_told_in_those_of_bckm():
+def test_times_are_multiples_of_those_of_bckm():
     def runs(*seconds):
         return [{"seconds": text} for text in seconds]
 
@@ -67,10 +67,10 @@ def test_times_are_told_in_those_of_bckm():
     paper = {(r["method"], r["percent"]): float(r["seconds"])
              for r in harness.read_target("bckm_table3_methods.csv") if r["task"] == "iris"}  # fmt: skip
     theirs = paper["ITML", "1"] / paper["BCKM", "1"]
-    told = {line[1]: line[2] for line in bckm.table3(found)}
+    told = {line[1]: line[2] for line in bckm.build_table3(found)}
     assert told["ITML"] == f"4 [{theirs:.2g}]"
     assert told["KBST"].startswith("0.5")
-    assert len(bckm.table3(found)) == 2
+    assert len(bckm.build_table3(found)) == 2
 
 
 def test_sets_are_prepared(folder):
@@ -112,11 +112,11 @@ def test_rivals_are_run_where_they_are_named(folder, method):
     ],
 )
 def test_what_counts_as_reached(task, method, nmi, told):
-    line = bckm.line_of((task, "raw", method, "1"), [{"nmi": nmi, "rounds": "4"}])
+    line = bckm.build_line((task, "raw", method, "1"), [{"nmi": nmi, "rounds": "4"}])
     assert (line[8], line[9]) == (told, "4.0")
 
 
-def test_all_is_written_and_told(folder, tmp_path, capsys):
+def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     code = bckm.main(
         ["--data", str(folder), "--sets", "1", "--seeds", "1", "--only", "BCKM;CKM", "--out", str(out)]

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import clusilc, clusilc_claims, clusilc_curves, clusilc_data, clusilc_runs
-from bench.papers.clusilc_cop import cop_k_means, starts
+from bench.papers.clusilc_cop import cop_k_means, draw_starts
 from bench.papers.clusilc_runs import COP, COP_PRINTED, METHODS, OURS, PRINTED
 from bench.scores import Mean, folds
 from sklearn.metrics import rand_score
@@ -89,12 +89,12 @@ def test_a_trial_is_the_rand_index_of_eleven_fits(folder):
 
 def test_constraints_without_an_answer_are_drawn_again(folder, monkeypatch):
     answers = iter([None, None, np.zeros(ROWS, int), *[None] * 101, *[np.zeros(ROWS, int)] * 9])
-    monkeypatch.setattr(clusilc_runs, "warmed_up", lambda method: None)
+    monkeypatch.setattr(clusilc_runs, "warm_up", lambda method: None)
     monkeypatch.setattr(clusilc_runs, "cop_k_means", lambda *given: next(answers))
     measured = clusilc_runs.measure(("iris", COP_PRINTED, "20", "0"), folder)
     assert (measured["redraws"], measured["failed"]) == ("102", "1")
     found = {("iris", COP_PRINTED, 20): [measured]}
-    np.testing.assert_allclose(clusilc_curves.refused(found, "iris", COP_PRINTED), 103 / 113)
+    np.testing.assert_allclose(clusilc_curves.refused_share(found, "iris", COP_PRINTED), 103 / 113)
 
 
 @pytest.mark.parametrize("n_pairs", [4, 9])
@@ -104,7 +104,7 @@ def test_cop_k_means_equals_the_transcription(n_pairs):
         rng = np.random.default_rng(seed)
         X, apart = rng.normal(size=(12, 2)), rng.permuted(np.tile(np.arange(12), (n_pairs, 1)), axis=1)[:, :2]
         c = lw.Constraints(12, (), apart)
-        centers = starts(blocks_of(X, c), c.component_cannot_link, 2, np.random.default_rng(seed))
+        centers = draw_starts(blocks_of(X, c), c.component_cannot_link, 2, np.random.default_rng(seed))
         wanted = plain(X, [], c.cannot_link.tolist(), centers, range(12))
         got = cop_k_means(X, c, 2, seed)
         assert (got is None) == (wanted is None)
@@ -132,14 +132,14 @@ def test_must_linked_rows_stay_together():
         (Mean(0.3), "comparable"),  # a single set of constraints
     ],
 )
-def test_what_is_clear(difference, said):
-    assert clusilc_curves.verdict(difference) == said
+def test_clear_differences(difference, said):
+    assert clusilc_curves.judge_difference(difference) == said
 
 
 def test_unknown_values_are_left_out():
     nan = np.nan
     lines = np.array([[0.1, 0.3], [0.4, nan], [nan, nan]])
-    assert clusilc_curves.over_curve(lines).value == pytest.approx(0.3)
+    assert clusilc_curves.average_curve(lines).value == pytest.approx(0.3)
     assert clusilc_curves.mean(lines[:, 1]).value == pytest.approx(0.3)
     assert np.isnan(clusilc_curves.mean(np.full(3, nan)).value)
 
@@ -181,7 +181,7 @@ def test_sets_of_constraints_for_an_answer():
 
 
 # ---------------------------------------------------------------- all of it
-def test_all_is_written_and_told(folder, tmp_path, capsys):
+def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["--data", str(folder), "--out", str(out), "--sets"]
     assert clusilc.main([*arguments, "1"]) == 0

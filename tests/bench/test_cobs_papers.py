@@ -14,14 +14,14 @@ from bench.papers.cobs_runs import (
     Place,
     ari_at,
     ari_elsewhere,
-    asked_pairs,
+    ask_pairs,
     by_dbcv,
     by_silhouette,
-    chosen,
-    constraints_of,
-    maker_at_random,
+    choose_clustering,
+    draw_maker,
+    draw_pairs,
+    make_constraints,
     pool_of,
-    supervised,
 )
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
@@ -69,19 +69,19 @@ def test_targets_are_about_the_ten_sets():
     ("ours", "theirs", "holds"), [(0.849, "0.90", True), (0.844, "0.90", False), (0.97, "0.5", True)]
 )
 def test_what_counts_as_reached(ours, theirs, holds):
-    assert cobs.reaches(ours, theirs) == holds
+    assert cobs.is_reached(ours, theirs) == holds
 
 
 # ---------------------------------------------------------------- splits and scores
 @pytest.mark.parametrize("n_rows", [10, 112, 333])
 def test_pairs_are_distinct_and_of_seven_rows_in_ten(n_rows):
-    rows, pairs = supervised(n_rows, 3)
+    rows, pairs = draw_pairs(n_rows, 3)
     assert len(rows) == round(0.7 * n_rows)
     assert np.array_equal(rows, np.unique(rows))
     assert set(pairs.ravel()) <= set(rows)
     assert len({frozenset(pair) for pair in pairs.tolist()}) == min(MOST, len(rows) * (len(rows) - 1) // 2)
     assert all(len(set(pair)) == 2 for pair in pairs.tolist())
-    assert not np.array_equal(rows, supervised(n_rows, 4)[0])
+    assert not np.array_equal(rows, draw_pairs(n_rows, 4)[0])
 
 
 def test_rows_in_pairs_are_not_scored():
@@ -118,7 +118,7 @@ def test_every_maker_of_a_clustering_may_be_named(place):
     pool = pool_of("wine", place)
     shared = int(pool.multiplicity.argmax())
     makers = {c.algorithm for c in pool.candidates if c.clustering == shared}
-    assert {maker_at_random(pool, shared, seed) for seed in range(300)} == makers
+    assert {draw_maker(pool, shared, seed) for seed in range(300)} == makers
 
 
 # ---------------------------------------------------------------- choices
@@ -126,9 +126,9 @@ def test_every_maker_of_a_clustering_may_be_named(place):
 @pytest.mark.parametrize("n", [1, 6, 40])
 def test_the_choice_is_that_of_the_estimator(place, tie, n):
     task = made_up("wine", None)
-    constraints = constraints_of(task.y, supervised(len(task.y), 1)[1][:n])
+    constraints = make_constraints(task.y, draw_pairs(len(task.y), 1)[1][:n])
     pool = pool_of("wine", place)
-    tied, first = chosen(pool, constraints, satisfied(pool, constraints), tie, 0)
+    tied, first = choose_clustering(pool, constraints, satisfied(pool, constraints), tie, 0)
     model = COBS(tie=tie, random_state=0).fit(task.X, constraints=constraints)
     assert np.array_equal(pool.clustering(first), model.labels_)
     assert len(tied) == model.n_tied_
@@ -148,8 +148,8 @@ def test_silhouette_and_dbcv_choose_by_their_scores(place):
 # ---------------------------------------------------------------- questions
 def test_active_cobs_is_followed_question_by_question(place):
     task, pool = made_up("wine", None), pool_of("wine", place)
-    rows, _ = supervised(len(task.y), 0)
-    pairs = asked_pairs(task, pool, ActiveCOBS(), rows, 0)
+    rows, _ = draw_pairs(len(task.y), 0)
+    pairs = ask_pairs(task, pool, ActiveCOBS(), rows, 0)
     model = ActiveCOBS(random_state=0)
     model.fit(task.X, oracle=TruthOracle(task.y), budget=MOST, askable=rows)
     assert len(pairs) == model.n_questions_

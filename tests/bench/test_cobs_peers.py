@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from bench.papers import cobs, cobs_peers, cobs_runs
-from bench.papers.cobs_runs import Place, ari_elsewhere, constraints_of, supervised
+from bench.papers.cobs_runs import Place, ari_elsewhere, draw_pairs, make_constraints
 
 import linkwise as lw
 from bench import data, harness
@@ -50,8 +50,8 @@ def test_targets_have_a_column_for_each_method():
 def test_a_run_is_the_ari_elsewhere(place, method):
     task = made_up("wine", None)
     row = cobs_peers.measure_peer(("wine", method, "20", "1"), place)
-    pairs = supervised(36, 1)[1][:20]
-    labels = cobs_peers.METHODS[method](task, constraints_of(task.y, pairs), place, 1)
+    pairs = draw_pairs(36, 1)[1][:20]
+    labels = cobs_peers.METHODS[method](task, make_constraints(task.y, pairs), place, 1)
     assert row["ari"] == f"{ari_elsewhere(task.y, labels, pairs):.4f}"
     assert row["n_clusters"] == str(len(set(labels.tolist()) - {-1}))
 
@@ -59,7 +59,7 @@ def test_a_run_is_the_ari_elsewhere(place, method):
 def test_who_may_use_constraints_does(place):
     """Three groups of which two touch: a plain cut does not find them, constraints tell."""
     task = made_up("wine", None)
-    known = constraints_of(task.y, supervised(36, 0)[1][:90])
+    known = make_constraints(task.y, draw_pairs(36, 0)[1][:90])
     labels = cobs_peers.METHODS["mpck_NumSat"](task, known, place, 0)
     assert lw.constraint_score(labels, known) > 0.9
 
@@ -76,7 +76,7 @@ def test_npu_asks_askable_rows_and_is_scored_elsewhere(place, monkeypatch):
     monkeypatch.setattr(cobs_peers, "MOST", 12)
     monkeypatch.setattr(cobs_peers, "NPU_AT", (5, 10, 100))
     row = cobs_peers.measure_npu(("wine", "NPU + MPCKMeans", "2"), place)
-    assert set(np.ravel(asked)) <= set(supervised(36, 2)[0].tolist())
+    assert set(np.ravel(asked)) <= set(draw_pairs(36, 2)[0].tolist())
     assert set(row) == {"5", "10", "100"}
     assert all(-1 <= float(value) <= 1 for value in row.values())
 

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from bench.data import BUNDLED, UCI, Source, load, names, uci
+from bench.data import BUNDLED, UCI, Source, load, names, prepare_uci
 
 from bench import data
 from linkwise.datasets import Dataset
@@ -53,15 +53,15 @@ def test_a_folder_gives_what_is_in_it(tmp_path):
 def test_columns_go_before_or_after_incomplete_rows():
     X = np.array([[1.0, np.nan], [2, 5], [2, 6], [3, 7]])
     classes = np.array(["p", "q", "q", "p"])
-    early = uci("hepatitis", X, classes, ["age", "protime"])
+    early = prepare_uci("hepatitis", X, classes, ["age", "protime"])
     assert early.X.ravel().tolist() == [0, 0.5, 1]
-    late = uci("dermatology", X, classes, ["itching", "Age"])
+    late = prepare_uci("dermatology", X, classes, ["itching", "Age"])
     assert late.X.ravel().tolist() == [0, 0, 1]  # equal rows stay here, as in the paper's count
 
 
 def test_digits_3_8_9_of_the_training_file():
     X = np.arange(4000.0)[:, None]
-    task = uci("optdigits389", X, np.resize(["1", "3", "8", "9"], 4000), ["f"])
+    task = prepare_uci("optdigits389", X, np.resize(["1", "3", "8", "9"], 4000), ["f"])
     assert len(task.X) == 3823 - 956  # every fourth is a 1
     assert set(task.y) == {0, 1, 2}
 

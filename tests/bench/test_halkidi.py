@@ -48,12 +48,12 @@ def test_sets_are_prepared(folder):
 
 def test_constraints_are_so_many_of_each_kind():
     y = np.arange(100) % 3
-    c = halkidi_runs.drawn(y, 5, 6, 0)
+    c = halkidi_runs.draw_constraints(y, 5, 6, 0)
     assert (len(c.must_link), len(c.cannot_link)) == (5, 6)
     assert not any(broken.any() for broken in c.violated(y))
-    assert c == halkidi_runs.drawn(y, 5, 6, 0)
-    assert c != halkidi_runs.drawn(y, 5, 6, 1)
-    few = halkidi_runs.drawn(y[:10], 1, 1, 0)
+    assert c == halkidi_runs.draw_constraints(y, 5, 6, 0)
+    assert c != halkidi_runs.draw_constraints(y, 5, 6, 1)
+    few = halkidi_runs.draw_constraints(y[:10], 1, 1, 0)
     assert (len(few.must_link), len(few.cannot_link)) == (1, 1)
 
 
@@ -61,8 +61,8 @@ def test_constraints_are_so_many_of_each_kind():
 def test_a_cell_is_the_rand_index_of_a_method(method, folder):
     row = halkidi_runs.measure(Setting("iris", "raw", "svd", method, 10, 10).cell(1), folder)
     y = halkidi_runs.load("iris", "raw", folder)[1]
-    c = halkidi_runs.drawn(y, 10, 10, 1)
-    labels = halkidi_runs.clustered(method, halkidi_runs.rows_of("iris", "raw", "svd", 0, folder), 3, c, 1)
+    c = halkidi_runs.draw_constraints(y, 10, 10, 1)
+    labels = halkidi_runs.cluster_rows(method, halkidi_runs.rows_of("iris", "raw", "svd", 0, folder), 3, c, 1)
     assert float(row["rand"]) == pytest.approx(rand_score(y, labels), abs=1e-5)
     assert float(row["satisfied"]) == pytest.approx(lw.constraint_score(labels, c), abs=1e-4)
 
@@ -97,10 +97,10 @@ def test_the_tests_are_one_tailed():
     ],
 )
 def test_verdicts(p, printed, difference, words):
-    assert halkidi.verdict(p, printed, difference) == words
+    assert halkidi.judge_test(p, printed, difference) == words
 
 
-def test_all_figures_are_told(folder, tmp_path, capsys, monkeypatch):
+def test_all_figures_are_printed(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60,))
     monkeypatch.setattr(halkidi, "PERCENTS", (10, 20))
     monkeypatch.setattr(halkidi, "MORE", ("iris",))

@@ -24,7 +24,7 @@ def work(tmp_path):
 
 
 def run(tmp_path, work, cells=CELLS, **more):
-    rows = harness.run_cells(tmp_path / "cells.csv", FIELDS, cells, work, **more)
+    rows = harness.run_cells(tmp_path / "cells.csv", FIELDS, cells, work, **{"uses": ("KIN",), **more})
     log = tmp_path / "log"
     ran = log.read_text().split() if log.exists() else []
     log.unlink(missing_ok=True)
@@ -54,26 +54,29 @@ def test_a_line_without_its_end_is_no_cell(tmp_path, work):
 
 def test_cells_of_other_code_are_run_again(tmp_path, work, monkeypatch):
     run(tmp_path, work)
-    monkeypatch.setattr(harness, "fingerprint", lambda package: "00000000")
+    monkeypatch.setattr(harness, "fingerprint", lambda *entries: "00000000")
     assert run(tmp_path, work)[1] == ["a0", "a1", "b0"]
     assert run(tmp_path, work)[1] == []
 
 
-def test_a_fingerprint_is_that_of_the_named_modules():
-    import linkwise.asking.run  # loads linkwise.constraints.evidence too
+def test_cells_of_other_code_can_be_reused(tmp_path, work, monkeypatch):
+    run(tmp_path, work, CELLS[:2])
+    monkeypatch.setattr(harness, "fingerprint", lambda *entries: "00000000")
+    assert run(tmp_path, work, reuse=True)[1] == ["b0"]
+    assert run(tmp_path, work)[1] == ["a0", "a1"]
+    rows, ran = run(tmp_path, work, reuse=True)
+    assert ran == []
+    assert [row["code"] for row in rows] == ["00000000"] * 3
 
-    both = harness.fingerprint("linkwise.constraints.evidence", linkwise.asking.run.__name__)
-    assert both == harness.fingerprint("linkwise.asking.run", "linkwise.constraints.evidence")
-    assert (
-        len(
-            {
-                both,
-                harness.fingerprint("linkwise.constraints.evidence"),
-                harness.fingerprint("linkwise.asking.ru"),
-            }
-        )
-        == 3
-    )
+
+def test_only_cells_that_use_what_changed_are_run_again(tmp_path, work, monkeypatch):
+    def uses(cell):
+        return ("KIN",) if cell[0] == "a" else ("PCP",)
+
+    run(tmp_path, work, uses=uses)
+    before = harness.fingerprint
+    monkeypatch.setattr(harness, "fingerprint", lambda *names: "0" if names == ("PCP",) else before(*names))
+    assert run(tmp_path, work, uses=uses)[1] == ["b0"]
 
 
 def test_a_cell_that_fails_keeps_those_before(tmp_path, work):
@@ -91,14 +94,14 @@ def test_a_cell_that_fails_keeps_those_before(tmp_path, work):
 def test_the_option_goes_before_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("LINKWISE_DATA", str(tmp_path))
     given = argparse.Namespace(data=None, openml=False)
-    assert harness.source(given) == Source(tmp_path, False)
+    assert harness.find_source(given) == Source(tmp_path, False)
     given.data = tmp_path / "other"
     with pytest.raises(SystemExit, match="is no folder; give the folder of data sets with --data"):
-        harness.source(given)
+        harness.find_source(given)
     monkeypatch.delenv("LINKWISE_DATA")
-    assert harness.source(argparse.Namespace(data=None, openml=True)) == Source(None, True)
+    assert harness.find_source(argparse.Namespace(data=None, openml=True)) == Source(None, True)
 
 
 def test_table_puts_numbers_right_and_words_left():
-    told = harness.table(("task", "x", "why"), [("iris", "0.5", "b"), ("a", "-10.25", "")])
+    told = harness.format_table(("task", "x", "why"), [("iris", "0.5", "b"), ("a", "-10.25", "")])
     assert told == "task       x  why\niris     0.5  b\na     -10.25"

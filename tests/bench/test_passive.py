@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import cobs_runs, passive
-from bench.papers.cobs_runs import Place, ari_elsewhere, constraints_of, supervised
+from bench.papers.cobs_runs import Place, ari_elsewhere, draw_pairs, make_constraints
 from bench.scores import Mean
 from sklearn.cluster import KMeans
 
@@ -33,7 +33,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_targets_are_of_methods_and_sets_that_there_are():
+def test_targets_name_known_methods_and_sets():
     rows = harness.read_target("passive.csv")
     assert {row["task"] for row in rows} == set(data.BUNDLED)
     assert len({(row["task"], row["method"]) for row in rows}) == len(rows)
@@ -67,8 +67,8 @@ def test_all_clusterers_take_part():
 def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
     task, place = made_up("iris", None), Place(data.Source(), tmp_path)
     row = passive.measure(("scikit-learn", "iris", method, "50", "3"), place)
-    pairs = supervised(36, 3)[1][:50]
-    c = constraints_of(task.y, pairs)
+    pairs = draw_pairs(36, 3)[1][:50]
+    c = make_constraints(task.y, pairs)
     if "KMeans" in method.split(" + "):
         X = lw.RCA().fit_transform(task.X, constraints=c) if "RCA" in method else task.X
         labels = KMeans(3, n_init=10, random_state=3).fit(X).labels_
@@ -83,24 +83,24 @@ def test_an_impossible_run_is_a_failure(small, tmp_path, monkeypatch):
     def refused(*given):
         raise lw.InfeasibleConstraintsError("3 = 5, but 3 ≠ 5")
 
-    monkeypatch.setattr(passive, "clustered", refused)
+    monkeypatch.setattr(passive, "cluster_task", refused)
     row = passive.measure(("scikit-learn", "iris", "PCKMeans", "50", "0"), Place(data.Source(), tmp_path))
     assert (row["ari"], row["failed"]) == ("", "3 = 5, but 3 ≠ 5")
-    line = passive.line_of(("scikit-learn", "iris", "PCKMeans"), [row, row])
+    line = passive.build_line(("scikit-learn", "iris", "PCKMeans"), [row, row])
     assert line[-1] == "2"
-    assert passive.tell_misses([line]) == 1
+    assert passive.print_misses([line]) == 1
 
 
 def test_rows_that_a_method_refuses_are_no_failure(small, tmp_path, monkeypatch):
     def refused(*given):
         raise lw.DataError("at most 2000 rows")
 
-    monkeypatch.setattr(passive, "clustered", refused)
+    monkeypatch.setattr(passive, "cluster_task", refused)
     row = passive.measure(("scikit-learn", "iris", "PCP", "50", "0"), Place(data.Source(), tmp_path))
-    line = passive.line_of(("scikit-learn", "iris", "PCP"), [row, row])
+    line = passive.build_line(("scikit-learn", "iris", "PCP"), [row, row])
     assert (row["ari"], line[-1]) == ("", "0")
-    assert passive.side_by_side([line]) == [("scikit-learn", "iris", "")]
-    assert passive.tell_misses([line]) == 0
+    assert passive.build_table([line]) == [("scikit-learn", "iris", "")]
+    assert passive.print_misses([line]) == 0
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_rows_that_a_method_refuses_are_no_failure(small, tmp_path, monkeypatch)
     [(0.72, 0.74, "yes"), (0.714, 0.74, "no"), (np.nan, 0.7, "no"), (0.1, None, "")],
 )
 def test_what_counts_as_reached(ours, target, told):
-    assert passive.reached(Mean(ours), target) == told
+    assert passive.format_reached(Mean(ours), target) == told
 
 
 def test_all_is_written_and_goes_on_where_it_stopped(small, tmp_path, capsys, monkeypatch):
@@ -125,7 +125,7 @@ def test_all_is_written_and_goes_on_where_it_stopped(small, tmp_path, capsys, mo
         assert f"({line['target']})" in said
         missed = f"missed: {line['method']} on {line['task']}, {line['ari']}"
         assert (missed in said) == (line["reached"] == "no")
-    monkeypatch.setattr(passive, "clustered", None)
+    monkeypatch.setattr(passive, "cluster_task", None)
     passive.main(arguments)
     assert "8 cells finished, 0 to run" in capsys.readouterr().out
 
@@ -166,6 +166,6 @@ def test_no_such_method(tmp_path):
 
 
 def test_the_paper_s_sets_need_their_folder(tmp_path):
-    assert {origin for origin, _ in passive.tasks_of(data.Source())} == {"scikit-learn"}
+    assert {origin for origin, _ in passive.list_tasks(data.Source())} == {"scikit-learn"}
     (tmp_path / "wine.csv").write_text("")
-    assert ("paper", "wine") in passive.tasks_of(data.Source(tmp_path))
+    assert ("paper", "wine") in passive.list_tasks(data.Source(tmp_path))

@@ -46,16 +46,16 @@ def small(monkeypatch, tmp_path):
 def test_what_the_other_is_given():
     task = made_up("iris", None)
     c = lw.Constraints(60, [(0, 1), (1, 2), (40, 41)], [(0, 40)])
-    problem = metrics.problem_of(task, c)
+    problem = metrics.build_problem(task, c)
     assert problem["chunks"][[0, 1, 2, 40, 41]].tolist() == [0, 0, 0, 1, 1]
     assert (np.delete(problem["chunks"], [0, 1, 2, 40, 41]) == -1).all()
     assert problem["must"] is c.must_link
 
 
 def test_the_other_python_learns(small):
-    problem = metrics.problem_of(made_up("iris", None), lw.Constraints(60, [(0, 1)], [(0, 40)]))
+    problem = metrics.build_problem(made_up("iris", None), lw.Constraints(60, [(0, 1)], [(0, 40)]))
     given = {**problem, "methods": np.array(metrics.METHODS), "bounds": np.array([0.1, 2.0])}
-    found = metrics.theirs(given, sys.executable)
+    found = metrics.fit_theirs(given, sys.executable)
     for method in metrics.METHODS:
         np.testing.assert_array_equal(found[method], 2 * np.eye(3))
         assert found[f"{method} seconds"] >= 0
@@ -65,15 +65,15 @@ def test_what_takes_too_long_is_left_out(small, monkeypatch):
     monkeypatch.setattr(metrics, "PATIENCE", 1e-6)
     row = metrics.measure(("iris", "ITML", "0"), sys.executable)
     assert row["why"] == "no answer in 1e-06 s"
-    assert metrics.line_of("iris", "ITML", [row])[-1] == row["why"]
+    assert metrics.build_line("iris", "ITML", [row])[-1] == row["why"]
 
 
-def test_where_the_other_fails_that_is_said(small, tmp_path):
+def test_a_failure_of_the_other_package_is_printed(small, tmp_path):
     failing = STAND_IN.replace("return self\n", "raise ValueError('no way')\n", 1)
     (tmp_path / "metric_learn.py").write_text(failing)
     row = metrics.measure(("iris", "MMC", "0"), sys.executable)
     assert row["why"] == "no way"
-    assert metrics.line_of("iris", "MMC", [row])[-1] == "no way"
+    assert metrics.build_line("iris", "MMC", [row])[-1] == "no way"
 
 
 def test_a_covariance_without_inverse_is_left_out(small, monkeypatch):
@@ -81,26 +81,26 @@ def test_a_covariance_without_inverse_is_left_out(small, monkeypatch):
     assert metrics.measure(("iris", "RCA", "0"), sys.executable)["why"] == "no inverse"
 
 
-def test_where_there_is_one_answer_entries_are_compared():
-    row = metrics.compared(
+def test_entries_are_compared_if_there_is_one_answer():
+    row = metrics.compare_metrics(
         "ITML", np.zeros((1, 2)), lw.Constraints(1), np.diag([4.0, 2.0]), np.diag([4.0, 1.0])
     )
     assert row["difference"] == "2.5e-01"
-    assert not metrics.holds(row)
-    assert metrics.holds({**row, "difference": "1.0e-08"})
+    assert not metrics.is_held(row)
+    assert metrics.is_held({**row, "difference": "1.0e-08"})
 
 
-def test_where_there_are_many_objectives_are():
+def test_objectives_are_compared_if_there_are_many_answers():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
     c = lw.Constraints(3, [(0, 1)], [(1, 2)])
-    row = metrics.compared("MMC", X, c, np.diag([1.0, 9.0]), np.diag([1.0, 1.0]))
+    row = metrics.compare_metrics("MMC", X, c, np.diag([1.0, 9.0]), np.diag([1.0, 1.0]))
     # at a / 2, where the must-link's squared length is a half
     assert float(row["objective"]) == pytest.approx(0.5 - np.log(np.sqrt(9 / 2) * 2), abs=1e-6)
-    assert metrics.holds(row)
-    assert not metrics.holds(metrics.compared("MMC", X, c, np.diag([1.0, 1.0]), np.diag([1.0, 9.0])))
+    assert metrics.is_held(row)
+    assert not metrics.is_held(metrics.compare_metrics("MMC", X, c, np.diag([1.0, 1.0]), np.diag([1.0, 9.0])))
 
 
-def test_all_is_written_and_disagreement_is_told(small, tmp_path, capsys):
+def test_everything_is_written_and_disagreement_is_printed(small, tmp_path, capsys):
     arguments = ["--python", sys.executable, "--runs", "1", "--out", str(tmp_path)]
     assert metrics.main(arguments) == 1
     with (tmp_path / "metrics" / "table.csv").open() as file:

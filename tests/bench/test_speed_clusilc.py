@@ -46,13 +46,13 @@ def test_every_set_has_its_lines(speed, monkeypatch, tmp_path, capsys):
 
 def test_an_aim_is_missed(speed, monkeypatch):
     rows = speed.load("iris", None)
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.006), (0.002, 0.002)])
-    line = speed.line_of("iris", rows, 100, None, 1, lambda: 0.6)
+    monkeypatch.setattr(speed, "time_in_turns", lambda tasks, repeats: [(0.008, 0.006), (0.002, 0.002)])
+    line = speed.measure_line("iris", rows, 100, None, 1, lambda: 0.6)
     named = dict(zip(speed.FIELDS, line, strict=True))
     assert (named["aim"], named["missed"], named["times"], named["ratio"]) == ("0.005", "yes", "100", "3.0")
-    monkeypatch.setattr(speed, "in_turns", lambda tasks, repeats: [(0.008, 0.004), (0.002, 0.002)])
-    assert speed.line_of("iris", rows, 100, None, 1, lambda: np.inf)[-1] == ""
-    assert speed.aim_of("wine", 100) == ""
+    monkeypatch.setattr(speed, "time_in_turns", lambda tasks, repeats: [(0.008, 0.004), (0.002, 0.002)])
+    assert speed.measure_line("iris", rows, 100, None, 1, lambda: np.inf)[-1] == ""
+    assert speed.find_aim("wine", 100) == ""
 
 
 def test_scikit_learn_has_as_many_leaves(speed):

@@ -28,10 +28,9 @@ def speed(monkeypatch):
 
 
 def test_every_algorithm_has_its_line(speed, tmp_path, capsys):
-    path = tmp_path / "speed.csv"
-    speed.main(["--quick", "--out", str(path)])
+    speed.main(["--quick", "--out", str(tmp_path)])
     assert "60 rows, 4 features" in capsys.readouterr().out
-    with path.open(newline="") as file:
+    with (tmp_path / "speed_cobs.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["algorithm"] for line in lines] == [*speed.algorithms(speed.PAPER), "all"]
     assert [int(line["clusterings"]) for line in lines] == [4, 8, 4, 4, 20]

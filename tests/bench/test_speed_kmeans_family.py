@@ -18,9 +18,8 @@ def small(monkeypatch):
 
 
 def test_every_clusterer_has_its_lines(small, tmp_path, capsys):
-    path = tmp_path / "speed.csv"
-    code = speed.main(["--quick", "--out", str(path)])
-    with path.open(newline="") as file:
+    code = speed.main(["--quick", "--out", str(tmp_path)])
+    with (tmp_path / "speed_kmeans_family.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     names = list(speed.clusterers())
     assert {"COPKMeans", "PCKMeans", "MPCKMeans"} <= set(names)
@@ -46,9 +45,9 @@ def test_constraints_fit_the_blobs():
 
 
 def test_what_is_missed():
-    assert speed.line(9, 9, "x", 2.0, 0.1)["missed"] == "yes"
-    assert speed.line(9, 9, "x", 1.0, 0.1)["missed"] == "-"
-    late = speed.line(9, 9, "x", np.inf, 0.1, judged=False)
+    assert speed.build_line(9, 9, "x", 2.0, 0.1)["missed"] == "yes"
+    assert speed.build_line(9, 9, "x", 1.0, 0.1)["missed"] == "-"
+    late = speed.build_line(9, 9, "x", np.inf, 0.1, judged=False)
     assert (late["fit_s"], late["multiple"], late["missed"]) == ("", "inf", "")
 
 

@@ -6,7 +6,7 @@ import csv
 
 import numpy as np
 from bench.peers.page_blobs import N_KINDS, blobs, labels_after, rows_of
-from bench.speed.page import FIELDS, Stub, row_of, told
+from bench.speed.page import FIELDS, Stub, build_row, write_rows
 
 import linkwise as lw
 from linkwise.page.cards import of_numbers
@@ -45,8 +45,8 @@ def test_blobs_move_and_stay_in_sight():
 
 
 def test_rows_are_kept_as_they_come(tmp_path, capsys):
-    row = row_of("stub", "memory", 10_000, [[10.0, 12.0], [30.0, 40.0], [11.0, 13.0]])
-    told(tmp_path / "a" / "page.csv", FIELDS, iter([row]))
+    row = build_row("stub", "memory", 10_000, [[10.0, 12.0], [30.0, 40.0], [11.0, 13.0]])
+    write_rows(tmp_path / "a" / "page.csv", FIELDS, iter([row]))
     with open(tmp_path / "a" / "page.csv") as file:
         assert next(csv.DictReader(file)) == {name: str(value) for name, value in row.items()}
     assert (row["drawn_ms"], row["shown_ms"], row["slowest_ms"], row["aim_ms"]) == ("11", "13", "40", 50)

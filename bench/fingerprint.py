@@ -1,0 +1,164 @@
+"""The key of a result: a short digest of that part of linkwise which the result depends on.
+
+An experiment names its entries: public names (``KIN``) or modules (``linkwise.select.pool``). The key covers
+the modules of these entries and every module that they import inside linkwise, directly or not; with a module
+of ``linkwise.native`` it covers the C++ sources, and with one of ``linkwise.page`` what the browser loads.
+Comments and docstrings of Python do not count. A change anywhere else leaves the key as it is.
+
+Files are read and never imported, since a process that measures memory must start small. The code that
+measures (``bench/``) and the versions of NumPy and scikit-learn are not part of the key.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGE = "linkwise"
+COMPANIONS = {
+    f"{PACKAGE}.native": ("native/src/*.cpp", "native/src/*.hpp"),
+    f"{PACKAGE}.page": ("page/static/*.*",),
+}
+"""Files without Python that belong to a room."""
+
+
+@cache
+def fingerprint(*entries: str) -> str:
+    """Return the key of results that enter linkwise by some public names or modules.
+
+    Parameters
+    ----------
+    *entries : str
+        Public names of linkwise, or full names of its modules.
+
+    Returns
+    -------
+    str
+        Eight hexadecimal digits.
+
+    Raises
+    ------
+    LookupError
+        linkwise has no such public name or module.
+    """
+    return read_library().fingerprint(entries)
+
+
+@cache
+def read_library() -> Library:
+    spec = find_spec(PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    return Library(Path(spec.origin).parent)
+
+
+class Library:
+    """The sources of linkwise in a folder, and what imports what. Each file is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._trees: dict[str, ast.Module] = {}
+        self._digests: dict[str, bytes] = {}
+        self.public_names = {
+            alias.asname or alias.name: node.module
+            for node in ast.walk(self._tree(PACKAGE))
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+
+    def fingerprint(self, entries: Sequence[str]) -> str:
+        """Return the key of some entries."""
+        modules = self.collect_modules(entries)
+        parts = [name.encode() + self._digest(name) for name in sorted(modules)]
+        for room, patterns in COMPANIONS.items():
+            if any(f"{name}.".startswith(f"{room}.") for name in modules):
+                parts += [self._digest_files(pattern) for pattern in patterns]
+        return hashlib.sha256(b"".join(parts)).hexdigest()[:8]
+
+    def collect_modules(self, entries: Sequence[str]) -> set[str]:
+        """Return the modules of some entries, and all that they import inside linkwise."""
+        found: set[str] = set()
+        waiting = [self.find_module(entry) for entry in entries]
+        while waiting:
+            name = waiting.pop()
+            if name not in found and name != PACKAGE:  # the package itself only lists the public names
+                found.add(name)
+                waiting += [*self._imports(name), name.rpartition(".")[0]]
+        return found
+
+    def find_module(self, entry: str) -> str:
+        """Return the module of a public name, or a module's own name."""
+        name = self.public_names.get(entry, entry)
+        if name.partition(".")[0] != PACKAGE or self._path(name) is None:
+            raise LookupError(f"linkwise has neither a public name nor a module {entry!r}.")
+        return name
+
+    def _path(self, name: str) -> Path | None:
+        """Return the file of a module; None where there is no such module."""
+        base = self._folder.joinpath(*name.split(".")[1:])
+        files = base / "__init__.py", base.with_suffix(".py")
+        return next((file for file in files if file.is_file()), None)
+
+    def _tree(self, name: str) -> ast.Module:
+        """Return the code of a module without its docstrings."""
+        if name not in self._trees:
+            path = self._path(name)
+            assert path is not None
+            tree = self._trees[name] = ast.parse(path.read_bytes())
+            for node in ast.walk(tree):
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                    node.body = [each for each in node.body if not _is_text(each)] or [ast.Pass()]
+        return self._trees[name]
+
+    def _imports(self, name: str) -> set[str]:
+        """Return the modules of linkwise that a module imports, at the top or inside a function."""
+        path = self._path(name)
+        package = name if path is not None and path.name == "__init__.py" else name.rpartition(".")[0]
+        found: set[str] = set()
+        for node in _walk(self._tree(name)):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                start = ".".join([*above, *([node.module] if node.module else [])])
+                found.add(start)
+                found.update(f"{start}.{alias.name}" for alias in node.names)
+                if start == PACKAGE:
+                    found.update(self.public_names.get(alias.name, PACKAGE) for alias in node.names)
+        return {each for each in found if each.partition(".")[0] == PACKAGE and self._path(each)}
+
+    def _digest(self, name: str) -> bytes:
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(ast.unparse(self._tree(name)).encode()).digest()
+        return self._digests[name]
+
+    def _digest_files(self, pattern: str) -> bytes:
+        digest = hashlib.sha256()
+        for file in sorted(self._folder.glob(pattern)):
+            digest.update(file.name.encode() + file.read_bytes())
+        return digest.digest()
+
+
+def _walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements below a node but those under ``if TYPE_CHECKING``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for each in node.orelse:
+                yield each
+                yield from _walk(each)
+        elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield node
+            yield from _walk(node)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a text alone: a docstring, or the text under an attribute."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

@@ -1,0 +1,24 @@
+"""The folder of results, and tables in it. Imports nothing large."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def write_csv(path: Path, fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table of rows in the order of the fields; make its folder where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(fields)
+        writer.writerows(rows)
+
+
+def write_table(path: Path, fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a table of rows by field."""
+    write_csv(path, fields, ([row[field] for field in fields] for row in rows))
