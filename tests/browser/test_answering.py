@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from browser.desks import QUESTION, READ_MS, Bundled, by_truth, pair, press
+from browser.presenters import QUESTION, READ_MS, Bundled, by_truth, pair, press
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 

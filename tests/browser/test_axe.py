@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.served import Served
 
-from browser.desks import READ_MS, Bundled, press, shown_as
+from browser.presenters import READ_MS, Bundled, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items
 from linkwise.errors import DataError
@@ -144,7 +144,7 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
 
 
 class Waits:
-    """A desk that begins when it is let; or cannot."""
+    """A presenter that begins when it is let; or cannot."""
 
     def __init__(self):
         self.may, self.broken = threading.Event(), False
@@ -167,12 +167,12 @@ def visit(chromium):
 
 
 def test_what_stands_where_the_page_does_not(visit, look):
-    """At the door, before the data are read, and without a connection."""
+    """At the access, before the data are read, and without a connection."""
     begin = Waits()
     server = Served(begin, password="correct horse")
     try:
         visit.goto(f"{server.address()}host.js")
-        look(visit, "at the door")
+        look(visit, "before the login")
         visit.goto(server.address())
         visit.fill("#password", "wrong")
         visit.click("button")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bench.served import Served
 
-from browser.desks import QUESTION, READ_MS, blobs, press
+from browser.presenters import QUESTION, READ_MS, blobs, press
 from linkwise.session.session import Session
 from patience import patience
 
@@ -73,15 +73,15 @@ def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
     begin, broken = blobs(), []
 
     def failing():
-        desk = begin()
+        presenter = begin()
 
         def state():
             if broken:
                 raise RuntimeError("the disk went away")
-            return type(desk).state(desk)
+            return type(presenter).state(presenter)
 
-        desk.state = state
-        return desk
+        presenter.state = state
+        return presenter
 
     server = Served(failing)
     try:
@@ -90,7 +90,7 @@ def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
         broken.append(True)
         page.keyboard.press("s")
         page.wait_for_function(
-            "() => document.querySelector('.lw-banner').textContent.startsWith('linkwise stopped with an error.')"
+            "() => document.querySelector('.lw-banner').textContent.startsWith('linkwise stopped')"
         )
         assert page.locator(".lw-saved").inner_text() == "Stopped"
         assert "could not" not in page.locator(".lw-question h2").inner_text()

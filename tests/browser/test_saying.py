@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from browser.desks import Bundled, pair, press, shown_as
+from browser.presenters import Bundled, pair, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.session.session import Session
@@ -58,13 +58,13 @@ def volunteer(page, first, second, words):
 def chained(served, browse):
     """Rows 0, 1 and 2 are known to be together, 4 to be apart from them; all rows are exemplars."""
     session, X = small(CHAIN)
-    desk = plain(session, X)
-    desk._typical = {
+    presenter = plain(session, X)
+    presenter._typical = {
         label: tuple(np.flatnonzero(session.labels == label).tolist()) for label in np.unique(session.labels)
     }
-    desk._event = -2  # look again, with these
-    desk._look()
-    return browse(served(lambda: desk)), session
+    presenter._event = -2  # look again, with these
+    presenter._look()
+    return browse(served(lambda: presenter)), session
 
 
 def test_volunteered_pair(chained):
@@ -222,8 +222,8 @@ def test_rules_are_told(served, browse):
 def test_markup_is_text(served, browse):
     session, X = small()
     items = Items("text", lambda row: {EVIL: f"{EVIL}{row}"}, lambda row: f"{EVIL} {row}")
-    desk = shown_as(session, X, items, title=EVIL, name=lambda row: f"row {row} {EVIL}", places=X)
-    page = browse(served(lambda: desk))
+    presenter = shown_as(session, X, items, title=EVIL, name=lambda row: f"row {row} {EVIL}", places=X)
+    page = browse(served(lambda: presenter))
     name = page.locator(".lw-name").first
     name.fill(EVIL)
     page.keyboard.press("Enter")

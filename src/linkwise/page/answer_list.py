@@ -13,13 +13,13 @@ Call = Callable[[int], str]
 """How a row is called."""
 
 
-def held(session: Session) -> list[Event]:
+def list_events(session: Session) -> list[Event]:
     """All that holds, names of clusters too, each answer as it is by now."""
     named = [event for event in holding(session.events) if event.kind == "name"]
     return sorted([*session.history, *named], key=lambda event: event.number)
 
 
-def told(event: Event, session: Session, call: Call) -> dict[str, Any]:
+def serialize_event(event: Event, session: Session, call: Call) -> dict[str, Any]:
     """One event as JSON."""
     return {
         "number": event.number,
@@ -36,7 +36,7 @@ def told(event: Event, session: Session, call: Call) -> dict[str, Any]:
     }
 
 
-def links(
+def serialize_chain(
     session: Session, chain: Sequence[int], new: frozenset[int], changed: object, call: Call
 ) -> list[dict[str, Any]]:
     """The links of a contradiction, each with the event that says it.

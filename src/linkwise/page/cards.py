@@ -18,7 +18,7 @@ Place = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RowView:
     """The rows as a page shows them.
 
     Attributes
@@ -51,23 +51,23 @@ class View:
         return {self.items.kind: content}
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def list_differing_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Names of the fields that two shown rows do not share."""
     theirs = {field["name"]: field["value"] for field in other["fields"]}
     return [field["name"] for field in one["fields"] if theirs.get(field["name"]) != field["value"]]
 
 
-def named(ids: Sequence[str] | None) -> Callable[[int], str]:
+def create_namer(ids: Sequence[str] | None) -> Callable[[int], str]:
     """Rows called by their ids, or by their positions."""
     return "row {}".format if ids is None else ids.__getitem__
 
 
-def of_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> View:
+def view_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> RowView:
     """Rows of an array of shape (n_rows, n_columns), under the names of its columns."""
-    return View(value_items(X, names), named(ids), places_in(X, dict(enumerate(names))))
+    return RowView(value_items(X, names), create_namer(ids), locate_numbers(X, dict(enumerate(names))))
 
 
-def places_in(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
+def locate_numbers(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
     """Where the numbers of a row stand; `names`: of some columns of `X`, by their positions."""
     columns = list(names)
     low, spread = X.min(axis=0)[columns], np.ptp(X, axis=0)[columns]
@@ -75,6 +75,6 @@ def places_in(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Plac
     return lambda row: dict(zip(names.values(), ((X[row, columns] - low) / spread).tolist(), strict=True))
 
 
-def numbers_of(encoded: Encoded) -> dict[int, str]:
+def numeric_columns(encoded: Encoded) -> dict[int, str]:
     """The columns of a matrix that are numbers or dates, by position, as the table calls them."""
     return {j: feature.source for j, feature in enumerate(encoded.features) if feature.role != "category"}

@@ -19,7 +19,7 @@ SAMPLE = 20_000  # rows that are looked at for exemplars
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class ClusterSummary:
     """One cluster.
 
     Attributes
@@ -42,15 +42,15 @@ class Cluster:
     done: bool
 
 
-def clusters_of(
+def summarize_clusters(
     labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session
-) -> tuple[Cluster, ...]:
-    """All clusters, the largest first; `typical`: the `exemplars` of these labels."""
+) -> tuple[ClusterSummary, ...]:
+    """All clusters, the largest first; `typical`: the exemplars of these labels."""
     numbers, first, sizes = _counted(labels)
     names = session.cluster_names
     done = _whole(labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
     found = [
-        Cluster(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
+        ClusterSummary(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
         for number, row, size in zip(numbers.tolist(), first.tolist(), sizes.tolist(), strict=True)
     ]
     return tuple(sorted(found, key=lambda c: (-c.size, c.number)))
@@ -66,7 +66,7 @@ def _counted(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDAr
     return there + low, first[there], sizes[there]
 
 
-def exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
+def find_exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
     """Rows near the mean of each cluster, the nearest first; above 20 000 rows those of a sample."""
     rows = np.arange(len(X))
     if len(X) > SAMPLE:

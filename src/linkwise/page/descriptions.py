@@ -13,7 +13,7 @@ from linkwise.reasons.sentences import cluster_lines, in_words
 from linkwise.reasons.telling_words import telling_words
 
 
-class Described(NamedTuple):
+class ClusterDescriptions(NamedTuple):
     """Clusters in words.
 
     Attributes
@@ -34,17 +34,17 @@ class Described(NamedTuple):
     text: str
 
 
-def by_columns(labels: Labels, columns: Encoded, constraints: Constraints) -> Described:
+def describe_by_rules(labels: Labels, columns: Encoded, constraints: Constraints) -> ClusterDescriptions:
     """Rules on the columns of a table."""
     found = explain(labels, columns, constraints=constraints if constraints.n_constraints else None)
     notes = [*found.notes, *([found.approximation] if found.approximation else [])]
     lines = {cluster.cluster: cluster_lines(cluster) for cluster in found.clusters}
-    return Described(lines, found.fidelity, notes, in_words(found))
+    return ClusterDescriptions(lines, found.fidelity, notes, in_words(found))
 
 
-def by_words(labels: Labels, items: Items) -> Described:
+def describe_by_words(labels: Labels, items: Items) -> ClusterDescriptions:
     """The words that tell clusters of texts apart."""
     told = telling_words(labels, [str(items.content(row)) for row in range(len(labels))])
     lines = {cluster.cluster: cluster.lines() for cluster in told}
     text = "\n\n".join("\n".join(each) for each in lines.values())
-    return Described(lines, None, ["These words tell the clusters apart best."], text)
+    return ClusterDescriptions(lines, None, ["These words tell the clusters apart best."], text)

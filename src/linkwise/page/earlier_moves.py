@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from linkwise.asking.learner import Labels
-from linkwise.page.stopping import moved
+from linkwise.page.stopping import moved_share
 from linkwise.session.session import Session
 
 
-class Past:
+class EarlierMoves:
     """Worked out from the history, one answer after the other, when there is time for it.
 
     Attributes
@@ -39,6 +39,6 @@ class Past:
                 return True
             number, labels = step
             if self._labels is not None:
-                self.shares[number] = moved(self._labels, labels)
+                self.shares[number] = moved_share(self._labels, labels)
             self._labels = labels
         return False

@@ -11,21 +11,21 @@ from linkwise.session.session import Session
 from linkwise.workspace.output import write_labels
 
 
-def labels_file(session: Session, labels: Labels) -> bytes:
+def export_labels(session: Session, labels: Labels) -> bytes:
     """The cluster of each row, as CSV."""
     file = io.StringIO()
     write_labels(session.ids, labels.tolist(), file, names=session.cluster_names)
     return file.getvalue().encode()
 
 
-def constraints_file(session: Session) -> bytes:
+def export_constraints(session: Session) -> bytes:
     """All pairs that were said, as CSV."""
     file = io.StringIO()
     session.constraints.to_csv(file, ids=session.ids)
     return file.getvalue().encode()
 
 
-def session_file(session: Session) -> bytes:
+def export_session(session: Session) -> bytes:
     """The session itself."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy.linkwise")

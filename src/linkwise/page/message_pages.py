@@ -24,7 +24,7 @@ FORM = """<form method="post" action="/login">
 """
 
 
-def plain_page(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
+def render_message(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
     """A heading and a sentence, both ours; `again` loads the first page anew, `form` asks a password."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">'

@@ -14,7 +14,7 @@ FIT_ROWS = 100_000  # the two axes are those of a sample of so many rows, where 
 Places = NDArray[np.float32]
 
 
-def principal_places(X: NDArray[Any]) -> Places:
+def project_rows(X: NDArray[Any]) -> Places:
     """The first two principal components, of shape (n_rows, 2), within [-1, 1].
 
     Above 100 000 rows the axes are those of a sample.
@@ -28,10 +28,10 @@ def principal_places(X: NDArray[Any]) -> Places:
     )
     flat = np.zeros((len(X), 2))
     flat[:, :n_axes] = found
-    return framed(flat)
+    return scale_places(flat)
 
 
-def framed(places: ArrayLike, n_rows: int | None = None) -> Places:
+def scale_places(places: ArrayLike, n_rows: int | None = None) -> Places:
     """Any two coordinates a row, moved and scaled by one factor into [-1, 1]."""
     given = np.asarray(places, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != 2 or (n_rows is not None and len(given) != n_rows):

@@ -15,7 +15,7 @@ WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
 
 
-def moved(before: Labels, after: Labels) -> float:
+def moved_share(before: Labels, after: Labels) -> float:
     """Share of the rows that are no longer with most of those they were with, or joined a larger crowd.
 
     0: the same clusters, whatever their numbers. A cluster that splits counts with its smaller parts, and so
@@ -40,7 +40,7 @@ def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     return int(largest.sum())
 
 
-def advice(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
+def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
     """Whether one may stop: ``stop`` is True, False, or None where nothing can be told yet."""
     if ended:
         return {"stop": True, "text": "Nothing is left to ask."}

@@ -22,9 +22,9 @@ from linkwise.cli.shutdown import call_on_signal
 from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, WrongUse, say
 
 if TYPE_CHECKING:
-    from linkwise.page.auth import Door
-    from linkwise.page.hub import Room
-    from linkwise.page.presenter import Desk
+    from linkwise.page.auth import AccessControl
+    from linkwise.page.hub import Hub
+    from linkwise.page.presenter import Presenter
     from linkwise.workspace.learners import Asking
     from linkwise.workspace.project import Project
     from linkwise.workspace.reading import Reading
@@ -52,13 +52,13 @@ class Subject:
     ----------
     title : str
     begin : callable
-        ``begin()`` reads the data and gives the desk.
+        ``begin()`` reads the data and gives the presenter.
     ended : callable
         ``ended(n_answers)``: what to say on Ctrl-C; None: the session was not open yet.
     """
 
     title: str
-    begin: Callable[[], Desk]
+    begin: Callable[[], Presenter]
     ended: Callable[[int | None], str]
 
 
@@ -76,8 +76,8 @@ def serve(
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
-    def begin() -> Desk:
-        from linkwise.page.opening import of_project
+    def begin() -> Presenter:
+        from linkwise.page.opening import present_project
         from linkwise.workspace.project import data_of_session, is_session, new_session_path, opened
 
         data, path = file, session
@@ -86,7 +86,7 @@ def serve(
         path = new_session_path(data, path)
         found.append(opened(data, path, *options(), constraints=constraints, old=old))
         _tell(found[0])
-        return of_project(found[0], budget=budget)
+        return present_project(found[0], budget=budget)
 
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
@@ -137,10 +137,10 @@ def hold_page(subject: Subject, where: Where) -> None:
 
 
 def _listening(where: Where) -> socket.socket:
-    from linkwise.page.server import listening
+    from linkwise.page.server import open_socket
 
     try:
-        return listening(where.host, where.port)
+        return open_socket(where.host, where.port)
     except OSError as error:
         way_out = "leave --port out to take a free one" if where.port else "choose another --host"
         raise WrongUse(
@@ -172,27 +172,27 @@ def _password(where: Where) -> str | None:
 
 
 async def _held(subject: Subject, where: Where, sock: socket.socket, password: str | None) -> None:
-    from linkwise.page.auth import Door, Password
-    from linkwise.page.hub import Room
-    from linkwise.page.server import host
+    from linkwise.page.auth import AccessControl, Password
+    from linkwise.page.hub import Hub
+    from linkwise.page.server import serve_hub
 
     port = sock.getsockname()[1]
-    door = Door(_called(where.host), port, Password(password) if password is not None else None)
-    room, stop = Room(f"reading {subject.title}"), asyncio.Event()
-    address = door.new_address()
+    access = AccessControl(_called(where.host), port, Password(password) if password is not None else None)
+    hub, stop = Hub(f"reading {subject.title}"), asyncio.Event()
+    address = access.new_address()
     loop = asyncio.get_running_loop()
     with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
         print(address, flush=True)
-        say(_how_to_end(door))
-        _new_addresses(loop, door)
-        opening = asyncio.create_task(_open_soon(address, room)) if where.browser else None
+        say(_how_to_end(access))
+        _new_addresses(loop, access)
+        opening = asyncio.create_task(_open_soon(address, hub)) if where.browser else None
         try:
-            await host(room, door, sock, subject.begin, stop)
+            await serve_hub(hub, access, sock, subject.begin, stop)
         finally:
             if opening is not None:
                 opening.cancel()
-            await _closed(room, subject)
-    raise _interrupted(subject, room)
+            await _closed(hub, subject)
+    raise _interrupted(subject, hub)
 
 
 def _called(host: str) -> str:
@@ -200,46 +200,46 @@ def _called(host: str) -> str:
     return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
-def _how_to_end(door: Door) -> str:
-    if door.password is not None:
+def _how_to_end(access: AccessControl) -> str:
+    if access.password is not None:
         return "the password is asked for there; traffic is not encrypted, see the docs; Ctrl-C ends"
     more = "; Enter prints one for another browser" if sys.stdin.isatty() else ""
     return f"this address works once{more}; Ctrl-C ends, everything said is saved"
 
 
-async def _closed(room: Room, subject: Subject) -> None:
+async def _closed(hub: Hub, subject: Subject) -> None:
     """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
     try:
-        await asyncio.wait_for(room.close(), CLOSE_S)
+        await asyncio.wait_for(hub.close(), CLOSE_S)
     except TimeoutError:
-        _leave(subject, room)
+        _leave(subject, hub)
 
 
-def _leave(subject: Subject, room: Room) -> None:
-    say(str(_interrupted(subject, room)))
+def _leave(subject: Subject, hub: Hub) -> None:
+    say(str(_interrupted(subject, hub)))
     os._exit(INTERRUPTED)
 
 
-def _interrupted(subject: Subject, room: Room) -> Interrupted:
+def _interrupted(subject: Subject, hub: Hub) -> Interrupted:
     """The end in words, on a line below the ^C of a terminal."""
     with suppress(OSError):
         print(file=sys.stderr)
-    return Interrupted(subject.ended(room.n_answers))
+    return Interrupted(subject.ended(hub.n_answers))
 
 
-async def _open_soon(address: str, room: Room) -> None:
+async def _open_soon(address: str, hub: Hub) -> None:
     """Open the browser when there is something to see, or after a second."""
     ends = asyncio.get_running_loop().time() + OPEN_AFTER_S
-    while room.n_answers is None and asyncio.get_running_loop().time() < ends:
+    while hub.n_answers is None and asyncio.get_running_loop().time() < ends:
         await asyncio.sleep(0.02)
-    room.awaited = not room.views
+    hub.awaited = not hub.clients
     # some browsers hold up whoever opens them
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _new_addresses(loop: asyncio.AbstractEventLoop, door: Door) -> None:
+def _new_addresses(loop: asyncio.AbstractEventLoop, access: AccessControl) -> None:
     """Print another address whenever Enter is pressed."""
-    if door.password is not None or not sys.stdin.isatty():
+    if access.password is not None or not sys.stdin.isatty():
         return
     terminal = sys.stdin.fileno()
 
@@ -251,7 +251,7 @@ def _new_addresses(loop: asyncio.AbstractEventLoop, door: Door) -> None:
         except OSError:  # the terminal is gone
             line = b""
         if line:
-            print(door.new_address(), flush=True)
+            print(access.new_address(), flush=True)
         else:
             loop.remove_reader(terminal)
 
