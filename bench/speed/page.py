@@ -118,7 +118,7 @@ class Stub:
     def look_ahead(self, wanted: Callable[[], bool]) -> None:
         """Nothing is to be worked out."""
 
-    def moved(self) -> bool:
+    def has_changed(self) -> bool:
         return False
 
     def close(self) -> None:

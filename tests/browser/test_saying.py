@@ -63,7 +63,7 @@ def chained(served, browse):
         label: tuple(np.flatnonzero(session.labels == label).tolist()) for label in np.unique(session.labels)
     }
     presenter._event = -2  # look again, with these
-    presenter._look()
+    presenter._refresh()
     return browse(served(lambda: presenter)), session
 
 

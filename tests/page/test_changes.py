@@ -34,7 +34,7 @@ def test_splits_and_merges_count_with_their_smaller_part():
 
 def test_advice():
     assert advise([0.5] * 9, ended=False)["stop"] is None
-    assert "1 more answer." in advise([0.5] * 9, ended=False)["text"]
+    assert "After 1 more answer, " in advise([0.5] * 9, ended=False)["text"]
     assert advise([0.5] + [0.0] * 10, ended=False)["stop"] is True
     told = advise([0.0] * 8 + [0.2, 0.01], ended=False)
     assert told["stop"] is False

@@ -31,12 +31,12 @@ def test_records_show_all_columns_and_where_numbers_stand():
     items = RowView(
         record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
     )
-    shown = items.shown(1)
+    shown = items.render(1)
     assert (shown["row"], shown["name"]) == (1, "b")
     fields = {f["name"]: (f["value"], f["place"]) for f in shown["fields"]}
     assert fields == {"income": ("20", 0.5), "plan": ("y", None), "class": ("q", None)}
-    assert list_differing_fields(items.shown(0), items.shown(1)) == ["income", "plan", "class"]
-    assert list_differing_fields(items.shown(1), items.shown(1)) == []
+    assert list_differing_fields(items.render(0), items.render(1)) == ["income", "plan", "class"]
+    assert list_differing_fields(items.render(1), items.render(1)) == []
 
 
 def test_what_is_missing_stands_nowhere_on_the_scale():
@@ -47,20 +47,20 @@ def test_what_is_missing_stands_nowhere_on_the_scale():
     items = RowView(
         record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
     )
-    where = [{f["name"]: f["place"] for f in items.shown(row)["fields"]} for row in range(3)]
+    where = [{f["name"]: f["place"] for f in items.render(row)["fields"]} for row in range(3)]
     assert where == [{"income": 0.0, "age": 0.0}, {"income": None, "age": 0.5}, {"income": 1.0, "age": 1.0}]
 
 
 def test_a_constant_column_stands_at_the_left():
     X = np.array([[1.0, 5.0], [3.0, 5.0]])
     items = view_numbers(X, ("a", "b"))
-    assert [f["place"] for f in items.shown(1)["fields"]] == [1.0, 0.0]
+    assert [f["place"] for f in items.render(1)["fields"]] == [1.0, 0.0]
 
 
 def test_pictures_come_as_they_are():
     image = pytest.importorskip("PIL.Image")
     digits = load("digits")
-    shown = RowView(image_items(digits.images)).shown(7)
+    shown = RowView(image_items(digits.images)).render(7)
     kind, data = shown["image"].split(",")
     assert kind == "data:image/png;base64"
     seen = np.asarray(image.open(io.BytesIO(base64.b64decode(data))))

@@ -149,7 +149,7 @@ def test_it_ends_at_the_budget_and_when_nothing_is_left():
     answer(small, 10, lambda i, j: "no")
     state = small.state()
     assert (state["ended"], state["question"]) == ("exhausted", None)
-    assert state["advice"] == {"stop": True, "text": "Nothing is left to ask."}
+    assert state["advice"] == {"stop": True, "text": "There are no more questions."}
 
 
 # ---------------------------------------------------------------- what is said
@@ -321,8 +321,8 @@ def test_what_another_program_writes_is_noticed(tmp_path):
     presenter, other = make_presenter(path), make_presenter(path)
     stale = other.state()["question"]["id"]
     answer(presenter, 3)
-    assert not presenter.moved()
-    assert other.moved()
+    assert not presenter.has_changed()
+    assert other.has_changed()
     reply = other.handle({"id": "x", "do": "answer", "question": stale, "said": "yes"})
     assert reply.body["error"]["kind"] == "stale"
     assert reply.changed
@@ -366,7 +366,8 @@ FIELDS = (
 
 @settings(max_examples=300, deadline=None)
 @given(
-    do=st.sampled_from(sorted(Presenter.DEEDS)) | WILD, fields=st.dictionaries(st.sampled_from(FIELDS), WILD)
+    do=st.sampled_from(sorted(Presenter.ACTIONS)) | WILD,
+    fields=st.dictionaries(st.sampled_from(FIELDS), WILD),
 )
 def test_whatever_is_sent_is_answered(do, fields):
     """No request raises, and one that is refused changes nothing."""
@@ -421,12 +422,12 @@ def test_advice_goes_on_after_a_restart(tmp_path):
     assert presenter.state()["changes"] == []
     patience = iter(range(9))
     presenter.look_ahead(lambda: next(patience, None) is None)  # it is interrupted, and goes on where it was
-    assert not presenter.moved()
+    assert not presenter.has_changed()
     answer(presenter, 1)
     presenter.look_ahead(lambda: False)
-    assert presenter.moved()  # the pages are to hear of it
+    assert presenter.has_changed()  # the pages are to hear of it
     state = presenter.state()
-    assert not presenter.moved()
+    assert not presenter.has_changed()
     assert state["changes"][:-1] == before["changes"]
     assert state["advice"]["stop"] is not None
     presenter.close()

@@ -1,9 +1,9 @@
-"""Who may come in: whoever was given the address by the terminal, as Jupyter does it.
+"""Access to the page: it is for whoever has the address from the terminal, as in Jupyter.
 
-The opened address carries a token that works once; it is turned into a cookie that scripts cannot read and
-other sites cannot send. Before that every request must name us as its host, and come from no other page:
-a foreign site can make a browser call us, but not under our name. Where linkwise listens to other machines,
-a password stands in for the token. What is refused is refused in words that repeat nothing of the request.
+The address carries a token that works once. It is exchanged for a cookie that scripts cannot read and other
+sites cannot send. Every request must also name this server as its host and come from no other page: a foreign
+site can make a browser call this server, but not under its name. Where linkwise listens to other machines, a
+password replaces the token. A refusal never repeats anything from the request.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class Password:
         return hashlib.scrypt(whole, salt=self._salt, n=2**14, r=8, p=1)
 
     def fits(self, text: str) -> bool:
-        """Whether this is the password; takes some 50 ms, right or wrong."""
+        """Return whether this is the password; takes about 50 ms either way."""
         return hmac.compare_digest(self._digest_of(text), self._digest)
 
 
 class FailedAttempts:
-    """Wrong tokens and passwords of the last minute; after too many none is looked at.
+    """Wrong tokens and passwords of the last minute; after too many, no more are checked.
 
     Parameters
     ----------
     each, together : int
-        How many of one address, and of all.
+        The number allowed from one address, and from all.
     seconds : float
     clock : callable
     """
@@ -91,15 +91,15 @@ class FailedAttempts:
         self._wrong: deque[tuple[float, str]] = deque()
 
     def note(self, address: str) -> None:
-        """One more that was wrong."""
+        """Count a wrong attempt."""
         self._wrong.append((self.clock(), address))
 
     def forget(self, address: str) -> None:
-        """Those of an address that was right in the end."""
+        """Forget the attempts of an address that was right in the end."""
         self._wrong = deque(one for one in self._wrong if one[1] != address)
 
     def wait(self, address: str) -> int:
-        """Seconds until this address may try again; 0: now."""
+        """Return the seconds until this address may try again."""
         now = self.clock()
         while self._wrong and self._wrong[0][0] <= now - self.seconds:
             self._wrong.popleft()
@@ -112,12 +112,12 @@ class FailedAttempts:
 
 @dataclass
 class AccessControl:
-    """What lets a browser in.
+    """Decides which browsers have access.
 
     Attributes
     ----------
     host : str
-        What linkwise listens on.
+        The address that linkwise listens on.
     port : int
     password : Password, optional
         Then there is no token, and any name is answered to: the names of a machine, or of a proxy before it,
@@ -133,44 +133,44 @@ class AccessControl:
 
     @property
     def cookie(self) -> str:
-        """Its name; cookies are not kept apart by port, so the port is in it."""
+        """The name of the cookie. Browsers share cookies between ports, so it contains the port."""
         return f"linkwise-{self.port}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names we answer to without a password, most usual first."""
+        """The host names that are accepted without a password, the usual one first."""
         given = f"[{self.host}]" if ":" in self.host else self.host
         hosts = dict.fromkeys((given, "127.0.0.1", "localhost", "[::1]"))
         return tuple(f"{host}:{self.port}" for host in hosts) + (tuple(hosts) if self.port == 80 else ())
 
     def new_address(self) -> str:
-        """The address to open; with a new token unless there is a password. An older token works no more."""
+        """Return the address to open. Without a password it has a new token, and older tokens expire."""
         if self.password is not None:
             return f"http://{self.names[0]}/"
         self.token = secrets.token_urlsafe(32)
         return f"http://{self.names[0]}/?token={self.token}"
 
     def redeemed(self, token: str) -> bool:
-        """Whether this is the token; it is used up then."""
+        """Return whether this is the token, and use it up."""
         if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
             return False
         self.token = None
         return True
 
     def knows(self, headers: Headers) -> bool:
-        """Whether the browser holds the cookie."""
+        """Return whether the browser has the cookie."""
         pairs = (part.partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
         held = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
         return any(hmac.compare_digest(value.encode(), self.secret.encode()) for value in held)
 
     def with_cookie(self, response: Response, *, secure: bool = False) -> Response:
-        """Give the browser the cookie."""
+        """Set the cookie."""
         response.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", secure=secure)
         return response
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -179,9 +179,9 @@ def is_loopback(host: str) -> bool:
 
 # ---------------------------------------------------------------- before the login
 def require_access(app: ASGIApp, access: AccessControl) -> ASGIApp:
-    """`app`, for those who may come in; every response with the headers that keep a page to itself."""
+    """Return `app` for browsers with access, with security headers on every response."""
 
-    async def at_access(scope: Scope, receive: Receive, send: Send) -> None:
+    async def check_access(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
             return
@@ -201,11 +201,11 @@ def require_access(app: ASGIApp, access: AccessControl) -> ASGIApp:
         else:
             await refusal(scope, receive, send_with_headers)
 
-    return at_access
+    return check_access
 
 
 def check_request(scope: Scope, access: AccessControl) -> Response | None:
-    """Why a request is not even looked at; what it says of its token does not count here."""
+    """Return the refusal of a request that is wrong whatever its token or cookie; None if it is right."""
     headers = Headers(scope=scope)
     host, origins = _host_of(headers, access), headers.getlist("origin")
     if host is None:
@@ -230,7 +230,7 @@ def check_request(scope: Scope, access: AccessControl) -> Response | None:
 
 
 def _host_of(headers: Headers, access: AccessControl) -> str | None:
-    """The name that the request has for us; None if it is not one of ours."""
+    """Return the host name in the request; None if it is not one of ours."""
     hosts = [host.lower() for host in headers.getlist("host")]
     if len(hosts) != 1 or NAMED.fullmatch(hosts[0]) is None:
         return None
@@ -243,7 +243,7 @@ def _methods(scope: Scope, access: AccessControl) -> tuple[str, ...]:
 
 
 async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Response | None:
-    """The way in for a browser that is not known; None for one that is."""
+    """Return the response to a browser without the cookie; None if it has the cookie."""
     headers = Headers(scope=scope)
     token = "" if scope["type"] == "websocket" else _token_of(scope)
     if access.knows(headers):
@@ -265,7 +265,7 @@ async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Resp
 
 
 def _token_of(scope: Scope) -> str:
-    """What the address of the page brings."""
+    """Return the token in the address of the page."""
     if scope["path"] != "/":
         return ""
     try:
@@ -311,7 +311,7 @@ async def _by_password(scope: Scope, receive: Receive, access: AccessControl, pa
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body of a request; None where it is longer than allowed."""
+    """Return the body of a request; None if it is too long."""
     body, more = b"", True
     while more and len(body) <= MAX_BODY:
         message = await receive()
@@ -323,7 +323,7 @@ async def _body(receive: Receive) -> bytes | None:
 def create_refusal(
     status: int, title: str, text: str, *, again: bool = False, form: bool = False
 ) -> Response:
-    """A page that says in words why there is no other."""
+    """Return a page that explains why the page itself is not shown."""
     headers = {"Content-Security-Policy": PLAIN_CSP}
     if form:  # under no-referrer a form would be sent with the origin "null"
         headers["Referrer-Policy"] = "same-origin"

@@ -155,9 +155,9 @@ class Hub:
     def ask(self, client: Client, request: Any) -> None:
         """Queue a request; a client may have a few open."""
         if self.presenter is None:
-            client.reply(refuse(request, "failed", "the data are not read yet; wait for a question"))
+            client.reply(refuse(request, "failed", "The data are still being read. Wait for a question."))
         elif client.n_open >= MOST_REQUESTS:
-            client.reply(refuse(request, "failed", "too much was asked at once; wait for the replies"))
+            client.reply(refuse(request, "failed", "Too many requests are open. Wait for the replies."))
         else:
             client.n_open += 1
             self._requests.put_nowait((client, request))
@@ -229,7 +229,7 @@ class Hub:
         if self._ahead is not None and not self._ahead.done():
             return  # a check would interrupt it
         with self._busy_when_long(), suppress(self._tolerated):  # try again later
-            self._is_due = await self.worker.call(self._get_presenter().moved) or self._is_due
+            self._is_due = await self.worker.call(self._get_presenter().has_changed) or self._is_due
         if self._is_due:
             with self._busy_when_long(), suppress(self._tolerated):  # it is stored; shown later
                 await self._show()

@@ -56,34 +56,35 @@ WANTED = (
 def widget(
     session: Session, *, items: Any = None, places: ArrayLike | None = None, title: str | None = None
 ) -> Page:
-    """The page on which questions are answered, as a widget for Jupyter, marimo, VS Code and Colab.
+    """Return the page on which you answer questions, as a widget for Jupyter, marimo, VS Code and Colab.
 
     Needs ``pip install "linkwise[notebook]"``.
 
     Parameters
     ----------
     session : Session
-        Opened with its data; other cells may read it and answer, too. It stays open when the widget closes.
+        A session opened with its data. Other cells may read it and answer, too. It stays open when the widget
+        closes.
     items : table, list of str, ndarray or linkwise.data.Items, optional
-        What is shown of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, pictures
+        What to show of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, pictures
         of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any sizes in a list, or curves
         of shape (n_rows, n_samples). By default the columns of X.
     places : array-like of shape (n_rows, 2), optional
-        Where rows stand in the plot. By default the first two principal components of X.
+        Coordinates of the rows in the plot. By default the first two principal components of X.
     title : str, optional
-        What the page is called; by default as the file that the data came from.
+        The title of the page. By default the name of the data file.
 
     Returns
     -------
     anywidget.AnyWidget
-        Shown when it is the last line of a cell.
+        Displayed when it is the last line of a cell.
 
     Raises
     ------
     SessionError
-        The session was opened without its data.
+        If the session was opened without its data.
     DataError
-        `items` or `places` do not fit the rows.
+        If `items` or `places` do not fit the rows.
 
     Examples
     --------
@@ -101,9 +102,9 @@ def widget(
             "open it with Session.open(path, X)"
         )
     X = np.asarray(X)
-    view, columns = _view_of(items, X, _given_ids(session))
-    called = title or Path(str(session.source.get("file", "linkwise"))).name
-    return Page(Presenter(session, X, view, title=called, places=places, columns=columns))
+    view, columns = _create_view(items, X, _given_ids(session))
+    title = title or Path(str(session.source.get("file", "linkwise"))).name
+    return Page(Presenter(session, X, view, title=title, places=places, columns=columns))
 
 
 class Page(anywidget.AnyWidget):
@@ -196,14 +197,14 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-# ---------------------------------------------------------------- what is shown of a row
+# ---------------------------------------------------------------- how rows are shown
 def _given_ids(session: Session) -> list[str] | None:
     ids = session.ids
     return None if all(name == str(row) for row, name in enumerate(ids)) else ids
 
 
-def _view_of(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[RowView, Encoded | None]:
-    """How rows are shown, and their columns in their own units where there are any."""
+def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[RowView, Encoded | None]:
+    """Return how rows are shown, and their columns in original units if there are any."""
     if items is None:
         names = [f"x{j}" for j in range(X.shape[1])]
         features = tuple(Feature(name, name, None, "numeric") for name in names)
@@ -214,21 +215,23 @@ def _view_of(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[RowVie
         items = items.to_list()
     if isinstance(items, (list, tuple, np.ndarray)):
         _check_length(len(items), len(X))
-        return RowView(_of_list(items), create_namer(ids)), None
+        return RowView(_list_items(items), create_namer(ids)), None
     if not isinstance(items, Table) and not hasattr(items, "columns"):
         raise DataError(f"items is a {type(items).__name__}; give {WANTED}")
     try:
         table = items if isinstance(items, Table) else from_frame(items)
     except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
-        found = _of_values(items)
+        found = _frame_items(items)
         _check_length(len(items), len(X))
         return RowView(found, create_namer(ids)), None
     _check_length(len(table), len(X))
-    return RowView(record_items(table), create_namer(table.ids if ids is None else ids)), _columns_of(table)
+    return RowView(record_items(table), create_namer(table.ids if ids is None else ids)), _encode_columns(
+        table
+    )
 
 
-def _of_list(items: Any) -> Items:
-    """Texts, pictures or curves, one a row."""
+def _list_items(items: Any) -> Items:
+    """Return items for texts, pictures or curves, one a row."""
     if len(items) and all(isinstance(item, str) for item in items):
         return text_items([str(item) for item in items])
     try:
@@ -246,8 +249,8 @@ def _of_list(items: Any) -> Items:
     return Items("image", no_fields, lambda row: each[row].content(0))
 
 
-def _of_values(frame: Any) -> Items:
-    """The values of a DataFrame as they are; a single column of texts as texts."""
+def _frame_items(frame: Any) -> Items:
+    """Return the values of a DataFrame unchanged; a single column of texts becomes texts."""
     table = as_narwhals(frame)
     columns = {name: table[name].to_list() for name in table.columns}
     (first, *others) = columns.values()
@@ -258,8 +261,8 @@ def _of_values(frame: Any) -> Items:
     )
 
 
-def _columns_of(table: Table) -> Encoded | None:
-    """What rules speak of; nothing where the table has no columns that can be told apart."""
+def _encode_columns(table: Table) -> Encoded | None:
+    """Return the columns for rules; None if the table has none that can be encoded."""
     try:
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:

@@ -1,4 +1,4 @@
-"""Desks for what the command line opens: a data file with its session, a demo."""
+"""Presenters for what the command line opens: a data file with its session, or a demo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.workspace.project import Project
 
 
 def present_project(project: Project, *, budget: int | None = None) -> Presenter:
-    """The presenter of a data file and its session."""
+    """Return the presenter of a data file and its session."""
     table, encoded = project.table, project.encoded
     view, columns = RowView(project.items, create_namer(table.ids)), None
     if project.items.kind == "record":
@@ -38,7 +38,7 @@ def present_project(project: Project, *, budget: int | None = None) -> Presenter
 def present_demo(
     session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
 ) -> Presenter:
-    """The presenter of bundled data."""
+    """Return the presenter of bundled data."""
     view = view_numbers(data.X, data.names) if data.images is None else RowView(image_items(data.images))
     features = tuple(Feature(name, name, None, "numeric") for name in data.names)
     return Presenter(

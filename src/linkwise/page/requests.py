@@ -1,4 +1,4 @@
-"""What a page may ask for, checked: requests come from outside and are never trusted."""
+"""Checks of requests: they come from outside and are never trusted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LONGEST_ID = 64
 LARGEST = 2**53  # integers above are no integers in a browser
 
 
-class RefusedRequest(Exception):  # no error of ours: it is told to the page
-    """A request that cannot be met: its kind, and why in words.
+class RefusedRequest(Exception):  # becomes a reply
+    """A request that cannot be met, with the kind of the error and a text.
 
     Attributes
     ----------
     kind : {"bad", "stale", "contradiction", "locked", "failed", "ended"}
     more : dict
-        What goes with it.
+        Further fields of the error.
     """
 
     def __init__(self, kind: str, text: str, **more: Any) -> None:
@@ -33,7 +33,7 @@ class RefusedRequest(Exception):  # no error of ours: it is told to the page
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back to the one that asked.
+    """The reply to a request.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Reply:
         JSON: ``re`` (the id of the request), ``ok``, and the result or the ``error``.
     file : bytes or None
     changed : bool
-        Whether the state is another one now.
+        Whether the request changed the state.
     """
 
     body: dict[str, Any]
@@ -61,7 +61,7 @@ def refuse(request: object, kind: str, text: str, **more: Any) -> Reply:
 
 
 def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:
-    """A number from 0 to `limit` - 1."""
+    """Return a number from 0 to `limit` - 1."""
     value = request.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
         raise RefusedRequest("bad", f"{name} is {_shown(value)}; give a whole number")
@@ -71,7 +71,7 @@ def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:
 
 
 def read_choice(request: Request, name: str, allowed: Sequence[str]) -> str:
-    """One of the words that are allowed."""
+    """Return one of the allowed words."""
     value = request.get(name)
     if not isinstance(value, str) or value not in allowed:
         raise RefusedRequest("bad", f"{name} is {_shown(value)}; give {', '.join(allowed)}")
@@ -79,7 +79,7 @@ def read_choice(request: Request, name: str, allowed: Sequence[str]) -> str:
 
 
 def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
-    """Any text that is not too long."""
+    """Return a text that is not too long."""
     value = request.get(name)
     if not isinstance(value, str):
         raise RefusedRequest("bad", f"{name} is {_shown(value)}; give text")
@@ -91,7 +91,7 @@ def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
 
 
 def read_rows(request: Request, n_rows: int) -> list[int]:
-    """Some rows of the data."""
+    """Return some rows of the data."""
     value = request.get("rows")
     if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
         raise RefusedRequest("bad", f"rows is {_shown(value)}; give a list of 1 to {MOST_ROWS} rows")
@@ -99,8 +99,8 @@ def read_rows(request: Request, n_rows: int) -> list[int]:
 
 
 def _shown(value: object) -> str:
-    """What was given, shortened."""
+    """Shorten what was given."""
     if value is None:
         return "missing"
-    said = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
-    return said if len(said) <= 40 else f"{said[:37]}..."
+    shown = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -1,8 +1,4 @@
-"""The page over HTTP: a few fixed files, and a socket for what is said and shown.
-
-Text frames carry JSON: requests one way, states and replies the other. Binary frames, host to browser
-only: 0 places, 1 labels of one byte, 2 of two, 3 a file behind the JSON of its reply.
-"""
+"""The page over HTTP: a few fixed files, and a socket for requests, replies and updates."""
 
 from __future__ import annotations
 
@@ -44,13 +40,13 @@ STATIC = {
 MOST_DEEP = 8  # lists and objects within each other; a request needs three
 MOST_CLIENTS = 64
 SHUTDOWN_S = 2
-SILENT_S = 10.0  # how long a connection may say nothing
+SILENT_S = 10.0  # how long a connection may be silent
 MOST_SILENT = 100  # of them; the longest silent makes room for a new one
 COUNT = count()
 
 
 def create_app(hub: Hub, access: AccessControl) -> ASGIApp:
-    """The page of a hub, for whom the access lets in."""
+    """Return the application that serves the page of a hub to browsers with access."""
     routes = [Route(path, _file(*file)) for path, file in STATIC.items()]
 
     async def socket_of(web: WebSocket) -> None:
@@ -113,7 +109,7 @@ async def _listen(hub: Hub, client: SocketClient, web: WebSocket) -> None:
 
 
 def read_request(text: str) -> dict[str, Any] | str:
-    """A request, or what is wrong with it; the presenter looks at what it asks."""
+    """Return a request, or what is wrong with its form. The presenter checks the rest."""
     try:
         request = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -133,7 +129,7 @@ def _no_number(text: str) -> None:
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects lie within each other; stops counting where it is too deep."""
+    """Return how deep lists and objects are nested, up to just above the limit."""
     depth, level = 0, [value]
     while depth <= MOST_DEEP:
         level = [v for v in level if isinstance(v, (dict, list))]
@@ -146,7 +142,7 @@ def _depth(value: Any) -> int:
 
 # ---------------------------------------------------------------- the server
 class _Listener(H11Protocol):
-    """A connection that has to say soon what it wants: hundreds that are silent hold up nobody.
+    """A connection that must send a request soon, so that hundreds of silent ones delay nobody.
 
     A browser opens some in advance; it opens them again when it needs them.
     """
@@ -196,7 +192,7 @@ class _Listener(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that leaves signals to whoever runs it."""
+    """uvicorn that leaves signals to its caller."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -204,7 +200,7 @@ class _Server(uvicorn.Server):
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one."""
+    """Return a listening socket; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -219,7 +215,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 @asynccontextmanager
 async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve on a socket that listens, as long as the block runs."""
+    """Serve on a listening socket while the block runs."""
     config = uvicorn.Config(
         app,
         http=_Listener,
@@ -252,7 +248,7 @@ async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
 async def serve_hub(
     hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
 ) -> None:
-    """Serve a hub until `stop`; raises what hinders it, after the views have been told."""
+    """Serve a hub until `stop`; raises what makes it fail, after the clients have been told."""
     async with run_server(create_app(hub, access), sock):
         work = asyncio.create_task(_open_and_work(hub, begin))
         stopped = asyncio.create_task(stop.wait())
