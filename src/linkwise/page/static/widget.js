@@ -191,7 +191,7 @@ function describeLink(link, failed) {
   return failed ? ENDED : BROKEN_LINKS[link] ?? BROKEN_LINKS.lost;
 }
 var describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
-var describeSource = (link) => link.event === null ? "now" : `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+var describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
 var countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
 function describeOtherFacts(counts) {
   const parts = [
@@ -785,7 +785,12 @@ function renderLink(page, link, resolve) {
     "li",
     { class: link.event === null && "lw-new" },
     renderIcon(link.said),
-    h("div", { class: "lw-what" }, pair, h("span", { class: "lw-soft" }, describeSource(link))),
+    h(
+      "div",
+      { class: "lw-what" },
+      pair,
+      link.event !== null && h("span", { class: "lw-soft" }, describeSource(link))
+    ),
     h("div", { class: "lw-ways" }, renderWays(link, resolve))
   );
 }
@@ -1786,7 +1791,10 @@ var Scatter = class {
       point: (px, py, reach) => this.#point(px, py, reach),
       leave: () => this.#leave(),
       choose: () => this.#choose(),
-      setKeyboard: (isKeyboard) => this.#setCross(isKeyboard),
+      setKeyboard: (isKeyboard) => {
+        this.#withCross = isKeyboard;
+        this.#drawLater();
+      },
       size: () => this.#size,
       isReady: () => this.#viewport !== null,
       canZoom: handlers.canZoom
@@ -1992,16 +2000,11 @@ var Scatter = class {
     this.handlers.choose(this.#hovered);
     return true;
   }
-  /** @param {boolean} isShown */
-  #setCross(isShown) {
-    this.#withCross = isShown;
-    this.#drawLater();
-  }
 };
 
 // src/map_panel.js
-var BY_MOUSE = "Drag to move, turn the wheel to zoom, click a row to open it or to mark pairs.";
-var BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it or to mark pairs.";
+var BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it.";
+var BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it.";
 var HOVER_MS = 70;
 function createTip(page) {
   const node = h("div", { class: "lw-tip", hidden: true, "aria-hidden": "true" });

@@ -55,7 +55,12 @@ function renderLink(page, link, resolve) {
     "li",
     { class: link.event === null && "lw-new" },
     renderIcon(link.said),
-    h("div", { class: "lw-what" }, pair, h("span", { class: "lw-soft" }, describeSource(link))),
+    h(
+      "div",
+      { class: "lw-what" },
+      pair,
+      link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
+    ),
     h("div", { class: "lw-ways" }, renderWays(link, resolve)),
   );
 }

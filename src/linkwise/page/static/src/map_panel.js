@@ -10,8 +10,8 @@ import { clusterName } from "./wording.js";
 /** @import { Page } from "./page.js" */
 /** @import { Item, Model, State } from "./protocol.d.ts" */
 
-const BY_MOUSE = "Drag to move, turn the wheel to zoom, click a row to open it or to mark pairs.";
-const BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it or to mark pairs.";
+const BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it.";
+const BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it.";
 const HOVER_MS = 70; // how long the pointer rests before a row is shown
 
 /**

@@ -71,7 +71,10 @@ export class Scatter {
       point: (px, py, reach) => this.#point(px, py, reach),
       leave: () => this.#leave(),
       choose: () => this.#choose(),
-      setKeyboard: (isKeyboard) => this.#setCross(isKeyboard),
+      setKeyboard: (isKeyboard) => {
+        this.#withCross = isKeyboard;
+        this.#drawLater();
+      },
       size: () => this.#size,
       isReady: () => this.#viewport !== null,
       canZoom: handlers.canZoom,
@@ -293,11 +296,5 @@ export class Scatter {
     if (this.#hovered < 0) return false;
     this.handlers.choose(this.#hovered);
     return true;
-  }
-
-  /** @param {boolean} isShown */
-  #setCross(isShown) {
-    this.#withCross = isShown;
-    this.#drawLater();
   }
 }

@@ -91,8 +91,7 @@ export function describeLink(link, failed) {
 export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
 
 /** @param {ConflictLink} link */
-export const describeSource = (link) =>
-  link.event === null ? "now" : `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
 
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
