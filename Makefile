@@ -3,11 +3,13 @@ PYTHON ?= python3
 ARGS ?=
 SANITIZER ?= address,undefined
 BIN := .venv/bin
+FRONT := front/node_modules/.bin
+PAGE := src/linkwise/page/static/src tests/page/static front/build.js
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage fuzz lint format types bench report report-quick docs check sanitize mutants wheel changelog clean
+.PHONY: help demo test quick coverage fuzz lint format types bench report report-quick docs front front-check check sanitize mutants wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -57,6 +59,16 @@ docs: .venv/docs  ## docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+front: front/node_modules  ## bundle the page after a change in page/static/src; needs Node 20.19 or newer
+	$(FRONT)/biome check --write --config-path=front/lint.json $(PAGE)
+	node front/build.js
+
+front-check: front/node_modules  ## types, lint and unit tests of the page, and whether its bundle is current
+	$(FRONT)/tsc --project front/tsconfig.json
+	$(FRONT)/biome check --error-on-warnings --config-path=front/lint.json $(PAGE)
+	node --test --test-reporter=dot tests/page/static/
+	node front/build.js --check
+
 check: lint types docs test  ## what CI runs, less the demo
 
 sanitize: .venv/dev  ## the native code under AddressSanitizer and UBSan, or SANITIZER=thread; ARGS: the tests
@@ -76,7 +88,12 @@ changelog: .venv/dev  ## collect changelog.d for a release: VERSION=0.2.0
 	$(BIN)/towncrier build --yes --version "$(VERSION)"
 
 clean:  ## remove everything that was built
-	rm -rf .venv build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv front/node_modules build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+front/node_modules: front/package.json front/package-lock.json
+	@command -v npm >/dev/null || { echo "the page's tools need Node.js with npm: install nodejs"; exit 1; }
+	npm ci --prefix front --no-audit --no-fund --loglevel=error
+	@touch $@
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.page.auth import Door, Password
-from linkwise.page.hub import Room
-from linkwise.page.server import host, listening
+from linkwise.page.auth import AccessControl, Password
+from linkwise.page.hub import Hub
+from linkwise.page.server import open_socket, serve_hub
 
 PATIENCE = 300.0  # only reached when something is wrong
 
@@ -19,9 +19,9 @@ class Served:
     """A server; `address()` is where a browser is let in, once."""
 
     def __init__(self, begin: Callable[[], Any], *, port: int = 0, password: str | None = None) -> None:
-        self._sock = listening("127.0.0.1", port)
+        self._sock = open_socket("127.0.0.1", port)
         self.port = self._sock.getsockname()[1]
-        self._door = Door("127.0.0.1", self.port, None if password is None else Password(password))
+        self._access = AccessControl("127.0.0.1", self.port, None if password is None else Password(password))
         self._begin, self._started = begin, threading.Event()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
@@ -30,24 +30,24 @@ class Served:
 
     async def _run(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        self.room = Room("Reading the data")
+        self.hub = Hub("Reading the data")
         self._started.set()
         try:
-            await host(self.room, self._door, self._sock, self._begin, self._stop)
+            await serve_hub(self.hub, self._access, self._sock, self._begin, self._stop)
         except Exception as error:
             self._error = error
         finally:
-            await self.room.close()
+            await self.hub.close()
 
     def wait(self) -> None:
-        """Until the desk is there; raises what hindered it."""
-        while self.room.desk is None:
+        """Until the presenter is there; raises what hindered it."""
+        while self.hub.presenter is None:
             if not self._thread.is_alive():
-                raise RuntimeError("no desk") from self._error
+                raise RuntimeError("no presenter") from self._error
             time.sleep(0.01)
 
     def address(self) -> str:
-        return self._door.new_address()
+        return self._access.new_address()
 
     def close(self) -> None:
         if self._thread.is_alive():

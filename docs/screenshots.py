@@ -95,7 +95,7 @@ def contradict(page: Page) -> None:
     lines.first.wait_for()
     for line in lines.all():
         now = line.locator("[aria-pressed=true]").inner_text()
-        line.locator("button", has_text="different" if now == "same" else "same").click()
+        line.locator("button", has_text="Different" if now == "Same" else "Same").click()
         page.wait_for_timeout(600)
         if page.locator(".lw-chain").count():
             return

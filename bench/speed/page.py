@@ -40,8 +40,8 @@ from linkwise.active.cobras.cobras import COBRAS
 from linkwise.active.kin.kin import KIN
 from linkwise.active.known_k.min_max import MinMax
 from linkwise.asking.learner import Learner
-from linkwise.page.cards import of_numbers
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import view_numbers
+from linkwise.page.presenter import Presenter
 from linkwise.page.requests import Reply
 from linkwise.session.session import Session
 
@@ -118,19 +118,19 @@ class Stub:
     def look_ahead(self, wanted: Callable[[], bool]) -> None:
         """Nothing is to be worked out."""
 
-    def moved(self) -> bool:
+    def has_changed(self) -> bool:
         return False
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def make_session(learner: Learner, n_rows: int, folder: Path) -> Desk:
+def make_session(learner: Learner, n_rows: int, folder: Path) -> Presenter:
     """A learner on ten blobs in ten dimensions, in a file."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (10, 10))[rng.integers(0, 10, n_rows)] + rng.normal(0, 0.08, (n_rows, 10))
     session = Session.open(folder / f"{type(learner).__name__}-{n_rows}.linkwise", X, learner)
-    return Desk(session, X, of_numbers(X, [f"x{j}" for j in range(10)]), title="blobs")
+    return Presenter(session, X, view_numbers(X, [f"x{j}" for j in range(10)]), title="blobs")
 
 
 # ---------------------------------------------------------------- the clock

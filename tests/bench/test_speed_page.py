@@ -9,13 +9,16 @@ from bench.peers.page_blobs import N_KINDS, blobs, labels_after, rows_of
 from bench.speed.page import FIELDS, Stub, build_row, write_rows
 
 import linkwise as lw
-from linkwise.page.cards import of_numbers
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import view_numbers
+from linkwise.page.presenter import Presenter
 
 
 def test_the_stub_says_what_a_desk_says():
     X = np.arange(24.0).reshape(12, 2)
-    real, stub = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_numbers(X, "xy"), title="t"), Stub(12)
+    real, stub = (
+        Presenter(lw.Session(X, lw.COBRAS(random_state=0)), X, view_numbers(X, "xy"), title="t"),
+        Stub(12),
+    )
     one, other = real.state(), stub.state()
     assert other.keys() == one.keys()
     for name in ("question", "counts", "advice"):

@@ -1,4 +1,4 @@
-"""A browser, and desks that it is shown; without chromium or playwright these tests are skipped."""
+"""A browser, and presenters that it is shown; without chromium or playwright these tests are skipped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Callable[[Callable[[], Any]], Served]]:
-    """Serve desks until the end of the module."""
+    """Serve presenters until the end of the module."""
     with ExitStack() as stack:
 
         def serve(begin: Callable[[], Any]) -> Served:

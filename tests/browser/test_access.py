@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser.desks import Bundled, press
+from browser.presenters import Bundled, press
 
 UNNAMED = """() => [...document.querySelectorAll("button, input, [role=img], [role=region], dialog, section")]
   .filter((node) => !(node.getAttribute("aria-label") || node.textContent.trim() && node.tagName === "BUTTON"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from browser.desks import QUESTION, READ_MS, Bundled, by_truth, pair, press
+from browser.presenters import QUESTION, READ_MS, Bundled, by_truth, pair, press
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 
@@ -28,7 +28,7 @@ def test_the_end_of_a_session_by_keyboard(served, browse):
     assert adjusted_rand_score(bundled.data.y, bundled.session.labels) == 1
     told = page.locator(".lw-finish").inner_text()
     assert "3 clusters in 150 rows" in told
-    assert "Agreement with the known classes, which nobody saw (ARI): 1.00." in told
+    assert "Agreement with the known classes (adjusted Rand index): 1.00." in told
     assert [each.inner_text() for each in page.locator(".lw-size").all()] == ["50 rows · 33 %"] * 3
     assert page.evaluate("document.activeElement.className") == "linkwise"
 
@@ -54,7 +54,7 @@ def test_answer_unsure_undo(wine, browse):
     assert bundled.n_answers == n
     assert pair(page) == first
     notice = page.locator(".lw-notice").inner_text()
-    assert notice == f"Taken back. row {first[0]} and row {first[1]}: not sure."
+    assert notice == f"Undone: “row {first[0]} and row {first[1]}: not sure”."
 
 
 def test_buttons_do_what_keys_do(wine, browse):
@@ -131,8 +131,8 @@ def test_hasty_presses_answer_once(wine, browse):
     page.keyboard.press("Shift")
     page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
     page.wait_for_function(f"() => {STATUS}.startsWith('Saved.')")
-    assert "was not taken" in page.locator(".lw-notice").inner_text()  # also after the first was saved
-    assert "was not taken" in page.evaluate(STATUS)
+    assert "was ignored" in page.locator(".lw-notice").inner_text()  # also after the first was saved
+    assert "was ignored" in page.evaluate(STATUS)
     assert sum('"do":"answer"' in frame for frame in sent) == 1
     assert bundled.n_answers == n + 1
     assert bundled.session.history[-1].answer == "yes"
@@ -200,7 +200,7 @@ def test_guess_is_hidden_until_asked_for(wine, browse):
     assert not why.is_visible()
     page.keyboard.press("g")
     page.keyboard.press("w")
-    assert guess.inner_text() in {f"The clustering so far would say: {it}." for it in ("same", "different")}
+    assert guess.inner_text() in {f"The current clustering suggests “{it}”." for it in ("same", "different")}
     assert why.inner_text()
     press(page, "s")
     assert not guess.is_visible()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.served import Served
 
-from browser.desks import READ_MS, Bundled, press, shown_as
+from browser.presenters import READ_MS, Bundled, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items
 from linkwise.errors import DataError
@@ -97,8 +97,8 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
         if not place:
             look(page, "an item")
         page.get_by_role("button", name=button).click()
-    page.get_by_role("button", name="Why are they where they are?").click()
-    page.wait_for_selector(".lw-map .lw-told:visible")
+    page.get_by_role("button", name="Explain their clusters").click()
+    page.wait_for_selector(".lw-map .lw-explanation:visible")
     look(page, "two rows chosen, and why")
     page.get_by_role("button", name="Clear").click()
     press(page, "s")
@@ -129,7 +129,7 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     for row, button in ((0, "Select as first"), (2, "Select as second")):
         page.get_by_role("button", name=f"row {row}", exact=True).first.click()
         page.get_by_role("button", name=button).click()
-    page.get_by_role("button", name="They belong together").click()
+    page.get_by_role("button", name="Mark as same").click()
     page.wait_for_selector(".lw-chain")
     look(page, "contradiction")
     shut(page)
@@ -137,14 +137,14 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     page.set_viewport_size({"width": 360, "height": 740})
     look(page, "curves on a phone")
     page.keyboard.press("u")
-    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Taken back')")
+    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Undone')")
     page.keyboard.press("h")
-    page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=Nothing has been said")
+    page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=There are no answers yet")
     look(page, "empty history")
 
 
 class Waits:
-    """A desk that begins when it is let; or cannot."""
+    """A presenter that begins when it is let; or cannot."""
 
     def __init__(self):
         self.may, self.broken = threading.Event(), False
@@ -167,12 +167,12 @@ def visit(chromium):
 
 
 def test_what_stands_where_the_page_does_not(visit, look):
-    """At the door, before the data are read, and without a connection."""
+    """At the access, before the data are read, and without a connection."""
     begin = Waits()
     server = Served(begin, password="correct horse")
     try:
         visit.goto(f"{server.address()}host.js")
-        look(visit, "at the door")
+        look(visit, "before the login")
         visit.goto(server.address())
         visit.fill("#password", "wrong")
         visit.click("button")
@@ -180,7 +180,7 @@ def test_what_stands_where_the_page_does_not(visit, look):
         look(visit, "wrong password")
         visit.fill("#password", "correct horse")
         visit.click("button")
-        visit.wait_for_selector(".lw-bone")
+        visit.wait_for_selector(".lw-placeholder")
         look(visit, "loading")
         begin.may.set()
         visit.wait_for_selector(".lw-cluster")
@@ -197,7 +197,7 @@ def test_data_that_cannot_be_read(visit, look):
     server = Served(begin)
     try:
         visit.goto(server.address())
-        visit.wait_for_selector(".lw-bone")
+        visit.wait_for_selector(".lw-placeholder")
         begin.may.set()
         visit.wait_for_selector(".lw-failed")
         look(visit, "data that cannot be read")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bench.served import Served
 
-from browser.desks import QUESTION, READ_MS, blobs, press
+from browser.presenters import QUESTION, READ_MS, blobs, press
 from linkwise.session.session import Session
 from patience import patience
 
@@ -46,7 +46,7 @@ def test_a_page_of_before_asks_for_the_password_again(browse, monkeypatch):
     second = Served(blobs(), port=first.port, password="correct horse")
     try:
         page.wait_for_function(
-            "() => document.querySelector('.lw-banner').textContent.includes('reload this page to log in')"
+            "() => document.querySelector('.lw-banner').textContent.includes('Reload this page to log in')"
         )
         page.reload()
         page.fill("#password", "correct horse")
@@ -73,15 +73,15 @@ def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
     begin, broken = blobs(), []
 
     def failing():
-        desk = begin()
+        presenter = begin()
 
         def state():
             if broken:
                 raise RuntimeError("the disk went away")
-            return type(desk).state(desk)
+            return type(presenter).state(presenter)
 
-        desk.state = state
-        return desk
+        presenter.state = state
+        return presenter
 
     server = Served(failing)
     try:
@@ -90,9 +90,9 @@ def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
         broken.append(True)
         page.keyboard.press("s")
         page.wait_for_function(
-            "() => document.querySelector('.lw-banner').textContent.startsWith('linkwise had to end.')"
+            "() => document.querySelector('.lw-banner').textContent.startsWith('linkwise stopped')"
         )
-        assert page.locator(".lw-saved").inner_text() == "Ended"
+        assert page.locator(".lw-saved").inner_text() == "Stopped"
         assert "could not" not in page.locator(".lw-question h2").inner_text()
     finally:
         server.close()
@@ -124,7 +124,7 @@ def test_killed_and_started_again(chromium, animals):
         assert (
             page.locator(".lw-banner")
             .inner_text()
-            .startswith("Connection lost. Every answer marked saved is in the file.")
+            .startswith("The connection is lost. Every answer marked as saved is in the session file.")
         )
         page.keyboard.press("n")  # is not taken while nobody can store it
         process, address = serve(animals, port)

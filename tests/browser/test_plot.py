@@ -1,12 +1,12 @@
-"""The plot, compared by pixels with the coordinates and the labels that the desk gave."""
+"""The plot, compared by pixels with the coordinates and the labels that the presenter gave."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from browser.desks import blobs, press, shown_as
 from browser.pixels import agreement, picture, positions
+from browser.presenters import blobs, press, shown_as
 from linkwise.asking.learner import Question
 from linkwise.data.items import value_items
 from linkwise.session.session import Session
@@ -42,9 +42,9 @@ def seen(page, server):
     shown = picture(box.screenshot())
     edge = box.bounding_box()
     ratio = shown.shape[1] / edge["width"]
-    desk = server.room.desk
-    places = np.frombuffer(desk.places(), "<f4").reshape(-1, 2)
-    labels = np.frombuffer(desk.labels()[1], "u1").astype(np.int64)
+    presenter = server.hub.presenter
+    places = np.frombuffer(presenter.places(), "<f4").reshape(-1, 2)
+    labels = np.frombuffer(presenter.labels()[1], "u1").astype(np.int64)
     colours = page.evaluate(COLOUR)
     paper = page.evaluate("() => getComputedStyle(document.querySelector('.lw-scatter')).backgroundColor")
     return {
@@ -131,7 +131,7 @@ def test_colours_follow_an_answer(served, browse):
         page.evaluate("() => document.querySelector('.linkwise > [role=status]').replaceChildren()")
         found = seen(page, server)
         assert is_right(found), agreement(**found)
-        numbers.add(server.room.desk.labels()[0])
+        numbers.add(server.hub.presenter.labels()[0])
         frames.append(found["labels"])
     assert len(numbers) > 2
     assert not np.array_equal(frames[0], frames[2])
@@ -186,9 +186,9 @@ def test_other_clusters_are_dimmed(server, browse):
 
 def test_pointer_shows_and_opens_the_nearest_row(server, browse):
     page = browse(server)
-    desk = server.room.desk
+    presenter = server.hub.presenter
     box = page.locator(".lw-over").bounding_box()
-    at = positions(np.frombuffer(desk.places(), "<f4").reshape(-1, 2), box["width"], box["height"])
+    at = positions(np.frombuffer(presenter.places(), "<f4").reshape(-1, 2), box["width"], box["height"])
     far = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)) + 1e9 * np.eye(len(at))
     row = int(far.min(axis=1).argmax())
     x, y = at[row] + [box["x"] + 3, box["y"] - 2]
@@ -225,7 +225,7 @@ def test_colours_are_the_same_after_a_reload(served, browse):
     page.wait_for_selector(".lw-cluster")
     assert page.evaluate(COLOUR) == before
     assert browse(server).evaluate(COLOUR) == before
-    assert server.room.desk.state()["colours"] != list(range(len(before)))  # they were numbered anew
+    assert server.hub.presenter.state()["colours"] != list(range(len(before)))  # they were numbered anew
 
 
 class Crowd:
@@ -256,7 +256,7 @@ def test_more_clusters_than_a_byte_can_tell(served, browse, before):
     session = Session(X, Crowd(300))
     server = served(lambda: shown_as(session, X, value_items(X, ("x", "y")), places=X))
     page = browse(server, before=before)
-    state = server.room.desk.state()
+    state = server.hub.presenter.state()
     assert state["wide"]
     press(page, "n")
     assert len(session.history) == 1
@@ -266,14 +266,14 @@ def test_more_clusters_than_a_byte_can_tell(served, browse, before):
     page.wait_for_timeout(150)
     box = page.locator(".lw-scatter")
     shown, edge = picture(box.screenshot()), box.bounding_box()
-    places = np.frombuffer(server.room.desk.places(), "<f4").reshape(-1, 2)
+    places = np.frombuffer(server.hub.presenter.places(), "<f4").reshape(-1, 2)
     x, y = np.floor(positions(places, edge["width"], edge["height"])).astype(int).T
     css = "() => [...Array(12).keys()].map((n) => `${n}`)"
     palette = np.array([colour_of(page, f"cluster-{n}") for n in page.evaluate(css)])
     paper = np.array(colour_of(page, "card"))
     inks = (217 * palette + 38 * paper) / 255 / 255
-    labels = server.room.desk._labels
-    wanted = inks[np.array(server.room.desk.state()["colours"])[labels] % 12]
+    labels = server.hub.presenter._labels
+    wanted = inks[np.array(server.hub.presenter.state()["colours"])[labels] % 12]
     assert np.abs(shown[y, x] - wanted).max(axis=1).mean() < 0.03
     assert (np.abs(shown[y, x] - wanted).max(axis=1) < 0.1).mean() > 0.98
 

@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from browser.desks import Bundled, pair, press, shown_as
+from browser.presenters import Bundled, pair, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.session.session import Session
@@ -58,19 +58,19 @@ def volunteer(page, first, second, words):
 def chained(served, browse):
     """Rows 0, 1 and 2 are known to be together, 4 to be apart from them; all rows are exemplars."""
     session, X = small(CHAIN)
-    desk = plain(session, X)
-    desk._typical = {
+    presenter = plain(session, X)
+    presenter._typical = {
         label: tuple(np.flatnonzero(session.labels == label).tolist()) for label in np.unique(session.labels)
     }
-    desk._event = -2  # look again, with these
-    desk._look()
-    return browse(served(lambda: desk)), session
+    presenter._event = -2  # look again, with these
+    presenter._refresh()
+    return browse(served(lambda: presenter)), session
 
 
 def test_volunteered_pair(chained):
     page, session = chained
-    volunteer(page, 5, 6, "They belong together")
-    assert notice(page, "Saved") == "Saved: row 5 and row 6 belong together."
+    volunteer(page, 5, 6, "Mark as same")
+    assert notice(page, "Saved") == "Saved: row 5 and row 6 are marked as same."
     last = session.history[-1]
     assert (last.first, last.second, last.answer) == (5, 6, "yes")
     assert page.locator(".lw-chosen").is_hidden()
@@ -79,7 +79,7 @@ def test_volunteered_pair(chained):
 def test_contradiction_names_the_chain_and_changes_a_link(chained):
     page, session = chained
     n = len(session.history)
-    volunteer(page, 0, 4, "They belong together")
+    volunteer(page, 0, 4, "Mark as same")
     page.wait_for_selector(".lw-chain")
     links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-what").all()}
     assert links == {
@@ -89,8 +89,8 @@ def test_contradiction_names_the_chain_and_changes_a_link(chained):
         "row 0 and row 4: same",
     }
     assert len(session.history) == n
-    page.get_by_role("button", name="Change to same (row 2 and row 4: different)").click()
-    assert notice(page, "Saved") == "Saved: row 0 and row 4 belong together."
+    page.get_by_role("button", name="Change to Same (row 2 and row 4: different)").click()
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same."
     assert page.locator("dialog").count() == 0
     assert session.labels[0] == session.labels[4]
     assert {(e.first, e.second): e.answer for e in session.history}[2, 4] == "yes"
@@ -98,9 +98,9 @@ def test_contradiction_names_the_chain_and_changes_a_link(chained):
 
 def test_contradiction_by_taking_a_link_back(chained):
     page, session = chained
-    volunteer(page, 0, 4, "They belong together")
+    volunteer(page, 0, 4, "Mark as same")
     page.get_by_role("button", name="Take back (row 2 and row 1: same)").click()
-    assert notice(page, "Saved") == "Saved: row 0 and row 4 belong together."
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same."
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
@@ -108,17 +108,17 @@ def test_what_gave_way_already_is_told_when_the_rest_is_left(served, browse):
     said = [(0, 1), (1, 2), (0, 3), (3, 2)]
     session, X = small([*((i, j, "must-link") for i, j in said), (1, 4, "cannot-link")])
     page = browse(served(lambda: plain(session, X)))
-    volunteer(page, 0, 2, "They are apart")
+    volunteer(page, 0, 2, "Mark as different")
     page.wait_for_selector(".lw-chain")
     page.locator(".lw-chain button", has_text="Take back").first.click()
-    page.wait_for_selector(".lw-kept")
-    assert page.locator("dialog h2").inner_text() == "It contradicts something else, too"
-    assert "is taken back. The history can change that back." in page.locator(".lw-kept").inner_text()
+    page.wait_for_selector(".lw-steps")
+    assert page.locator("dialog h2").inner_text() == "Your answer conflicts with another answer, too"
+    assert "is taken back. You can revert this in the history." in page.locator(".lw-steps").inner_text()
     assert len(session.history) == 4
-    page.get_by_role("button", name="Leave the rest as it is").click()
+    page.get_by_role("button", name="Keep the remaining answers").click()
     page.wait_for_selector("dialog", state="detached")
     told = page.locator(".lw-notice").inner_text()
-    assert told.startswith("What you said last was not stored. Already done on the way, and kept:")
+    assert told.startswith("Your last answer was not stored. Already changed:")
     assert len(session.history) == 4
 
 
@@ -127,9 +127,9 @@ def test_history_behind_a_contradiction_is_fresh(chained):
     page.keyboard.press("h")
     lines = page.locator(".lw-history > li")
     lines.first.wait_for()
-    lines.first.get_by_role("button", name="same", exact=True).click()
+    lines.first.get_by_role("button", name="Same", exact=True).click()
     page.wait_for_function(
-        "() => document.querySelectorAll('.lw-history [aria-pressed=true]')[0].textContent === 'same'"
+        "() => document.querySelectorAll('.lw-history [aria-pressed=true]')[0].textContent === 'Same'"
     )
     session.add(5, 6, "must-link")  # another cell, another window
     page.wait_for_function("() => document.querySelectorAll('.lw-history > li').length === 4")
@@ -138,8 +138,8 @@ def test_history_behind_a_contradiction_is_fresh(chained):
 def test_contradiction_left_as_it_was(chained):
     page, session = chained
     before = session.history
-    volunteer(page, 0, 4, "They belong together")
-    page.get_by_role("button", name="Leave it as it was").click()
+    volunteer(page, 0, 4, "Mark as same")
+    page.get_by_role("button", name="Keep the earlier answers").click()
     page.wait_for_selector("dialog", state="detached")
     assert session.history == before
     assert page.locator(".lw-chosen").is_visible()
@@ -155,14 +155,14 @@ def test_history_changes_and_takes_back(served, browse):
     event = bundled.session.history[-1]
     assert (
         lines.first.locator("[aria-pressed=true]").inner_text()
-        == {"yes": "same", "no": "different"}[event.answer]
+        == {"yes": "Same", "no": "Different"}[event.answer]
     )
-    lines.first.get_by_role("button", name="not sure").click()
+    lines.first.get_by_role("button", name="Not sure").click()
     page.wait_for_function(
-        "() => document.querySelector('.lw-history [aria-pressed=true]').textContent === 'not sure'"
+        "() => document.querySelector('.lw-history [aria-pressed=true]').textContent === 'Not sure'"
     )
     assert bundled.session.history[-1].answer == "unsure"
-    assert page.evaluate("() => document.activeElement.textContent") == "not sure"  # focus stays on the line
+    assert page.evaluate("() => document.activeElement.textContent") == "Not sure"  # focus stays on the line
     lines.nth(1).get_by_role("button", name="Take back").click()
     page.wait_for_function("() => document.querySelectorAll('.lw-history > li').length === 3")
     assert bundled.n_answers == 3
@@ -178,7 +178,7 @@ def test_merge_done_and_undo(served, browse):
     n = page.locator(".lw-cluster").count()
     first = page.locator(".lw-cluster").first
     first.get_by_role("button", name="Done").click()
-    assert "taken to belong together" in page.locator("dialog").inner_text()
+    assert "marks all its" in page.locator("dialog").inner_text()
     page.get_by_role("button", name="Not yet").click()
     assert page.locator(".lw-isdone:visible").count() == 0
     first.get_by_role("button", name="Done").click()
@@ -186,7 +186,7 @@ def test_merge_done_and_undo(served, browse):
     notice(page, "Saved: all")
     assert page.locator(".lw-isdone:visible").count() == 1
     page.keyboard.press("u")
-    notice(page, "Taken back")
+    notice(page, "Undone")
     assert page.locator(".lw-isdone:visible").count() == 0
     assert page.locator(".lw-cluster").count() == n
 
@@ -222,12 +222,12 @@ def test_rules_are_told(served, browse):
 def test_markup_is_text(served, browse):
     session, X = small()
     items = Items("text", lambda row: {EVIL: f"{EVIL}{row}"}, lambda row: f"{EVIL} {row}")
-    desk = shown_as(session, X, items, title=EVIL, name=lambda row: f"row {row} {EVIL}", places=X)
-    page = browse(served(lambda: desk))
+    presenter = shown_as(session, X, items, title=EVIL, name=lambda row: f"row {row} {EVIL}", places=X)
+    page = browse(served(lambda: presenter))
     name = page.locator(".lw-name").first
     name.fill(EVIL)
     page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelector('[role=status]').textContent.includes('called')")
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent.includes('is named')")
     page.keyboard.press("h")
     page.locator(".lw-history > li").first.wait_for()
     assert EVIL in page.locator(".lw-history").inner_text()

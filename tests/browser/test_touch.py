@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from browser.desks import QUESTION, READ_MS, blobs
 from browser.pixels import positions
+from browser.presenters import QUESTION, READ_MS, blobs
 
 PHONE = {
     "viewport": {"width": 390, "height": 760},
@@ -66,7 +66,7 @@ def test_a_tap_opens_a_row(served, browse):
     phone = browse(server, **PHONE)
     middle(phone)
     box = phone.locator(".lw-scatter").bounding_box()
-    places = np.frombuffer(server.room.desk.places(), "<f4").reshape(-1, 2)
+    places = np.frombuffer(server.hub.presenter.places(), "<f4").reshape(-1, 2)
     x, y = positions(places, box["width"], box["height"])[0] + [box["x"], box["y"]]
     phone.touchscreen.tap(x, y)
     phone.wait_for_selector("dialog")

@@ -19,24 +19,24 @@ from websockets.sync.client import ClientConnection, connect
 
 from commands import fruit, linkwise, no_screen, process
 from linkwise.active.cobras.cobras import COBRAS
-from linkwise.page.auth import Door, Password
-from linkwise.page.cards import of_numbers
-from linkwise.page.hub import Room
-from linkwise.page.presenter import Desk
-from linkwise.page.server import host, listening
+from linkwise.page.auth import AccessControl, Password
+from linkwise.page.cards import view_numbers
+from linkwise.page.hub import Hub
+from linkwise.page.presenter import Presenter
+from linkwise.page.server import open_socket, serve_hub
 from linkwise.session.session import Session
 from patience import patience
 
 __all__ = ["fruit", "linkwise", "no_screen", "process"]
 
 
-def small_desk(n_rows: int = 12) -> Desk:
+def small_presenter(n_rows: int = 12) -> Presenter:
     """Three clear groups."""
     rng = np.random.default_rng(3)
     kind = np.arange(n_rows) % 3
     X = np.column_stack([10.0 * kind, 5.0 * (kind == 1)]) + rng.normal(0, 0.2, (n_rows, 2))
     session = Session(X, COBRAS(random_state=0))
-    return Desk(session, X, of_numbers(X, ("length", "width")), title="leaves.csv")
+    return Presenter(session, X, view_numbers(X, ("length", "width")), title="leaves.csv")
 
 
 @dataclass
@@ -106,10 +106,10 @@ class Page:
     """A server on a thread of its own."""
 
     def __init__(self, begin: Callable[[], Any], password: str | None = None) -> None:
-        self.sock = listening("127.0.0.1", 0)
+        self.sock = open_socket("127.0.0.1", 0)
         self.port = self.sock.getsockname()[1]
-        self.door = Door("127.0.0.1", self.port, Password(password) if password else None)
-        self.address = self.door.new_address()
+        self.access = AccessControl("127.0.0.1", self.port, Password(password) if password else None)
+        self.address = self.access.new_address()
         self.error: BaseException | None = None
         self._begin, self._started = begin, threading.Event()
         self._clients = ExitStack()
@@ -118,17 +118,17 @@ class Page:
         assert self._started.wait(patience())
 
     async def _run(self) -> None:
-        self._loop, self._stop, self.room = (
+        self._loop, self._stop, self.hub = (
             asyncio.get_running_loop(),
             asyncio.Event(),
-            Room("reading leaves.csv"),
+            Hub("reading leaves.csv"),
         )
         self._started.set()
         try:
-            await host(self.room, self.door, self.sock, self._begin, self._stop)
+            await serve_hub(self.hub, self.access, self.sock, self._begin, self._stop)
         except BaseException as error:
             self.error = error
-        await self.room.close()
+        await self.hub.close()
 
     @property
     def origin(self) -> str:
@@ -136,7 +136,7 @@ class Page:
 
     @property
     def cookie(self) -> str:
-        return f"{self.door.cookie}={self.door.secret}"
+        return f"{self.access.cookie}={self.access.secret}"
 
     def view(self, **headers: str) -> View:
         """A socket of a browser that was let in; headers override what it sends."""
@@ -199,7 +199,7 @@ def pages() -> Iterator[Callable[..., Page]]:
     """Serve pages, each until the end of the test."""
     with ExitStack() as stack:
 
-        def serve(begin: Callable[[], Any] = small_desk, password: str | None = None) -> Page:
+        def serve(begin: Callable[[], Any] = small_presenter, password: str | None = None) -> Page:
             page = Page(begin, password)
             stack.callback(page.close)
             return page
@@ -210,7 +210,7 @@ def pages() -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="module")
 def still(request: pytest.FixtureRequest) -> Iterator[Page]:
     """One page for tests that change nothing in it."""
-    page = Page(small_desk)
+    page = Page(small_presenter)
     yield page
     page.close()
 

@@ -13,8 +13,16 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from linkwise.page import auth, server
-from linkwise.page.auth import ALWAYS, MAX_BODY, Attempts, Door, Password, guarded, is_loopback
-from linkwise.page.message_pages import STYLE, plain_page
+from linkwise.page.auth import (
+    ALWAYS,
+    MAX_BODY,
+    AccessControl,
+    FailedAttempts,
+    Password,
+    is_loopback,
+    require_access,
+)
+from linkwise.page.message_pages import STYLE, render_message
 from linkwise.page.server import MOST_DEEP, STATIC
 from patience import patience
 
@@ -170,10 +178,10 @@ def test_without_a_cookie_nothing_is_shown(still, path):
     ],
 )
 def test_a_wrong_cookie_lets_nobody_in(still, cookie):
-    door = still.door
-    secret = door.secret
+    access = still.access
+    secret = access.secret
     said = cookie.format(
-        name=door.cookie, secret=secret, half=secret[:20], upper=secret.swapcase(), token=door.token
+        name=access.cookie, secret=secret, half=secret[:20], upper=secret.swapcase(), token=access.token
     )
     head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{still.port}\r\nCookie: {said}\r\nConnection: close\r\n\r\n"
     got = still.send(head.encode("latin-1"))
@@ -188,10 +196,10 @@ def test_no_socket_without_a_cookie(still):
 
 
 def test_a_token_does_not_open_a_socket_or_a_file(page):
-    token = page.door.token
+    token = page.access.token
     assert page.get(f"/host.js?token={token}")[0] == 403
     assert page.get(f"/ws?token={token}")[0] == 403
-    assert page.door.token == token
+    assert page.access.token == token
 
 
 def test_the_token_is_turned_into_a_strict_cookie_once(page):
@@ -213,7 +221,7 @@ def test_the_token_is_turned_into_a_strict_cookie_once(page):
     ["", "x", "%00", "{token}x", "{less}", "{swapped}", "{token}%20", "%ff%fe", "{token}&token={token}"],
 )
 def test_a_wrong_token_is_refused_and_the_right_one_still_works(page, token):
-    right = page.door.token
+    right = page.access.token
     wrong = token.format(token=right, less=right[:-1], swapped=right.swapcase())
     assert page.get(f"/?token={wrong}")[0] == 403
     assert page.get(f"/?token={right}")[0] == 303
@@ -231,22 +239,22 @@ def test_what_is_refused_does_not_use_up_the_token(page, headers):
 
 
 def test_a_new_address_ends_the_one_before(page):
-    old, new = page.door.token, page.door.new_address()
+    old, new = page.access.token, page.access.new_address()
     assert page.get(f"/?token={old}")[0] == 403
     assert page.get(new.removeprefix(page.origin))[0] == 303
 
 
 def test_tokens_cannot_be_tried_out(page):
-    right = page.door.token
-    answers = [page.get(f"/?token=wrong{n}") for n in range(page.door.attempts.each + 1)]
-    assert [status for status, _, _ in answers] == [403] * page.door.attempts.each + [429]
+    right = page.access.token
+    answers = [page.get(f"/?token=wrong{n}") for n in range(page.access.attempts.each + 1)]
+    assert [status for status, _, _ in answers] == [403] * page.access.attempts.each + [429]
     assert int(head_of(answers[-1][1])["retry-after"]) > 0
     assert page.get(f"/?token={right}")[0] == 429, "the right one is not told from a wrong one"
 
 
 def test_wrong_tries_are_forgotten_after_a_while():
     now = [0.0]
-    attempts = Attempts(each=2, together=3, seconds=10.0, clock=lambda: now[0])
+    attempts = FailedAttempts(each=2, together=3, seconds=10.0, clock=lambda: now[0])
     assert attempts.wait("a") == 0
     attempts.note("a")
     now[0] = 4.0
@@ -260,12 +268,12 @@ def test_wrong_tries_are_forgotten_after_a_while():
 
 
 def test_secrets_are_long_and_never_the_same():
-    doors = [Door("127.0.0.1", 1) for _ in range(3)]
-    addresses = {door.new_address() for door in doors} | {doors[0].new_address()}
+    accesses = [AccessControl("127.0.0.1", 1) for _ in range(3)]
+    addresses = {access.new_address() for access in accesses} | {accesses[0].new_address()}
     assert len(addresses) == 4
-    assert len({door.secret for door in doors}) == 3
-    assert all(len(door.secret) == len(door.token or "") == 43 for door in doors)
-    assert doors[0].secret not in repr(doors[0])
+    assert len({access.secret for access in accesses}) == 3
+    assert all(len(access.secret) == len(access.token or "") == 43 for access in accesses)
+    assert accesses[0].secret not in repr(accesses[0])
 
 
 def test_a_link_from_another_site_reloads_once_so_that_the_cookie_comes_along(still):
@@ -283,7 +291,7 @@ def test_a_link_from_another_site_reloads_once_so_that_the_cookie_comes_along(st
         "/..%2fguard.py",
         "/%2e%2e/guard.py",
         "/%2e%2e%2f%2e%2e%2fetc/passwd",
-        "/static/../../desk.py",
+        "/static/../../presenter.py",
         "//etc/passwd",
         "/\\..\\guard.py",
         "/host.js/../../guard.py",
@@ -522,10 +530,10 @@ def test_a_flood_of_requests_is_answered_in_words(still):
 
 # ---------------------------------------------------------------- what every response carries
 def responses(page):
-    door = page.door
+    access = page.access
     yield page.get("/")
     yield page.get("/?token=wrong")
-    yield page.get(f"/?token={door.token}")
+    yield page.get(f"/?token={access.token}")
     yield page.get("/nothing", Cookie=page.cookie)
     yield page.get("/nothing", Host="evil.example")
     yield page.get("/", "POST", Cookie=page.cookie, Origin=page.origin)
@@ -561,7 +569,7 @@ def test_pages_of_ours_hold_no_script_and_no_style_in_attributes(still):
 
 
 def test_the_plain_page_may_use_its_own_style_only():
-    text = plain_page("a", "b", again=True, form=True)
+    text = render_message("a", "b", again=True, form=True)
     assert text.count("<style>") == 1
     assert f"<style>{STYLE}</style>" in text
     assert "<script" not in text
@@ -603,8 +611,8 @@ def test_a_wrong_password_is_refused(pages, given):
 
 def test_passwords_cannot_be_tried_out(pages):
     page = pages(password="correct horse")
-    answers = [log_in(page, f"wrong{n}")[0] for n in range(page.door.attempts.each + 1)]
-    assert answers == [403] * page.door.attempts.each + [429]
+    answers = [log_in(page, f"wrong{n}")[0] for n in range(page.access.attempts.each + 1)]
+    assert answers == [403] * page.access.attempts.each + [429]
     assert log_in(page, "correct+horse")[0] == 429
 
 
@@ -669,7 +677,7 @@ def test_only_a_loopback_is_this_machine_alone(host, here):
     assert is_loopback(host) is here
 
 
-# ---------------------------------------------------------------- the door by itself
+# ---------------------------------------------------------------- access control by itself
 def test_a_server_that_cannot_refuse_sockets_in_words_closes_them():
     async def never(scope, receive, send):
         raise AssertionError("let in")
@@ -680,12 +688,12 @@ def test_a_server_that_cannot_refuse_sockets_in_words_closes_them():
         sent.append(message)
 
     scope = {"type": "websocket", "path": "/ws", "headers": [(b"host", b"127.0.0.1:8888")]}
-    asyncio.run(guarded(never, Door("127.0.0.1", 8888))(scope, None, send))
+    asyncio.run(require_access(never, AccessControl("127.0.0.1", 8888))(scope, None, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_a_page_in_the_background_of_another_site_cannot_keep_the_owner_out(page):
     across = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}
-    for n in range(page.door.attempts.each + 5):
+    for n in range(page.access.attempts.each + 5):
         assert page.get(f"/?token=guess{n}", **across)[0] == 403
     assert page.get(page.address.removeprefix(page.origin))[0] == 303

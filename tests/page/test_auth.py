@@ -1,4 +1,4 @@
-"""The door by itself, without a network: every condition of `guard` on both of its sides."""
+"""Access control by itself, without a network: every condition of `guard` on both of its sides."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from linkwise.page.auth import (
     MAX_BODY,
     MAX_HEADERS,
     PLAIN_CSP,
-    Attempts,
-    Door,
+    AccessControl,
+    FailedAttempts,
     Password,
-    guarded,
+    check_request,
     is_loopback,
-    refused,
+    require_access,
 )
 from linkwise.page.message_pages import STYLE_HASH
 
@@ -51,8 +51,8 @@ def asked(kind="http", method="GET", path="/", query="", client=("10.0.0.1", 5),
 
 
 @pytest.fixture
-def door():
-    found = Door("127.0.0.1", 8888)
+def access():
+    found = AccessControl("127.0.0.1", 8888)
     found.new_address()
     return found
 
@@ -64,15 +64,15 @@ def password():
 
 @pytest.fixture
 def locked(password):
-    return Door("127.0.0.1", 8888, password)
+    return AccessControl("127.0.0.1", 8888, password)
 
 
 class Answer:
     """What came back: the parts of a response, or "in" for who was let in."""
 
-    def __init__(self, door, scope, *body):
+    def __init__(self, access, scope, *body):
         self.sent, self.taken, self.body = [], 0, list(body)
-        asyncio.run(guarded(self.app, door)(scope, self.receive, self.send))
+        asyncio.run(require_access(self.app, access)(scope, self.receive, self.send))
         start = self.sent[0]
         self.status = "in" if start["type"] == "in" else start.get("status", start["type"])
         self.headers = Headers(raw=start.get("headers", []))
@@ -92,8 +92,8 @@ class Answer:
         self.sent.append(message)
 
 
-def known(door, **more):
-    return {"cookie": f"{door.cookie}={door.secret}", **more}
+def known(access, **more):
+    return {"cookie": f"{access.cookie}={access.secret}", **more}
 
 
 # ---------------------------------------------------------------- secrets
@@ -104,20 +104,20 @@ def test_a_password_is_a_salted_scrypt_digest():
     assert kept["_digest"] == hashlib.scrypt(whole, salt=kept["_salt"], n=16384, r=8, p=1)
 
 
-def test_a_token_and_a_cookie_have_256_bits(door):
-    assert door.new_address() == f"{OWN}/?token={door.token}"
-    assert [len(text) for text in (door.token, door.secret)] == [math.ceil(256 / 6)] * 2
-    assert door.cookie == "linkwise-8888"
-    assert door.password is None
-    assert door.secret not in repr(door)
+def test_a_token_and_a_cookie_have_256_bits(access):
+    assert access.new_address() == f"{OWN}/?token={access.token}"
+    assert [len(text) for text in (access.token, access.secret)] == [math.ceil(256 / 6)] * 2
+    assert access.cookie == "linkwise-8888"
+    assert access.password is None
+    assert access.secret not in repr(access)
 
 
-def test_a_token_works_once(door):
-    token = door.token
-    assert [door.redeemed(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
+def test_a_token_works_once(access):
+    token = access.token
+    assert [access.redeemed(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
         False, False, False, True, False, False,
     ]  # fmt: skip
-    assert door.token is None
+    assert access.token is None
 
 
 def test_with_a_password_there_is_no_token(locked):
@@ -136,7 +136,7 @@ def test_with_a_password_there_is_no_token(locked):
     ],
 )
 def test_the_names_that_are_answered_to(host, port, names):
-    assert list(Door(host, port).names) == names
+    assert list(AccessControl(host, port).names) == names
 
 
 @pytest.mark.parametrize(
@@ -152,18 +152,18 @@ def test_the_names_that_are_answered_to(host, port, names):
         ([], False),
     ],
 )
-def test_the_cookie_is_found_among_others(door, lines, knows):
-    raw = [(b"cookie", line.format(secret=door.secret).encode()) for line in lines]
-    assert door.knows(Headers(raw=raw)) is knows
+def test_the_cookie_is_found_among_others(access, lines, knows):
+    raw = [(b"cookie", line.format(secret=access.secret).encode()) for line in lines]
+    assert access.knows(Headers(raw=raw)) is knows
 
 
 @pytest.mark.parametrize("secure", [False, True])
-def test_the_cookie_is_kept_from_scripts_and_other_sites(door, secure):
-    kept = door.with_cookie(Response(), secure=secure).headers["set-cookie"].split("; ")
-    assert kept[0] == f"linkwise-8888={door.secret}"
+def test_the_cookie_is_kept_from_scripts_and_other_sites(access, secure):
+    kept = access.with_cookie(Response(), secure=secure).headers["set-cookie"].split("; ")
+    assert kept[0] == f"linkwise-8888={access.secret}"
     assert {"HttpOnly", "SameSite=strict"} <= set(kept)
     assert ("Secure" in kept) is secure
-    assert "Secure" not in door.with_cookie(Response()).headers["set-cookie"]
+    assert "Secure" not in access.with_cookie(Response()).headers["set-cookie"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.2", "::1", "localhost", "10.0.0.1", "example.org"])
@@ -175,14 +175,14 @@ def test_which_hosts_are_this_machine(host):
 def attempts_at(times, **limits):
     """Attempts at some seconds of a clock, each by the address beside it; and the clock."""
     clock = [0.0]
-    attempts = Attempts(clock=lambda: clock[0], **limits)
+    attempts = FailedAttempts(clock=lambda: clock[0], **limits)
     for clock[0], address in times:
         attempts.note(address)
     return attempts, clock
 
 
 def test_limits_of_wrong_tries():
-    attempts = Attempts()
+    attempts = FailedAttempts()
     assert (attempts.each, attempts.together, attempts.seconds) == (10, 60, 60.0)
 
 
@@ -223,9 +223,9 @@ FOREIGN = "Another page asks for this one"
 NOT_OURS = "This is not the name of this page"
 
 
-def verdict(door, **request):
+def verdict(access, **request):
     """The status of a refusal, and its title; None: it is looked at."""
-    answer = refused(asked(**request), door)
+    answer = check_request(asked(**request), access)
     if answer is None:
         return None
     return answer.status_code, answer.body.decode().partition("<title>")[2].partition("</title>")[0]
@@ -258,14 +258,14 @@ def verdict(door, **request):
         ({"content_length": "\xb2"}, (413, "Too much was sent")),
     ],
 )
-def test_what_is_refused_by_its_headers(door, headers, told):
-    assert verdict(door, **headers) == told
+def test_what_is_refused_by_its_headers(access, headers, told):
+    assert verdict(access, **headers) == told
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
-def test_a_socket_says_its_origin(door, kind):
-    assert verdict(door, kind=kind, path="/ws") == (None if kind == "http" else (403, FOREIGN))
-    assert verdict(door, kind=kind, path="/ws", origin=OWN) is None
+def test_a_socket_says_its_origin(access, kind):
+    assert verdict(access, kind=kind, path="/ws") == (None if kind == "http" else (403, FOREIGN))
+    assert verdict(access, kind=kind, path="/ws", origin=OWN) is None
 
 
 def test_a_form_says_its_origin(locked):
@@ -283,9 +283,9 @@ def test_a_form_says_its_origin(locked):
         ("a" * 254, True), ("a" * 255, False),
     ],
 )  # fmt: skip
-def test_with_a_password_any_name_is_answered_to_that_is_one(locked, door, name, fits):
+def test_with_a_password_any_name_is_answered_to_that_is_one(locked, access, name, fits):
     assert verdict(locked, host=name) == (None if fits else (403, NOT_OURS))
-    assert verdict(door, host=name) == (403, NOT_OURS)
+    assert verdict(access, host=name) == (403, NOT_OURS)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -296,7 +296,7 @@ def test_behind_a_proxy_the_origin_may_be_encrypted(locked, scheme):
 
 @pytest.mark.parametrize("where", ["path", "query", "header"])
 @pytest.mark.parametrize("over", [0, 1])
-def test_a_head_of_16_kib_is_taken_and_no_byte_more(door, where, over):
+def test_a_head_of_16_kib_is_taken_and_no_byte_more(access, where, over):
     left = MAX_HEADERS + over - len("host") - len(NAME)
     if where == "path":
         request = {"path": "/" + "x" * (left - 1)}
@@ -304,53 +304,53 @@ def test_a_head_of_16_kib_is_taken_and_no_byte_more(door, where, over):
         request = {"query": "x" * (left - 1)}
     else:
         request = {"x": "x" * (left - 2)}
-    assert verdict(door, **request) == ((431, "Too much was sent") if over else None)
+    assert verdict(access, **request) == ((431, "Too much was sent") if over else None)
 
 
 @pytest.mark.parametrize("path", ["/", LOGIN, "/ws"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT"])
-def test_which_methods_there_are(door, locked, path, method):
-    for which in (door, locked):
+def test_which_methods_there_are(access, locked, path, method):
+    for which in (access, locked):
         methods = ["GET", "HEAD"] + ["POST"] * (which is locked and path == LOGIN)
-        answer = refused(asked(method=method, path=path, origin=OWN), which)
+        answer = check_request(asked(method=method, path=path, origin=OWN), which)
         assert (answer is None) is (method in methods)
         if answer is not None:
             assert (answer.status_code, answer.headers["allow"]) == (405, ", ".join(methods))
 
 
-def test_a_socket_has_no_method(door):
+def test_a_socket_has_no_method(access):
     scope = asked(kind="websocket", path="/ws", origin=OWN)
     assert "method" not in scope
-    assert refused(scope, door) is None
+    assert check_request(scope, access) is None
 
 
 # ---------------------------------------------------------------- who is let in
-def test_who_holds_the_cookie_comes_in(door):
-    answer = Answer(door, asked(**known(door)))
+def test_who_holds_the_cookie_comes_in(access):
+    answer = Answer(access, asked(**known(access)))
     assert answer.status == "in"
     kept = dict(Headers(raw=answer.sent[1]["headers"]))
     assert kept == {name.lower(): value for name, value in ALWAYS.items()}
     for path in ("/ws", "/"):
-        socket = asked(kind="websocket", path=path, query="token=x", origin=OWN, **known(door))
-        assert Answer(door, socket).status == "in", "a token means nothing to a socket"
+        socket = asked(kind="websocket", path=path, query="token=x", origin=OWN, **known(access))
+        assert Answer(access, socket).status == "in", "a token means nothing to a socket"
 
 
-def test_a_token_leaves_the_address_bar_of_who_is_in_already(door):
-    answer = Answer(door, asked(query=f"token={door.token}", **known(door)))
+def test_a_token_leaves_the_address_bar_of_who_is_in_already(access):
+    answer = Answer(access, asked(query=f"token={access.token}", **known(access)))
     assert (answer.status, answer.headers["location"]) == (303, "/")
     assert "set-cookie" not in answer.headers
-    assert door.token is not None
-    assert Answer(door, asked(path="/host.js", query="token=x", **known(door))).status == "in"
+    assert access.token is not None
+    assert Answer(access, asked(path="/host.js", query="token=x", **known(access))).status == "in"
 
 
-def test_a_token_is_taken_once_and_gives_the_cookie(door):
-    request = asked(query=f"token={door.token}")
-    first, second = Answer(door, request), Answer(door, request)
+def test_a_token_is_taken_once_and_gives_the_cookie(access):
+    request = asked(query=f"token={access.token}")
+    first, second = Answer(access, request), Answer(access, request)
     assert (first.status, first.headers["location"]) == (303, "/")
-    assert door.secret in first.headers["set-cookie"]
+    assert access.secret in first.headers["set-cookie"]
     assert second.status == 403
     assert "set-cookie" not in second.headers
-    assert len(door.attempts._wrong) == 1, "the right one is no wrong try"
+    assert len(access.attempts._wrong) == 1, "the right one is no wrong try"
 
 
 @pytest.mark.parametrize(
@@ -369,32 +369,33 @@ def test_a_token_is_taken_once_and_gives_the_cookie(door):
         ({"query": "token={0}", "kind": "websocket", "origin": OWN}, 0),
     ],
 )
-def test_what_opens_nothing(door, more, noted):
-    token = door.token
-    answer = Answer(door, asked(**{**more, "query": more["query"].format(token)}))
+def test_what_opens_nothing(access, more, noted):
+    token = access.token
+    answer = Answer(access, asked(**{**more, "query": more["query"].format(token)}))
     assert answer.status == 403
     assert "Open the address that linkwise printed" in answer.text
     assert 'http-equiv="refresh"' not in answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert door.token == token
-    assert len(door.attempts._wrong) == noted
+    assert access.token == token
+    assert len(access.attempts._wrong) == noted
 
 
-def test_seven_more_fields_beside_the_token_are_read(door):
+def test_seven_more_fields_beside_the_token_are_read(access):
     assert (
-        Answer(door, asked(query=f"token={door.token}&" + "&".join(f"{n}=1" for n in range(7)))).status == 303
+        Answer(access, asked(query=f"token={access.token}&" + "&".join(f"{n}=1" for n in range(7)))).status
+        == 303
     )
 
 
-def test_after_too_many_wrong_tokens_none_is_looked_at(door):
+def test_after_too_many_wrong_tokens_none_is_looked_at(access):
     for _ in range(10):
-        assert Answer(door, asked(query="token=wrong")).status == 403
-    answer = Answer(door, asked(query=f"token={door.token}"))
+        assert Answer(access, asked(query="token=wrong")).status == 403
+    answer = Answer(access, asked(query=f"token={access.token}"))
     assert (answer.status, answer.headers["retry-after"]) == (429, "60")
     assert "<h1>Too many wrong tries</h1>" in answer.text
     assert "<p>Wait 60 seconds, then try again." in answer.text
-    other = asked(query=f"token={door.token}", client=None)
-    assert Answer(door, other).status == 303, "another address, even one that is not known"
+    other = asked(query=f"token={access.token}", client=None)
+    assert Answer(access, other).status == 303, "another address, even one that is not known"
 
 
 @pytest.mark.parametrize(
@@ -406,19 +407,19 @@ def test_after_too_many_wrong_tokens_none_is_looked_at(door):
         ("/", {}, False),
     ],
 )
-def test_a_link_from_another_site_is_followed_a_second_time(door, path, headers, again):
-    assert ('http-equiv="refresh"' in Answer(door, asked(path=path, **headers)).text) is again
+def test_a_link_from_another_site_is_followed_a_second_time(access, path, headers, again):
+    assert ('http-equiv="refresh"' in Answer(access, asked(path=path, **headers)).text) is again
 
 
-def test_a_socket_that_is_refused_hears_why_where_the_server_can_say_it(door):
+def test_a_socket_that_is_refused_hears_why_where_the_server_can_say_it(access):
     scope = asked(kind="websocket", path="/ws", origin=OWN)
-    assert Answer(door, scope).status == 403
+    assert Answer(access, scope).status == 403
     del scope["extensions"]
-    assert Answer(door, scope).sent == [{"type": "websocket.close", "code": 1008}]
+    assert Answer(access, scope).sent == [{"type": "websocket.close", "code": 1008}]
 
 
-def test_what_is_no_request_goes_through(door):
-    assert Answer(door, {"type": "lifespan"}).status == "in"
+def test_what_is_no_request_goes_through(access):
+    assert Answer(access, {"type": "lifespan"}).status == "in"
 
 
 # ---------------------------------------------------------------- by password
@@ -505,13 +506,13 @@ def test_a_form_that_does_not_come_is_not_waited_for(locked, monkeypatch):
         sent.append(message)
 
     monkeypatch.setattr(auth, "BODY_S", 0.01)
-    asyncio.run(guarded(lambda *_: None, locked)(form(), never, send))
+    asyncio.run(require_access(lambda *_: None, locked)(form(), never, send))
     assert sent[0]["status"] == 408
 
 
 # ---------------------------------------------------------------- the words
-def test_where_to_open_it_instead(door, locked):
-    assert f"as {NAME}." in Answer(door, asked(host="evil.example")).text
+def test_where_to_open_it_instead(access, locked):
+    assert f"as {NAME}." in Answer(access, asked(host="evil.example")).text
     assert "<p>Open linkwise in a window of its own, by its address." in Answer(locked, asked(host="-")).text
 
 
@@ -554,8 +555,8 @@ def test_what_a_browser_is_told_of_every_page():
         ({}, "linkwise does not know this browser", "Open the address that linkwise printed in its terminal"),
     ],
 )
-def test_why_nobody_is_let_in(door, request_, title, text):
-    answer = Answer(door, asked(**request_))
+def test_why_nobody_is_let_in(access, request_, title, text):
+    answer = Answer(access, asked(**request_))
     assert f"<h1>{title}</h1>" in answer.text
     assert f"<p>{text}" in answer.text
     assert 'http-equiv="refresh"' not in answer.text

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from linkwise.page.stopping import advice, moved
+from linkwise.page.stopping import advise, moved_share
 
 LABELS = st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=40)
 
@@ -14,11 +14,11 @@ LABELS = st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1,
 @given(pairs=LABELS, order=st.permutations(range(6)))
 def test_numbers_of_clusters_do_not_matter_and_no_more_move_than_a_matching_says(pairs, order):
     before, after = np.array(pairs, dtype=np.int32).T
-    share = moved(before, after)
+    share = moved_share(before, after)
     renamed = np.array(order, dtype=np.int32)[after + 1]
-    assert moved(before, renamed) == pytest.approx(share)
-    assert moved(after, before) == pytest.approx(share)
-    assert moved(before, np.array(order, dtype=np.int32)[before + 1]) == 0
+    assert moved_share(before, renamed) == pytest.approx(share)
+    assert moved_share(after, before) == pytest.approx(share)
+    assert moved_share(before, np.array(order, dtype=np.int32)[before + 1]) == 0
     table = np.zeros((6, 6))
     np.add.at(table, (before + 1, after + 1), 1)
     matched = table[linear_sum_assignment(-table)].sum()
@@ -27,16 +27,16 @@ def test_numbers_of_clusters_do_not_matter_and_no_more_move_than_a_matching_says
 
 def test_splits_and_merges_count_with_their_smaller_part():
     one, split = np.zeros(10, np.int32), np.array([0] * 7 + [1] * 3, np.int32)
-    assert moved(one, split) == pytest.approx(0.3)
-    assert moved(split, one) == pytest.approx(0.3)
-    assert moved(np.arange(2000, dtype=np.int32), np.arange(2000, dtype=np.int32)[::-1]) == 0
+    assert moved_share(one, split) == pytest.approx(0.3)
+    assert moved_share(split, one) == pytest.approx(0.3)
+    assert moved_share(np.arange(2000, dtype=np.int32), np.arange(2000, dtype=np.int32)[::-1]) == 0
 
 
 def test_advice():
-    assert advice([0.5] * 9, ended=False)["stop"] is None
-    assert "1 more answer." in advice([0.5] * 9, ended=False)["text"]
-    assert advice([0.5] + [0.0] * 10, ended=False)["stop"] is True
-    told = advice([0.0] * 8 + [0.2, 0.01], ended=False)
+    assert advise([0.5] * 9, ended=False)["stop"] is None
+    assert "After 1 more answer, " in advise([0.5] * 9, ended=False)["text"]
+    assert advise([0.5] + [0.0] * 10, ended=False)["stop"] is True
+    told = advise([0.0] * 8 + [0.2, 0.01], ended=False)
     assert told["stop"] is False
     assert told["text"].startswith("2 of the last 10 answers still moved rows, at most 20%")
-    assert advice([], ended=True)["stop"] is True
+    assert advise([], ended=True)["stop"] is True

@@ -9,9 +9,16 @@ import pytest
 from linkwise.data import encode, from_frame, image_items, record_items
 from linkwise.datasets import load
 from linkwise.errors import DataError
-from linkwise.page.cards import View, differing, named, numbers_of, of_numbers, places_in
-from linkwise.page.opening import of_demo, of_project
-from linkwise.page.scatter import framed, principal_places
+from linkwise.page.cards import (
+    RowView,
+    create_namer,
+    list_differing_fields,
+    locate_numbers,
+    numeric_columns,
+    view_numbers,
+)
+from linkwise.page.opening import present_demo, present_project
+from linkwise.page.scatter import project_rows, scale_places
 
 
 def test_records_show_all_columns_and_where_numbers_stand():
@@ -21,13 +28,15 @@ def test_records_show_all_columns_and_where_numbers_stand():
     )
     table = from_frame(frame)
     encoded = encode(table)
-    items = View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded)))
-    shown = items.shown(1)
+    items = RowView(
+        record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
+    )
+    shown = items.render(1)
     assert (shown["row"], shown["name"]) == (1, "b")
     fields = {f["name"]: (f["value"], f["place"]) for f in shown["fields"]}
     assert fields == {"income": ("20", 0.5), "plan": ("y", None), "class": ("q", None)}
-    assert differing(items.shown(0), items.shown(1)) == ["income", "plan", "class"]
-    assert differing(items.shown(1), items.shown(1)) == []
+    assert list_differing_fields(items.render(0), items.render(1)) == ["income", "plan", "class"]
+    assert list_differing_fields(items.render(1), items.render(1)) == []
 
 
 def test_what_is_missing_stands_nowhere_on_the_scale():
@@ -35,38 +44,40 @@ def test_what_is_missing_stands_nowhere_on_the_scale():
     frame = pandas.DataFrame({"id": ["a", "b", "c"], "income": [10.0, None, 30.0], "age": [1, 2, 3]})
     table = from_frame(frame)
     encoded = encode(table, impute="median")
-    items = View(record_items(table), named(table.ids), places_in(encoded.X, numbers_of(encoded)))
-    where = [{f["name"]: f["place"] for f in items.shown(row)["fields"]} for row in range(3)]
+    items = RowView(
+        record_items(table), create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
+    )
+    where = [{f["name"]: f["place"] for f in items.render(row)["fields"]} for row in range(3)]
     assert where == [{"income": 0.0, "age": 0.0}, {"income": None, "age": 0.5}, {"income": 1.0, "age": 1.0}]
 
 
 def test_a_constant_column_stands_at_the_left():
     X = np.array([[1.0, 5.0], [3.0, 5.0]])
-    items = of_numbers(X, ("a", "b"))
-    assert [f["place"] for f in items.shown(1)["fields"]] == [1.0, 0.0]
+    items = view_numbers(X, ("a", "b"))
+    assert [f["place"] for f in items.render(1)["fields"]] == [1.0, 0.0]
 
 
 def test_pictures_come_as_they_are():
     image = pytest.importorskip("PIL.Image")
     digits = load("digits")
-    shown = View(image_items(digits.images)).shown(7)
+    shown = RowView(image_items(digits.images)).render(7)
     kind, data = shown["image"].split(",")
     assert kind == "data:image/png;base64"
     seen = np.asarray(image.open(io.BytesIO(base64.b64decode(data))))
     assert seen.tolist() == np.rint(digits.images[7] * (255 / 16)).tolist()
 
 
-def test_desks_of_demos():
+def test_presenters_of_demos():
     import linkwise as lw
     from linkwise.cli.commands.demo import open_demo_session
 
     for name, kind in (("iris", "record"), ("digits", "image")):
         data = load(name)
-        desk = of_demo(open_demo_session(data, 0, None), data, budget=5)
-        state = desk.state()
+        presenter = present_demo(open_demo_session(data, 0, None), data, budget=5)
+        state = presenter.state()
         assert (state["kind"], state["title"], state["budget"], state["rows"]) == (kind, name, 5, len(data.X))
         assert state["learner"] == f"{lw.KIN.__name__}, seed 0"
-        reply = desk.handle({"id": "1", "do": "rules"})
+        reply = presenter.handle({"id": "1", "do": "rules"})
         assert reply.body["ok"] == (kind == "record")
 
 
@@ -81,33 +92,33 @@ def test_a_desk_of_a_data_file(tmp_path):
     project = opened(
         data, tmp_path / "s.linkwise", Reading(), MethodChoice()
     )  # one that goes on tells it, too
-    desk = of_project(project)
-    state = desk.state()
+    presenter = present_project(project)
+    state = presenter.state()
     assert any("'id'" in note for note in state["notes"]), state["notes"]
     assert (state["title"], state["place"]) == ("people.csv", str(tmp_path / "s.linkwise"))
     assert state["question"]["first"]["name"].startswith("p")
-    reply = desk.handle({"id": "1", "do": "rules"})
+    reply = presenter.handle({"id": "1", "do": "rules"})
     assert reply.body["ok"]
-    desk.close()
+    presenter.close()
 
 
 # ---------------------------------------------------------------- places
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1), (5, 1), (3, 5)])
 def test_any_rows_have_places(shape):
-    places = principal_places(np.random.default_rng(0).normal(size=shape))
+    places = project_rows(np.random.default_rng(0).normal(size=shape))
     assert places.shape == (shape[0], 2)
     assert places.dtype == np.float32
     assert np.abs(places).max() <= 1
 
 
 def test_identical_rows_stand_in_the_middle():
-    assert principal_places(np.full((4, 3), 7.0)).tolist() == [[0, 0]] * 4
+    assert project_rows(np.full((4, 3), 7.0)).tolist() == [[0, 0]] * 4
 
 
 def test_coordinates_keep_their_shape():
     given = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 5.0]]) + 100
-    assert framed(given).tolist() == [[-1, -0.5], [1, -0.5], [-1, 0.5]]
-    assert np.isfinite(framed([[-1e308, 0], [1e308, 0]])).all()
+    assert scale_places(given).tolist() == [[-1, -0.5], [1, -0.5], [-1, 0.5]]
+    assert np.isfinite(scale_places([[-1e308, 0], [1e308, 0]])).all()
 
 
 @pytest.mark.parametrize(
@@ -121,4 +132,4 @@ def test_coordinates_keep_their_shape():
 )
 def test_places_that_cannot_be_drawn_are_refused(places, words):
     with pytest.raises(DataError, match=words.replace("(3, 2)", r"\(3, 2\)")):
-        framed(places, 3)
+        scale_places(places, 3)

@@ -1,4 +1,4 @@
-"""Texts, images and curves on the desk of a page."""
+"""Texts, images and curves on the presenter of a page."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from linkwise.page.opening import of_project
+from linkwise.page.opening import present_project
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading
 from linkwise.workspace.project import opened
@@ -40,11 +40,11 @@ def write(folder, kind):
 
 
 @pytest.mark.parametrize("kind", ["text", "image", "series"])
-def test_the_desk_shows_what_a_row_is(tmp_path, kind):
+def test_the_presenter_shows_what_a_row_is(tmp_path, kind):
     path, reading = write(tmp_path, kind)
     project = opened(path, tmp_path / "s.linkwise", reading, MethodChoice())
-    desk = of_project(project)
-    state = desk.state()
+    presenter = present_project(project)
+    state = presenter.state()
     assert state["kind"] == kind
     json.dumps(state, allow_nan=False)
     item = state["question"]["first"]
@@ -58,14 +58,14 @@ def test_the_desk_shows_what_a_row_is(tmp_path, kind):
     else:
         assert base64.b64decode(item["image"].partition(",")[2]) == project.items.content(item["row"])
         assert names == []
-    reply = desk.handle({"id": "v1", "do": "answer", "question": state["question"]["id"], "said": "no"})
+    reply = presenter.handle({"id": "v1", "do": "answer", "question": state["question"]["id"], "said": "no"})
     assert reply.body["ok"] is True
-    rules = desk.handle({"id": "v2", "do": "rules"})
+    rules = presenter.handle({"id": "v2", "do": "rules"})
     if kind == "text":
-        clusters = [each["cluster"] for each in desk.state()["clusters"]]
+        clusters = [each["cluster"] for each in presenter.state()["clusters"]]
         assert len(clusters) >= 2
         assert sorted(each["cluster"] for each in rules.body["clusters"]) == sorted(clusters)
         assert "of its texts" in str(rules.body["clusters"])
     else:
         assert (rules.body["ok"], rules.body["error"]["kind"]) == (False, "bad")
-    desk.close()
+    presenter.close()

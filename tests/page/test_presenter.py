@@ -1,4 +1,4 @@
-"""The desk: what a page is told, what it may ask for, and that nothing it sends does harm."""
+"""The presenter: what a page is told, what it may ask for, and that nothing it sends does harm."""
 
 import csv
 import io
@@ -14,55 +14,55 @@ import linkwise as lw
 from linkwise.data import encode, from_frame
 from linkwise.data.items import text_items
 from linkwise.datasets import load
-from linkwise.page.cards import View, of_numbers
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import RowView, view_numbers
+from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 
 IRIS = load("iris")
 TRUTH = lw.TruthOracle(IRIS.y)
 
 
-def desk_of(path=None, X=IRIS.X, names=IRIS.names, **options):
-    """A desk about iris, in memory or in a file."""
+def make_presenter(path=None, X=IRIS.X, names=IRIS.names, **options):
+    """A presenter about iris, in memory or in a file."""
     learner = lw.COBRAS(random_state=0)
     session = lw.Session(X, learner) if path is None else Session.open(path, X, learner)
     columns = encode(from_frame(X), scale="none", categories="codes")
-    return Desk(session, X, of_numbers(X, names), title="iris.csv", columns=columns, **options)
+    return Presenter(session, X, view_numbers(X, names), title="iris.csv", columns=columns, **options)
 
 
-def ask(desk, do, **request):
+def ask(presenter, do, **request):
     """The reply to a request that is met."""
-    reply = desk.handle({"id": "a1", "do": do, **request})
+    reply = presenter.handle({"id": "a1", "do": do, **request})
     assert reply.body["re"] == "a1"
     assert reply.body["ok"], reply.body
     json.dumps(reply.body, allow_nan=False)
     return reply
 
 
-def refused(desk, **request):
+def refused(presenter, **request):
     """The error of a request that is refused and changes nothing."""
-    before = desk.state()
-    reply = desk.handle({"id": "a1", **request})
+    before = presenter.state()
+    reply = presenter.handle({"id": "a1", **request})
     assert not reply.body["ok"], reply.body
     assert not reply.changed
-    assert desk.state() == before
+    assert presenter.state() == before
     return reply.body["error"]
 
 
-def answer(desk, n, oracle=TRUTH):
+def answer(presenter, n, oracle=TRUTH):
     """Answer `n` questions, or all."""
     for _ in range(n):
-        question = desk.state()["question"]
+        question = presenter.state()["question"]
         if question is None:
             break
         pair = question["first"]["row"], question["second"]["row"]
-        assert ask(desk, "answer", question=question["id"], said=oracle(*pair)).changed
+        assert ask(presenter, "answer", question=question["id"], said=oracle(*pair)).changed
 
 
-def rows_of(desk):
+def rows_of(presenter):
     """The cluster of each row, read as a page reads it."""
-    counter, sent = desk.labels()
-    state = desk.state()
+    counter, sent = presenter.labels()
+    state = presenter.state()
     assert counter == state["labels"]
     labels = np.frombuffer(sent, "<u2" if state["wide"] else "u1")
     assert len(labels) == state["rows"]
@@ -70,8 +70,8 @@ def rows_of(desk):
 
 
 # ---------------------------------------------------------------- what a page is told
-def test_a_new_desk_asks_and_shows_what_there_is():
-    state = desk_of().state()
+def test_a_new_presenter_asks_and_shows_what_there_is():
+    state = make_presenter().state()
     json.dumps(state, allow_nan=False)
     assert (state["title"], state["kind"], state["rows"], state["place"]) == ("iris.csv", "record", 150, None)
     assert state["ended"] is None
@@ -91,7 +91,7 @@ def test_a_new_desk_asks_and_shows_what_there_is():
 
 
 def test_places_are_the_principal_components_in_a_frame():
-    places = np.frombuffer(desk_of().places(), "<f4").reshape(-1, 2)
+    places = np.frombuffer(make_presenter().places(), "<f4").reshape(-1, 2)
     centred = IRIS.X - IRIS.X.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     wanted = centred @ axes.T
@@ -104,9 +104,9 @@ def test_places_are_the_principal_components_in_a_frame():
 
 
 def test_the_clusters_that_are_listed_are_those_of_the_labels():
-    desk = desk_of()
-    answer(desk, 20)
-    labels, state = rows_of(desk), desk.state()
+    presenter = make_presenter()
+    answer(presenter, 20)
+    labels, state = rows_of(presenter), presenter.state()
     assert [c["size"] for c in state["clusters"]] == sorted(np.bincount(labels).tolist(), reverse=True)
     for c in state["clusters"]:
         rows = np.flatnonzero(labels == c["cluster"])
@@ -124,113 +124,113 @@ def test_the_clusters_that_are_listed_are_those_of_the_labels():
 
 def test_more_clusters_than_a_byte_can_name_go_in_two():
     X = np.arange(600.0)[:, None]
-    desk = desk_of(X=X, names=("x",))
-    session = desk._session
+    presenter = make_presenter(X=X, names=("x",))
+    session = presenter._session
     session.import_constraints(
         lw.Constraints(600, cannot_link=[(i, j) for i in range(260) for j in range(i)])
     )
-    state = desk.state()
+    state = presenter.state()
     assert state["wide"]
-    labels = rows_of(desk)
+    labels = rows_of(presenter)
     assert len(set(labels[:260].tolist())) == 260
     assert len(state["clusters"]) == 200
     assert state["more_clusters"] == len(np.unique(labels)) - 200
 
 
 def test_it_ends_at_the_budget_and_when_nothing_is_left():
-    desk = desk_of(budget=3)
-    answer(desk, 10)
-    state = desk.state()
+    presenter = make_presenter(budget=3)
+    answer(presenter, 10)
+    state = presenter.state()
     assert (state["ended"], state["question"], state["counts"]["answers"]) == ("budget", None, 3)
-    assert refused(desk, do="answer", question="3:0-1", said="yes")["kind"] == "ended"
-    ask(desk, "undo")
-    assert desk.state()["question"] is not None
-    small = desk_of(X=IRIS.X[[0, 60, 120]])
+    assert refused(presenter, do="answer", question="3:0-1", said="yes")["kind"] == "ended"
+    ask(presenter, "undo")
+    assert presenter.state()["question"] is not None
+    small = make_presenter(X=IRIS.X[[0, 60, 120]])
     answer(small, 10, lambda i, j: "no")
     state = small.state()
     assert (state["ended"], state["question"]) == ("exhausted", None)
-    assert state["advice"] == {"stop": True, "text": "Nothing is left to ask."}
+    assert state["advice"] == {"stop": True, "text": "There are no more questions."}
 
 
 # ---------------------------------------------------------------- what is said
 def test_a_whole_session_leads_to_the_clustering_that_is_meant():
-    desk = desk_of()
-    answer(desk, 10_000)
-    labels = rows_of(desk)
+    presenter = make_presenter()
+    answer(presenter, 10_000)
+    labels = rows_of(presenter)
     assert len({(a, b) for a, b in zip(labels.tolist(), IRIS.y.tolist(), strict=True)}) == 3
 
 
 def test_an_answer_to_another_question_is_stale():
-    desk = desk_of()
-    first = desk.state()["question"]["id"]
-    answer(desk, 1)
-    assert refused(desk, do="answer", question=first, said="yes")["kind"] == "stale"
+    presenter = make_presenter()
+    first = presenter.state()["question"]["id"]
+    answer(presenter, 1)
+    assert refused(presenter, do="answer", question=first, said="yes")["kind"] == "stale"
 
 
 def test_a_name_does_not_make_the_question_stale():
-    desk = desk_of()
-    asked = desk.state()["question"]["id"]
-    ask(desk, "name", cluster=0, name="  All of  them ")
-    assert desk.state()["clusters"][0]["name"] == "All of them"
-    ask(desk, "answer", question=asked, said="yes")
-    clusters = {c["cluster"]: c["name"] for c in desk.state()["clusters"]}
-    lines = csv.DictReader(io.StringIO(ask(desk, "export", what="labels").file.decode()))
+    presenter = make_presenter()
+    asked = presenter.state()["question"]["id"]
+    ask(presenter, "name", cluster=0, name="  All of  them ")
+    assert presenter.state()["clusters"][0]["name"] == "All of them"
+    ask(presenter, "answer", question=asked, said="yes")
+    clusters = {c["cluster"]: c["name"] for c in presenter.state()["clusters"]}
+    lines = csv.DictReader(io.StringIO(ask(presenter, "export", what="labels").file.decode()))
     assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
     assert "All of them" in clusters.values()
-    ask(desk, "name", cluster=0, name="")
-    assert desk.state()["clusters"][0]["name"] == ""
+    ask(presenter, "name", cluster=0, name="")
+    assert presenter.state()["clusters"][0]["name"] == ""
 
 
 def test_undo_takes_back_what_the_state_says():
-    desk = desk_of()
-    assert ask(desk, "undo").body["undone"] is None
-    answer(desk, 4)
-    wanted = desk.state()["undo"]
+    presenter = make_presenter()
+    assert ask(presenter, "undo").body["undone"] is None
+    answer(presenter, 4)
+    wanted = presenter.state()["undo"]
     assert wanted["said"] in ("yes", "no")
-    reply = ask(desk, "undo")
+    reply = ask(presenter, "undo")
     assert reply.changed
     assert reply.body["undone"]["number"] == wanted["number"]
-    assert len(desk.state()["changes"]) == 3
+    assert len(presenter.state()["changes"]) == 3
 
 
 def test_any_answer_can_be_taken_back_or_changed():
-    desk = desk_of()
-    answer(desk, 6)
-    events = ask(desk, "history").body["events"]
+    presenter = make_presenter()
+    answer(presenter, 6)
+    events = ask(presenter, "history").body["events"]
     assert [e["number"] for e in events] == [6, 5, 4, 3, 2, 1]
-    ask(desk, "take_back", event=2)
-    assert [e["number"] for e in ask(desk, "history").body["events"]] == [6, 5, 4, 3, 1]
-    ask(desk, "change", event=3, said="unsure")
-    changed = ask(desk, "history", before=4, limit=1).body
+    ask(presenter, "take_back", event=2)
+    assert [e["number"] for e in ask(presenter, "history").body["events"]] == [6, 5, 4, 3, 1]
+    ask(presenter, "change", event=3, said="unsure")
+    changed = ask(presenter, "history", before=4, limit=1).body
     assert changed["more"]
     assert [(e["number"], e["said"], e["changed"]) for e in changed["events"]] == [(3, "unsure", True)]
-    assert refused(desk, do="take_back", event=2)["kind"] == "failed"
+    assert refused(presenter, do="take_back", event=2)["kind"] == "failed"
 
 
 def test_merging_and_closing_clusters_is_said_of_their_rows():
-    desk = desk_of()
-    answer(desk, 20)
-    one, other = desk.state()["clusters"][:2]
-    ask(desk, "merge", first=one["cluster"], second=other["cluster"])
-    labels = rows_of(desk)
+    presenter = make_presenter()
+    answer(presenter, 20)
+    one, other = presenter.state()["clusters"][:2]
+    ask(presenter, "merge", first=one["cluster"], second=other["cluster"])
+    labels = rows_of(presenter)
     assert labels[one["exemplar"]] == labels[other["exemplar"]]
-    cluster = next(c for c in desk.state()["clusters"] if c["cluster"] == labels[one["exemplar"]])
+    cluster = next(c for c in presenter.state()["clusters"] if c["cluster"] == labels[one["exemplar"]])
     assert not cluster["done"]
-    assert ask(desk, "done", cluster=cluster["cluster"]).body["rows"] == cluster["size"]
+    assert ask(presenter, "done", cluster=cluster["cluster"]).body["rows"] == cluster["size"]
     members = set(np.flatnonzero(labels == cluster["cluster"]).tolist())
-    assert [c["size"] for c in desk.state()["clusters"] if c["done"]] == [len(members)]
-    while (q := desk.state()["question"]) is not None:
+    assert [c["size"] for c in presenter.state()["clusters"] if c["done"]] == [len(members)]
+    while (q := presenter.state()["question"]) is not None:
         pair = {q["first"]["row"], q["second"]["row"]}
         assert not pair <= members
-        ask(desk, "answer", question=q["id"], said=TRUTH(*pair))
-    assert refused(desk, do="merge", first=0, second=0)["kind"] == "bad"
+        ask(presenter, "answer", question=q["id"], said=TRUTH(*pair))
+    assert refused(presenter, do="merge", first=0, second=0)["kind"] == "bad"
 
 
 def test_a_contradiction_is_told_with_the_answers_that_cause_it():
-    desk = desk_of()
-    ask(desk, "add", first=0, second=1, kind="must-link")
-    ask(desk, "add", first=1, second=2, kind="must-link")
-    error = refused(desk, do="add", first=2, second=0, kind="cannot-link")
+    presenter = make_presenter()
+    ask(presenter, "add", first=0, second=1, kind="must-link")
+    ask(presenter, "add", first=1, second=2, kind="must-link")
+    error = refused(presenter, do="add", first=2, second=0, kind="cannot-link")
     assert error["kind"] == "contradiction"
     links = {(frozenset((c["first"], c["second"])), c["said"], c["event"]) for c in error["chain"]}
     assert links == {
@@ -238,71 +238,73 @@ def test_a_contradiction_is_told_with_the_answers_that_cause_it():
         (frozenset((1, 2)), "yes", 2),
         (frozenset((0, 2)), "no", None),
     }
-    ask(desk, "take_back", event=1)
-    ask(desk, "add", first=2, second=0, kind="cannot-link")
-    ask(desk, "add", first=0, second=5, kind="must-link")
-    error = refused(desk, do="add", first=5, second=1, kind="must-link")
+    ask(presenter, "take_back", event=1)
+    ask(presenter, "add", first=2, second=0, kind="cannot-link")
+    ask(presenter, "add", first=0, second=5, kind="must-link")
+    error = refused(presenter, do="add", first=5, second=1, kind="must-link")
     assert {c["event"] for c in error["chain"]} == {2, 4, 5, None}  # 5 = 1 = 2, but 2 ≠ 0 = 5
 
 
 def test_a_change_that_contradicts_names_itself_without_an_event():
-    desk = desk_of()
-    ask(desk, "add", first=0, second=1, kind="must-link")
-    ask(desk, "add", first=1, second=2, kind="must-link")
-    ask(desk, "add", first=0, second=2, kind="must-link")
-    error = refused(desk, do="change", event=3, said="no")
+    presenter = make_presenter()
+    ask(presenter, "add", first=0, second=1, kind="must-link")
+    ask(presenter, "add", first=1, second=2, kind="must-link")
+    ask(presenter, "add", first=0, second=2, kind="must-link")
+    error = refused(presenter, do="change", event=3, said="no")
     assert sorted((c["event"] or 0, c["said"]) for c in error["chain"]) == [(0, "no"), (1, "yes"), (2, "yes")]
 
 
 # ---------------------------------------------------------------- what is told on request
 def test_items_rules_and_reasons():
-    desk = desk_of()
-    answer(desk, 25)
-    items = ask(desk, "item", rows=[3, 149]).body["items"]
-    labels = rows_of(desk)
+    presenter = make_presenter()
+    answer(presenter, 25)
+    items = ask(presenter, "item", rows=[3, 149]).body["items"]
+    labels = rows_of(presenter)
     assert [(item["row"], item["cluster"]) for item in items] == [(3, labels[3]), (149, labels[149])]
-    rules = ask(desk, "rules").body
+    rules = ask(presenter, "rules").body
     assert {c["cluster"] for c in rules["clusters"]} == set(labels.tolist())
     assert 0 < rules["fidelity"] <= 1
-    assert "row 0" in ask(desk, "why", first=0, second=149).body["text"]
-    assert refused(desk, do="why", first=3, second=3)["kind"] == "bad"
+    assert "row 0" in ask(presenter, "why", first=0, second=149).body["text"]
+    assert refused(presenter, do="why", first=3, second=3)["kind"] == "bad"
 
 
 def test_what_is_exported_is_what_is_shown(tmp_path):
-    desk = desk_of()
-    answer(desk, 12)
-    labels = ask(desk, "export", what="labels")
+    presenter = make_presenter()
+    answer(presenter, 12)
+    labels = ask(presenter, "export", what="labels")
     assert labels.body["name"] == "iris-clusters.csv"
     lines = list(csv.DictReader(io.StringIO(labels.file.decode())))
-    assert [int(line["cluster"]) for line in lines] == rows_of(desk).tolist()
-    pairs = list(csv.DictReader(io.StringIO(ask(desk, "export", what="constraints").file.decode())))
-    counts = desk.state()["counts"]
+    assert [int(line["cluster"]) for line in lines] == rows_of(presenter).tolist()
+    pairs = list(csv.DictReader(io.StringIO(ask(presenter, "export", what="constraints").file.decode())))
+    counts = presenter.state()["counts"]
     assert len(pairs) == counts["yes"] + counts["no"]
-    assert "cluster 0" in ask(desk, "export", what="rules").file.decode()
+    assert "cluster 0" in ask(presenter, "export", what="rules").file.decode()
     copy = tmp_path / "copy.linkwise"
-    copy.write_bytes(ask(desk, "export", what="session").file)
+    copy.write_bytes(ask(presenter, "export", what="session").file)
     with Session.open(copy, IRIS.X) as session:
-        assert session.labels.tolist() == rows_of(desk).tolist()
+        assert session.labels.tolist() == rows_of(presenter).tolist()
     assert sqlite3.connect(copy).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_without_columns_there_are_no_rules():
     X = IRIS.X
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, of_numbers(X, IRIS.names), title="")
+    presenter = Presenter(lw.Session(X, lw.COBRAS(random_state=0)), X, view_numbers(X, IRIS.names), title="")
     for request in ({"do": "rules"}, {"do": "export", "what": "rules"}):
-        error = refused(desk, **request)
+        error = refused(presenter, **request)
         assert (error["kind"], "columns" in error["text"]) == ("bad", True)
-    assert not desk.state()["rules"]
+    assert not presenter.state()["rules"]
 
 
 def test_texts_are_told_by_their_words():
     texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
     X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(texts)), title="news")
-    answer(desk, 2, lambda i, j: "yes" if i % 2 == j % 2 else "no")
-    assert desk.state()["question"]["first"]["text"] in texts
-    told = ask(desk, "rules").body
-    assert desk.state()["rules"]
+    presenter = Presenter(
+        lw.Session(X, lw.COBRAS(random_state=0)), X, RowView(text_items(texts)), title="news"
+    )
+    answer(presenter, 2, lambda i, j: "yes" if i % 2 == j % 2 else "no")
+    assert presenter.state()["question"]["first"]["text"] in texts
+    told = ask(presenter, "rules").body
+    assert presenter.state()["rules"]
     assert told["fidelity"] is None
     assert {
         tuple(sorted(line.split(":")[0].strip() for line in c["text"][1:])) for c in told["clusters"]
@@ -310,30 +312,30 @@ def test_texts_are_told_by_their_words():
         ("goal", "match"),
         ("bond", "stock"),
     }
-    assert "goal" in ask(desk, "export", what="rules").file.decode()
+    assert "goal" in ask(presenter, "export", what="rules").file.decode()
 
 
-# ---------------------------------------------------------------- two desks on one file
+# ---------------------------------------------------------------- two presenters on one file
 def test_what_another_program_writes_is_noticed(tmp_path):
     path = tmp_path / "s.linkwise"
-    desk, other = desk_of(path), desk_of(path)
+    presenter, other = make_presenter(path), make_presenter(path)
     stale = other.state()["question"]["id"]
-    answer(desk, 3)
-    assert not desk.moved()
-    assert other.moved()
+    answer(presenter, 3)
+    assert not presenter.has_changed()
+    assert other.has_changed()
     reply = other.handle({"id": "x", "do": "answer", "question": stale, "said": "yes"})
     assert reply.body["error"]["kind"] == "stale"
     assert reply.changed
-    seen = ("changes", "seconds", "labels")  # depend on what a desk saw
+    seen = ("changes", "seconds", "labels")  # depend on what a presenter saw
     same = {name: value for name, value in other.state().items() if name not in seen}
-    assert same == {k: v for k, v in desk.state().items() if k in same}
-    assert rows_of(other).tolist() == rows_of(desk).tolist()
-    desk.close()
+    assert same == {k: v for k, v in presenter.state().items() if k in same}
+    assert rows_of(other).tolist() == rows_of(presenter).tolist()
+    presenter.close()
     other.close()
 
 
 # ---------------------------------------------------------------- what comes from outside
-SHARED = desk_of()
+SHARED = make_presenter()
 answer(SHARED, 8)
 
 WILD = st.recursive(
@@ -363,7 +365,10 @@ FIELDS = (
 
 
 @settings(max_examples=300, deadline=None)
-@given(do=st.sampled_from(sorted(Desk.DEEDS)) | WILD, fields=st.dictionaries(st.sampled_from(FIELDS), WILD))
+@given(
+    do=st.sampled_from(sorted(Presenter.ACTIONS)) | WILD,
+    fields=st.dictionaries(st.sampled_from(FIELDS), WILD),
+)
 def test_whatever_is_sent_is_answered(do, fields):
     """No request raises, and one that is refused changes nothing."""
     before = SHARED.state()
@@ -393,57 +398,57 @@ def test_names_that_cannot_be_shown_are_refused(name):
 
 
 def test_looking_ahead_changes_nothing_and_can_be_stopped():
-    desk = desk_of()
-    answer(desk, 5)
-    before, calls = desk.state(), []
-    desk.look_ahead(lambda: calls.append(1) or False)
+    presenter = make_presenter()
+    answer(presenter, 5)
+    before, calls = presenter.state(), []
+    presenter.look_ahead(lambda: calls.append(1) or False)
     assert calls
-    assert desk.state() == before
-    desk.look_ahead(lambda: True)
-    assert desk.state() == before
-    answer(desk, 200)
-    assert desk.state()["question"] is None
-    desk.look_ahead(lambda: False)
+    assert presenter.state() == before
+    presenter.look_ahead(lambda: True)
+    assert presenter.state() == before
+    answer(presenter, 200)
+    assert presenter.state()["question"] is None
+    presenter.look_ahead(lambda: False)
 
 
 def test_advice_goes_on_after_a_restart(tmp_path):
     path = tmp_path / "s.linkwise"
-    desk = desk_of(path)
-    answer(desk, 12)
-    before = desk.state()
+    presenter = make_presenter(path)
+    answer(presenter, 12)
+    before = presenter.state()
     assert any(before["changes"])
-    desk.close()
-    desk = desk_of(path)
-    assert desk.state()["changes"] == []
+    presenter.close()
+    presenter = make_presenter(path)
+    assert presenter.state()["changes"] == []
     patience = iter(range(9))
-    desk.look_ahead(lambda: next(patience, None) is None)  # it is interrupted, and goes on where it was
-    assert not desk.moved()
-    answer(desk, 1)
-    desk.look_ahead(lambda: False)
-    assert desk.moved()  # the pages are to hear of it
-    state = desk.state()
-    assert not desk.moved()
+    presenter.look_ahead(lambda: next(patience, None) is None)  # it is interrupted, and goes on where it was
+    assert not presenter.has_changed()
+    answer(presenter, 1)
+    presenter.look_ahead(lambda: False)
+    assert presenter.has_changed()  # the pages are to hear of it
+    state = presenter.state()
+    assert not presenter.has_changed()
     assert state["changes"][:-1] == before["changes"]
     assert state["advice"]["stop"] is not None
-    desk.close()
+    presenter.close()
 
 
 def test_agreement_with_the_classes_is_told_at_the_end():
-    desk = desk_of(classes=IRIS.y)
-    assert desk.state()["agreement"] is None
-    answer(desk, 500)
-    assert desk.state()["agreement"] == desk.agreement() == 1.0
-    other = desk_of(budget=1)
+    presenter = make_presenter(classes=IRIS.y)
+    assert presenter.state()["agreement"] is None
+    answer(presenter, 500)
+    assert presenter.state()["agreement"] == presenter.agreement() == 1.0
+    other = make_presenter(budget=1)
     answer(other, 1)
     assert (other.state()["ended"], other.state()["agreement"]) == ("budget", None)
 
 
 def test_colours_stay_with_rows():
-    desk = desk_of()
+    presenter = make_presenter()
     for _ in range(12):
-        was, before = rows_of(desk), desk.state()["colours"]
-        answer(desk, 1)
-        now, after = rows_of(desk), desk.state()["colours"]
+        was, before = rows_of(presenter), presenter.state()["colours"]
+        answer(presenter, 1)
+        now, after = rows_of(presenter), presenter.state()["colours"]
         assert len(set(after)) == len(after) == now.max() + 1
         largest = np.bincount(was).argmax()
         heirs = np.bincount(now[was == largest])
@@ -458,62 +463,64 @@ DEEDS = st.sampled_from(["yes", "no", "unsure", "true", "true", "true", "undo", 
 def test_colours_are_the_same_after_a_restart(tmp_path_factory, deeds):
     """Whatever was said, taken back, changed or looked ahead; and before each restart, too."""
     path = tmp_path_factory.mktemp("restart") / "s.linkwise"
-    desk = desk_of(path)
+    presenter = make_presenter(path)
     for number, deed in enumerate(deeds):
-        state = desk.state()
-        question, history = state["question"], ask(desk, "history").body["events"]
+        state = presenter.state()
+        question, history = state["question"], ask(presenter, "history").body["events"]
         if deed == "ahead":
-            desk.look_ahead(lambda: False)
+            presenter.look_ahead(lambda: False)
         elif deed == "undo":
-            ask(desk, "undo")
+            ask(presenter, "undo")
         elif deed == "change" and history:
             event = history[number % len(history)]["number"]
-            desk.handle({"id": "c", "do": "change", "event": event, "said": "no"})
+            presenter.handle({"id": "c", "do": "change", "event": event, "said": "no"})
         elif question is not None and deed != "change":
             said = TRUTH(question["first"]["row"], question["second"]["row"]) if deed == "true" else deed
-            desk.handle({"id": "a", "do": "answer", "question": question["id"], "said": said})
+            presenter.handle({"id": "a", "do": "answer", "question": question["id"], "said": said})
         if number % 4 == 3:
-            other = desk_of(path)
-            assert other.state()["colours"] == desk.state()["colours"]
+            other = make_presenter(path)
+            assert other.state()["colours"] == presenter.state()["colours"]
             other.close()
-    seen = desk.state()["colours"]
-    desk.close()
-    again = desk_of(path)
+    seen = presenter.state()["colours"]
+    presenter.close()
+    again = make_presenter(path)
     assert again.state()["colours"] == seen
     again.close()
 
 
 def test_an_undo_gives_back_the_colours():
-    desk = desk_of()
-    seen = [desk.state()["colours"]]
+    presenter = make_presenter()
+    seen = [presenter.state()["colours"]]
     for _ in range(12):
-        answer(desk, 1)
-        seen.append(desk.state()["colours"])
+        answer(presenter, 1)
+        seen.append(presenter.state()["colours"])
     assert seen[-1] != list(range(len(seen[-1]))), "colours are not numbers of clusters"
     while seen:
-        assert desk.state()["colours"] == seen.pop()
-        ask(desk, "undo")
+        assert presenter.state()["colours"] == seen.pop()
+        ask(presenter, "undo")
 
 
 def test_advice_rests_on_answers_alone():
-    desk = desk_of()
+    presenter = make_presenter()
     for other in range(1, 12):
-        ask(desk, "add", first=0, second=other, kind="must-link")
-    state = desk.state()
+        ask(presenter, "add", first=0, second=other, kind="must-link")
+    state = presenter.state()
     assert state["changes"] == []
     assert state["advice"]["stop"] is None
-    ask(desk, "answer", question=state["question"]["id"], said="unsure")
-    assert desk.state()["changes"] == []
+    ask(presenter, "answer", question=state["question"]["id"], said="unsure")
+    assert presenter.state()["changes"] == []
 
 
 def test_texts_without_words_are_told_of():
     X = np.arange(4.0)[:, None]
-    desk = Desk(lw.Session(X, lw.COBRAS(random_state=0)), X, View(text_items(["", "", "", ""])), title="")
-    assert refused(desk, do="rules")["kind"] == "bad"
+    presenter = Presenter(
+        lw.Session(X, lw.COBRAS(random_state=0)), X, RowView(text_items(["", "", "", ""])), title=""
+    )
+    assert refused(presenter, do="rules")["kind"] == "bad"
 
 
 @pytest.mark.parametrize("name", ["می\u200cخواهم", "👨\u200d👩\u200d👧 family"])
 def test_names_in_any_spelling(name):
-    desk = desk_of()
-    ask(desk, "name", cluster=0, name=name)
-    assert desk.state()["clusters"][0]["name"] == name
+    presenter = make_presenter()
+    ask(presenter, "name", cluster=0, name=name)
+    assert presenter.state()["clusters"][0]["name"] == name

@@ -11,30 +11,30 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import linkwise as lw
 from linkwise.errors import DataError, SessionLockedError
-from linkwise.page import hub as rooms
-from linkwise.page.cards import of_numbers
-from linkwise.page.hub import Room, View, reply_frame
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import view_numbers
+from linkwise.page.hub import MOST_REQUESTS, Hub, Update
+from linkwise.page.presenter import Presenter
 from linkwise.page.requests import Reply
 from linkwise.page.server import _depth, read_request
+from linkwise.page.socket_client import SocketClient, encode_reply
 from patience import patience, wait_until
 
-from .conftest import small_desk
+from .conftest import small_presenter
 
 
 class Slow:
-    """A desk that works until it is told to go on."""
+    """A presenter that works until it is told to go on."""
 
-    def __init__(self, desk):
-        self.desk, self.go_on = desk, threading.Event()
+    def __init__(self, presenter):
+        self.presenter, self.go_on = presenter, threading.Event()
 
     def __getattr__(self, name):
-        return getattr(self.desk, name)
+        return getattr(self.presenter, name)
 
     def handle(self, request):
         if request["do"] == "why":
             assert self.go_on.wait(patience())
-        return self.desk.handle(request)
+        return self.presenter.handle(request)
 
 
 # ---------------------------------------------------------------- what is sent
@@ -87,10 +87,10 @@ def test_wide_labels_take_two_bytes(pages):
 
     def begin():
         learner = lw.MinMax(n_clusters=290, random_state=0)
-        return Desk(lw.Session(X, learner), X, of_numbers(X, ("x",)), title="wide")
+        return Presenter(lw.Session(X, learner), X, view_numbers(X, ("x",)), title="wide")
 
-    desk = begin()
-    if not desk.state()["wide"]:
+    presenter = begin()
+    if not presenter.state()["wide"]:
         pytest.fail("the clustering has too few clusters to need two bytes")
     view = pages(begin).view().ready()
     assert len(view.labels) == 600
@@ -106,7 +106,7 @@ def test_a_file_comes_behind_the_json_of_its_reply(page):
 
 
 def test_the_frame_of_a_file_says_how_long_its_json_is():
-    frame = reply_frame(Reply({"re": "ü", "ok": True}, b"\0\1\2"))
+    frame = encode_reply(Reply({"re": "ü", "ok": True}, b"\0\1\2"))
     length = int.from_bytes(frame[4:8], "little")
     assert frame[:4] == b"\3\0\0\0"
     assert frame[8 : 8 + length].decode() == '{"re":"ü","ok":true}'
@@ -142,7 +142,7 @@ def test_requests_are_worked_off_in_order(page):
 
 
 def test_a_view_that_takes_nothing_does_not_hold_up_the_others(pages):
-    page = pages(lambda: small_desk(600))
+    page = pages(lambda: small_presenter(600))
     dead = page.view()  # reads nothing
     view = page.view().ready()
     for _ in range(30):
@@ -152,28 +152,30 @@ def test_a_view_that_takes_nothing_does_not_hold_up_the_others(pages):
 
 
 def test_what_a_view_has_not_taken_is_replaced_by_the_newest():
-    view = View()
-    view.show(places=b"p", labels=b"1", state="1")
-    view.show(labels=b"2", state="2")
-    view.reply("r")
-    view.show(state="3")
-    assert [view.next() for _ in range(5)] == [b"p", b"2", "3", "r", None]
+    view = SocketClient()
+    view.show(Update({"n": 1, "wide": False}, labels=b"1", places=b"p"))
+    view.show(Update({"n": 2, "wide": True}, labels=b"2"))
+    view.reply(Reply({"re": "r"}))
+    view.show(Update({"n": 3, "wide": True}))
+    sent = [view.next() for _ in range(5)]
+    newest = '{"state":{"n":3,"wide":true}}'
+    assert sent == [b"\0\0\0\0p", b"\2\0\0\0002", newest, '{"re":"r"}', None]
 
 
 def test_a_view_that_stops_taking_is_let_go(monkeypatch):
-    monkeypatch.setattr(rooms, "SEND_S", 0.01)
-    view = View()
-    view.show(state="s")
+    monkeypatch.setattr("linkwise.page.socket_client.SEND_S", 0.01)
+    view = SocketClient()
+    view.show(Update({}))
 
     async def never(frame):
         await asyncio.sleep(60)
 
     with pytest.raises(TimeoutError):
-        asyncio.run(view.sent_by(never))
+        asyncio.run(view.send_all(never))
 
 
 def test_too_many_pages_are_refused(page, monkeypatch):
-    monkeypatch.setattr("linkwise.page.server.MOST_VIEWS", 2)
+    monkeypatch.setattr("linkwise.page.server.MOST_CLIENTS", 2)
     views = [page.view().ready() for _ in range(2)]
     with pytest.raises(InvalidStatus):
         page.view()
@@ -181,36 +183,36 @@ def test_too_many_pages_are_refused(page, monkeypatch):
 
 
 # ---------------------------------------------------------------- long work
-def test_pings_are_answered_and_views_are_told_while_the_desk_works(pages):
-    desk = Slow(small_desk())
-    page = pages(lambda: desk)
+def test_pings_are_answered_and_views_are_told_while_the_presenter_works(pages):
+    presenter = Slow(small_presenter())
+    page = pages(lambda: presenter)
     one, other = page.view().ready(), page.view().ready()
     name = one.say("why", first=0, second=1)
     other.until(lambda view: view.state["busy"])
     assert other.socket.ping().wait(patience()), "a pong"
     assert page.view().ready().state["busy"], "a new view comes in"
     assert name not in one.replies
-    desk.go_on.set()
+    presenter.go_on.set()
     one.until(lambda view: name in view.replies)
     other.until(lambda view: not view.state["busy"])
 
 
 def test_too_many_requests_at_once_are_refused(pages):
-    desk = Slow(small_desk())
-    view = pages(lambda: desk).view().ready()
-    names = [view.say("why", first=0, second=1) for _ in range(rooms.MOST_REQUESTS + 1)]
+    presenter = Slow(small_presenter())
+    view = pages(lambda: presenter).view().ready()
+    names = [view.say("why", first=0, second=1) for _ in range(MOST_REQUESTS + 1)]
     view.until(lambda v: names[-1] in v.replies)
     assert view.replies[names[-1]]["error"]["kind"] == "failed"
-    desk.go_on.set()
+    presenter.go_on.set()
     view.until(lambda v: len(v.replies) == len(names))
     assert view.ask("item", rows=[0])["ok"]
 
 
 def test_what_follows_is_worked_out_while_nobody_asks(pages):
-    desk = Slow(small_desk())
+    presenter = Slow(small_presenter())
     seen = []
-    desk.look_ahead = lambda stop: seen.append(stop())
-    view = pages(lambda: desk).view().ready()
+    presenter.look_ahead = lambda stop: seen.append(stop())
+    view = pages(lambda: presenter).view().ready()
     wait_until(lambda: len(seen) == 1)
     view.answer("no")
     wait_until(lambda: len(seen) == 2)
@@ -219,7 +221,7 @@ def test_what_follows_is_worked_out_while_nobody_asks(pages):
 
 
 def test_working_ahead_stops_as_soon_as_somebody_asks(pages):
-    desk = Slow(small_desk())
+    presenter = Slow(small_presenter())
     begun, stopped = [], []
 
     def ahead(stop):
@@ -228,8 +230,8 @@ def test_working_ahead_stops_as_soon_as_somebody_asks(pages):
             wait_until(stop)
             stopped.append(1)
 
-    desk.look_ahead = ahead
-    view = pages(lambda: desk).view().ready()
+    presenter.look_ahead = ahead
+    view = pages(lambda: presenter).view().ready()
     wait_until(lambda: begun)
     assert view.ask("item", rows=[0])["ok"]
     assert stopped
@@ -242,7 +244,7 @@ def test_until_the_data_are_read_the_page_says_so(pages):
 
     def begin():
         assert go_on.wait(patience())
-        return small_desk()
+        return small_presenter()
 
     view = pages(begin).view()
     view.hear()
@@ -277,7 +279,7 @@ def test_a_fault_of_ours_is_not_told_to_the_browser(pages):
     page = pages(begin)
     wait_until(lambda: page.error is not None)
     assert isinstance(page.error, ZeroDivisionError)
-    assert "secret" not in str(page.room._state)
+    assert "secret" not in str(page.hub._state)
 
 
 def test_the_end_of_the_server_closes_sockets(pages):
@@ -295,22 +297,22 @@ def test_closing_lets_go_of_the_session_even_while_it_is_being_opened():
     def begin():
         begun.set()
         assert go_on.wait(patience())
-        return small_desk()
+        return small_presenter()
 
     async def cut_short():
-        room = Room("reading")
-        opening = asyncio.create_task(room.open(begin))
+        hub = Hub("reading")
+        opening = asyncio.create_task(hub.open(begin))
         while not begun.is_set():
             await asyncio.sleep(0.001)
         opening.cancel()
-        closing = asyncio.create_task(room.close())
+        closing = asyncio.create_task(hub.close())
         go_on.set()
         await closing
-        return room.desk
+        return hub.presenter
 
-    desk = asyncio.run(cut_short())
+    presenter = asyncio.run(cut_short())
     with pytest.raises(lw.SessionError, match="closed"):
-        desk.state()
+        presenter.state()
 
 
 # ---------------------------------------------------------------- other programs
@@ -320,7 +322,7 @@ def test_what_another_program_does_is_shown(pages, tmp_path):
 
     def begin():
         session = lw.Session.open(path, X, lw.COBRAS(random_state=0))
-        return Desk(session, X, of_numbers(X, ("x",)), title="leaves.csv", place=str(path))
+        return Presenter(session, X, view_numbers(X, ("x",)), title="leaves.csv", place=str(path))
 
     view = pages(begin).view().ready()
     assert view.answer("no")["ok"]
@@ -333,16 +335,16 @@ def test_what_another_program_does_is_shown(pages, tmp_path):
 
 
 def test_a_session_that_is_held_by_another_program_is_shown_later(pages, monkeypatch):
-    desk = Slow(small_desk())
-    state, held = desk.desk.state, threading.Event()
+    presenter = Slow(small_presenter())
+    state, held = presenter.presenter.state, threading.Event()
 
     def sometimes():
         if held.is_set():
             raise SessionLockedError("held")
         return state()
 
-    desk.state = sometimes
-    view = pages(lambda: desk).view().ready()
+    presenter.state = sometimes
+    view = pages(lambda: presenter).view().ready()
     held.set()
     assert view.answer("no")["ok"], "it is stored"
     assert view.state["event"] == 0
@@ -360,7 +362,7 @@ def test_what_people_and_data_say_comes_as_data(pages):
 
     def begin():
         session = lw.Session(X, lw.COBRAS(random_state=0), ids=names)
-        return Desk(session, X, of_numbers(X, (MARKUP,), names), title=MARKUP, place=MARKUP)
+        return Presenter(session, X, view_numbers(X, (MARKUP,), names), title=MARKUP, place=MARKUP)
 
     page = pages(begin)
     view = page.view().ready()

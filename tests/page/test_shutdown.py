@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from commands import write_fruit
-from linkwise.page.hub import Room, View
+from linkwise.page.hub import Hub
+from linkwise.page.socket_client import SocketClient
 from linkwise.session.session import Session
 from patience import patience, wait_until
 
@@ -127,19 +128,19 @@ def test_signals_are_as_before_where_none_came():
 def test_a_request_at_the_moment_of_the_end_does_not_keep_a_room_open():
     class Idle:
         def handle(self, request):
-            raise AssertionError("the room is closed")
+            raise AssertionError("the hub is closed")
 
     async def run():
-        room, view = Room("reading"), View()
-        room.desk = Idle()
-        work = asyncio.create_task(room.work())
+        hub, view = Hub("reading"), SocketClient()
+        hub.presenter = Idle()
+        work = asyncio.create_task(hub.work())
         await asyncio.sleep(0)
-        room.ask(view, {"id": "1", "do": "answer"})
+        hub.ask(view, {"id": "1", "do": "answer"})
         await asyncio.sleep(0)
         work.cancel()
         await asyncio.wait([work], timeout=patience())
         assert work.cancelled()
-        room.worker.end()
+        hub.worker.end()
 
     asyncio.run(run())
 

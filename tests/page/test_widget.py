@@ -127,13 +127,13 @@ def test_long_work_is_told(made, monkeypatch):
     page = made(session_of())
     seen = []
     page.observe(lambda change: seen.append(change["new"]["busy"]), "state")
-    handle = page._desk.handle
+    handle = page._presenter.handle
 
     def slowly(request):
         wait_until(lambda: seen)
         return handle(request)
 
-    monkeypatch.setattr(page._desk, "handle", slowly)
+    monkeypatch.setattr(page._presenter, "handle", slowly)
     asked(page, "item", rows=[0])
     assert seen[0] is True
     assert page.state["busy"] is False
@@ -284,7 +284,7 @@ def test_module_and_style_are_files_of_the_package():
     assert (module.STATIC / "widget.js").is_file()
     assert (module.STATIC / "style.css").is_file()
     page = lw.widget(session_of())
-    assert "export default" in str(page._esm)
+    assert "as default" in str(page._esm)
     page.close()
 
 

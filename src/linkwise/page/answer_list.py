@@ -1,4 +1,4 @@
-"""What was said in a session, as a page lists it; contradictions with the events that cause them."""
+"""The answers of a session as a page lists them, and conflicts with the events that cause them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 from linkwise.session.events import Event, facts_of, holding
 from linkwise.session.session import Session
 
-Call = Callable[[int], str]
-"""How a row is called."""
+Namer = Callable[[int], str]
+"""Returns the name of a row."""
 
 
-def held(session: Session) -> list[Event]:
-    """All that holds, names of clusters too, each answer as it is by now."""
+def list_events(session: Session) -> list[Event]:
+    """Return all events that still hold, with names of clusters and each answer in its present form."""
     named = [event for event in holding(session.events) if event.kind == "name"]
     return sorted([*session.history, *named], key=lambda event: event.number)
 
 
-def told(event: Event, session: Session, call: Call) -> dict[str, Any]:
-    """One event as JSON."""
+def serialize_event(event: Event, session: Session, name_row: Namer) -> dict[str, Any]:
+    """Return one event as values for JSON."""
     return {
         "number": event.number,
         "kind": event.kind,
         "when": event.when,
         "first": event.first,
         "second": event.second,
-        "names": [call(row) for row in (event.first, event.second) if row is not None],
+        "names": [name_row(row) for row in (event.first, event.second) if row is not None],
         "said": event.answer,
         "pairs": len(event.facts),
         "text": event.source,
@@ -36,10 +36,10 @@ def told(event: Event, session: Session, call: Call) -> dict[str, Any]:
     }
 
 
-def links(
-    session: Session, chain: Sequence[int], new: frozenset[int], changed: object, call: Call
+def serialize_chain(
+    session: Session, chain: Sequence[int], new: frozenset[int], changed: object, name_row: Namer
 ) -> list[dict[str, Any]]:
-    """The links of a contradiction, each with the event that says it.
+    """Return the links of a conflict, each with its event.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def links(
     chain : sequence of int
         Rows joined by must-links, in order; the first and the last are also required apart.
     new : frozenset of int
-        The two rows of which something was just said; that link has no event yet.
+        The two rows of the answer that was just given; this link has no event yet.
     changed : int or None
-        The event that was to be changed, and speaks no longer for itself.
-    call : callable
+        The event that was to be changed; its old answer does not count.
+    name_row : callable
     """
-    says = {
+    events = {
         (min(fact[:2]), max(fact[:2]), fact.answer): event
         for event in session.history
         if event.number != changed
@@ -60,17 +60,17 @@ def links(
     }
     pairs = [(i, j, "yes") for i, j in pairwise(chain)]
     pairs += [(chain[0], chain[-1], "no")] if len(chain) > 1 else []
-    return [_link(i, j, said, says, new, call) for i, j, said in pairs]
+    return [_link(i, j, said, events, new, name_row) for i, j, said in pairs]
 
 
 def _link(
-    i: int, j: int, said: str, says: dict[Any, Event], new: frozenset[int], call: Call
+    i: int, j: int, said: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
 ) -> dict[str, Any]:
-    event = None if new == {i, j} else says.get((min(i, j), max(i, j), said))
+    event = None if new == {i, j} else events.get((min(i, j), max(i, j), said))
     return {
         "first": i,
         "second": j,
-        "names": [call(i), call(j)],
+        "names": [name_row(i), name_row(j)],
         "said": said,
         "event": None if event is None else event.number,
         "kind": "add" if event is None else event.kind,

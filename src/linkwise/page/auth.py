@@ -1,9 +1,9 @@
-"""Who may come in: whoever was given the address by the terminal, as Jupyter does it.
+"""Access to the page: it is for whoever has the address from the terminal, as in Jupyter.
 
-The opened address carries a token that works once; it is turned into a cookie that scripts cannot read and
-other sites cannot send. Before that every request must name us as its host, and come from no other page:
-a foreign site can make a browser call us, but not under our name. Where linkwise listens to other machines,
-a password stands in for the token. What is refused is refused in words that repeat nothing of the request.
+The address carries a token that works once. It is exchanged for a cookie that scripts cannot read and other
+sites cannot send. Every request must also name this server as its host and come from no other page: a foreign
+site can make a browser call this server, but not under its name. Where linkwise listens to other machines, a
+password replaces the token. A refusal never repeats anything from the request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from linkwise.page.message_pages import STYLE_HASH, plain_page
+from linkwise.page.message_pages import STYLE_HASH, render_message
 
 MAX_BODY = 64 * 1024
 MAX_HEADERS = 16 * 1024
@@ -65,17 +65,17 @@ class Password:
         return hashlib.scrypt(whole, salt=self._salt, n=2**14, r=8, p=1)
 
     def fits(self, text: str) -> bool:
-        """Whether this is the password; takes some 50 ms, right or wrong."""
+        """Return whether this is the password; takes about 50 ms either way."""
         return hmac.compare_digest(self._digest_of(text), self._digest)
 
 
-class Attempts:
-    """Wrong tokens and passwords of the last minute; after too many none is looked at.
+class FailedAttempts:
+    """Wrong tokens and passwords of the last minute; after too many, no more are checked.
 
     Parameters
     ----------
     each, together : int
-        How many of one address, and of all.
+        The number allowed from one address, and from all.
     seconds : float
     clock : callable
     """
@@ -91,15 +91,15 @@ class Attempts:
         self._wrong: deque[tuple[float, str]] = deque()
 
     def note(self, address: str) -> None:
-        """One more that was wrong."""
+        """Count a wrong attempt."""
         self._wrong.append((self.clock(), address))
 
     def forget(self, address: str) -> None:
-        """Those of an address that was right in the end."""
+        """Forget the attempts of an address that was right in the end."""
         self._wrong = deque(one for one in self._wrong if one[1] != address)
 
     def wait(self, address: str) -> int:
-        """Seconds until this address may try again; 0: now."""
+        """Return the seconds until this address may try again."""
         now = self.clock()
         while self._wrong and self._wrong[0][0] <= now - self.seconds:
             self._wrong.popleft()
@@ -111,13 +111,13 @@ class Attempts:
 
 
 @dataclass
-class Door:
-    """What lets a browser in.
+class AccessControl:
+    """Decides which browsers have access.
 
     Attributes
     ----------
     host : str
-        What linkwise listens on.
+        The address that linkwise listens on.
     port : int
     password : Password, optional
         Then there is no token, and any name is answered to: the names of a machine, or of a proxy before it,
@@ -127,61 +127,61 @@ class Door:
     host: str
     port: int
     password: Password | None = None
-    attempts: Attempts = field(default_factory=Attempts)
+    attempts: FailedAttempts = field(default_factory=FailedAttempts)
     token: str | None = None
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
     def cookie(self) -> str:
-        """Its name; cookies are not kept apart by port, so the port is in it."""
+        """The name of the cookie. Browsers share cookies between ports, so it contains the port."""
         return f"linkwise-{self.port}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names we answer to without a password, most usual first."""
+        """The host names that are accepted without a password, the usual one first."""
         given = f"[{self.host}]" if ":" in self.host else self.host
         hosts = dict.fromkeys((given, "127.0.0.1", "localhost", "[::1]"))
         return tuple(f"{host}:{self.port}" for host in hosts) + (tuple(hosts) if self.port == 80 else ())
 
     def new_address(self) -> str:
-        """The address to open; with a new token unless there is a password. An older token works no more."""
+        """Return the address to open. Without a password it has a new token, and older tokens expire."""
         if self.password is not None:
             return f"http://{self.names[0]}/"
         self.token = secrets.token_urlsafe(32)
         return f"http://{self.names[0]}/?token={self.token}"
 
     def redeemed(self, token: str) -> bool:
-        """Whether this is the token; it is used up then."""
+        """Return whether this is the token, and use it up."""
         if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
             return False
         self.token = None
         return True
 
     def knows(self, headers: Headers) -> bool:
-        """Whether the browser holds the cookie."""
+        """Return whether the browser has the cookie."""
         pairs = (part.partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
         held = [value.strip() for name, _, value in pairs if name.strip() == self.cookie]
         return any(hmac.compare_digest(value.encode(), self.secret.encode()) for value in held)
 
     def with_cookie(self, response: Response, *, secure: bool = False) -> Response:
-        """Give the browser the cookie."""
+        """Set the cookie."""
         response.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", secure=secure)
         return response
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-# ---------------------------------------------------------------- at the door
-def guarded(app: ASGIApp, door: Door) -> ASGIApp:
-    """`app`, for those who may come in; every response with the headers that keep a page to itself."""
+# ---------------------------------------------------------------- before the login
+def require_access(app: ASGIApp, access: AccessControl) -> ASGIApp:
+    """Return `app` for browsers with access, with security headers on every response."""
 
-    async def at_door(scope: Scope, receive: Receive, send: Send) -> None:
+    async def check_access(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
             return
@@ -193,7 +193,7 @@ def guarded(app: ASGIApp, door: Door) -> ASGIApp:
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = refused(scope, door) or await _let_in(scope, receive, door)
+        refusal = check_request(scope, access) or await _let_in(scope, receive, access)
         if refusal is None:
             await app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
@@ -201,71 +201,71 @@ def guarded(app: ASGIApp, door: Door) -> ASGIApp:
         else:
             await refusal(scope, receive, send_with_headers)
 
-    return at_door
+    return check_access
 
 
-def refused(scope: Scope, door: Door) -> Response | None:
-    """Why a request is not even looked at; what it says of its token does not count here."""
+def check_request(scope: Scope, access: AccessControl) -> Response | None:
+    """Return the refusal of a request that is wrong whatever its token or cookie; None if it is right."""
     headers = Headers(scope=scope)
-    host, origins = _host_of(headers, door), headers.getlist("origin")
+    host, origins = _host_of(headers, access), headers.getlist("origin")
     if host is None:
-        return no(403, "This is not the name of this page", _only_here(door))
-    ours = (f"http://{host}", f"https://{host}") if door.password else (f"http://{host}",)
+        return create_refusal(403, "This is not the name of this page", _only_here(access))
+    ours = (f"http://{host}", f"https://{host}") if access.password else (f"http://{host}",)
     must = scope["type"] == "websocket" or scope["method"] == "POST"
     if len(origins) > 1 or (must and not origins) or any(origin not in ours for origin in origins):
-        return no(403, "Another page asks for this one", _only_here(door))
+        return create_refusal(403, "Another page asks for this one", _only_here(access))
     if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-        return no(403, "Another page asks for this one", _only_here(door))
+        return create_refusal(403, "Another page asks for this one", _only_here(access))
     target = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
     if target + sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
-        return no(431, "Too much was sent", "The head of the request is longer than 16 KiB.")
+        return create_refusal(431, "Too much was sent", "The head of the request is longer than 16 KiB.")
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or int(length[:20]) > MAX_BODY:
-        return no(413, "Too much was sent", "A request may bring 64 KiB at most.")
-    if scope["type"] == "http" and scope["method"] not in _methods(scope, door):
-        answer = no(405, "This cannot be done here", "This page can be read, and no more.")
-        answer.headers["Allow"] = ", ".join(_methods(scope, door))
+        return create_refusal(413, "Too much was sent", "A request may bring 64 KiB at most.")
+    if scope["type"] == "http" and scope["method"] not in _methods(scope, access):
+        answer = create_refusal(405, "This cannot be done here", "This page can be read, and no more.")
+        answer.headers["Allow"] = ", ".join(_methods(scope, access))
         return answer
     return None
 
 
-def _host_of(headers: Headers, door: Door) -> str | None:
-    """The name that the request has for us; None if it is not one of ours."""
+def _host_of(headers: Headers, access: AccessControl) -> str | None:
+    """Return the host name in the request; None if it is not one of ours."""
     hosts = [host.lower() for host in headers.getlist("host")]
     if len(hosts) != 1 or NAMED.fullmatch(hosts[0]) is None:
         return None
-    return hosts[0] if door.password is not None or hosts[0] in door.names else None
+    return hosts[0] if access.password is not None or hosts[0] in access.names else None
 
 
-def _methods(scope: Scope, door: Door) -> tuple[str, ...]:
-    login = door.password is not None and scope["path"] == LOGIN
+def _methods(scope: Scope, access: AccessControl) -> tuple[str, ...]:
+    login = access.password is not None and scope["path"] == LOGIN
     return ("GET", "HEAD", "POST") if login else ("GET", "HEAD")
 
 
-async def _let_in(scope: Scope, receive: Receive, door: Door) -> Response | None:
-    """The way in for a browser that is not known; None for one that is."""
+async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Response | None:
+    """Return the response to a browser without the cookie; None if it has the cookie."""
     headers = Headers(scope=scope)
     token = "" if scope["type"] == "websocket" else _token_of(scope)
-    if door.knows(headers):
+    if access.knows(headers):
         return _to_page() if token else None
     if scope["type"] == "websocket":
-        return _unknown(door)
-    if door.password is not None:
-        return await _by_password(scope, receive, door, door.password)
+        return _unknown(access)
+    if access.password is not None:
+        return await _by_password(scope, receive, access, access.password)
     if not token:
-        return _unknown(door, again=scope["path"] == "/" and headers.get("sec-fetch-site") == "cross-site")
+        return _unknown(access, again=scope["path"] == "/" and headers.get("sec-fetch-site") == "cross-site")
     address = _address_of(scope)
-    if wait := door.attempts.wait(address):
+    if wait := access.attempts.wait(address):
         return _too_many(wait)
-    if scope["method"] == "GET" and door.redeemed(token):
-        return door.with_cookie(_to_page())
+    if scope["method"] == "GET" and access.redeemed(token):
+        return access.with_cookie(_to_page())
     if scope["method"] == "GET":
-        door.attempts.note(address)
-    return _unknown(door)
+        access.attempts.note(address)
+    return _unknown(access)
 
 
 def _token_of(scope: Scope) -> str:
-    """What the address of the page brings."""
+    """Return the token in the address of the page."""
     if scope["path"] != "/":
         return ""
     try:
@@ -280,36 +280,38 @@ def _address_of(scope: Scope) -> str:
 
 
 # ---------------------------------------------------------------- by password
-async def _by_password(scope: Scope, receive: Receive, door: Door, password: Password) -> Response:
+async def _by_password(scope: Scope, receive: Receive, access: AccessControl, password: Password) -> Response:
     from starlette.concurrency import run_in_threadpool
 
     if scope["method"] != "POST":
         if scope["path"] in ("/", LOGIN):
             return _ask_password("")
-        return no(403, "Log in first", "Open the first page of this address; it asks for the password.")
+        return create_refusal(
+            403, "Log in first", "Open the first page of this address; it asks for the password."
+        )
     address = _address_of(scope)
-    if wait := door.attempts.wait(address):
+    if wait := access.attempts.wait(address):
         return _too_many(wait)
     try:
         body = await asyncio.wait_for(_body(receive), BODY_S)
     except TimeoutError:
-        return no(408, "That took too long", "Send the password again.")
+        return create_refusal(408, "That took too long", "Send the password again.")
     if body is None:
-        return no(413, "Too much was sent", "A request may bring 64 KiB at most.")
+        return create_refusal(413, "Too much was sent", "A request may bring 64 KiB at most.")
     try:
         given = parse_qs(body.decode("utf-8"), max_num_fields=8, errors="strict").get("password", [""])[0]
     except ValueError:
         given = ""
-    door.attempts.note(address)  # before it is looked at: many at once count as many
+    access.attempts.note(address)  # before it is looked at: many at once count as many
     if not await run_in_threadpool(password.fits, given):
         return _ask_password("That was not the password.")
-    door.attempts.forget(address)
+    access.attempts.forget(address)
     secure = Headers(scope=scope).get("origin", "").startswith("https:")
-    return door.with_cookie(_to_page(), secure=secure)
+    return access.with_cookie(_to_page(), secure=secure)
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body of a request; None where it is longer than allowed."""
+    """Return the body of a request; None if it is too long."""
     body, more = b"", True
     while more and len(body) <= MAX_BODY:
         message = await receive()
@@ -318,12 +320,14 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 # ---------------------------------------------------------------- what is answered
-def no(status: int, title: str, text: str, *, again: bool = False, form: bool = False) -> Response:
-    """A page that says in words why there is no other."""
+def create_refusal(
+    status: int, title: str, text: str, *, again: bool = False, form: bool = False
+) -> Response:
+    """Return a page that explains why the page itself is not shown."""
     headers = {"Content-Security-Policy": PLAIN_CSP}
     if form:  # under no-referrer a form would be sent with the origin "null"
         headers["Referrer-Policy"] = "same-origin"
-    page = plain_page(title, text, again=again, form=form)
+    page = render_message(title, text, again=again, form=form)
     return Response(page, status, headers, media_type="text/html")
 
 
@@ -331,28 +335,30 @@ def _to_page() -> Response:
     return Response(status_code=303, headers={"Location": "/"})
 
 
-def _only_here(door: Door) -> str:
-    if door.password is not None:
+def _only_here(access: AccessControl) -> str:
+    if access.password is not None:
         return "Open linkwise in a window of its own, by its address."
-    return f"linkwise answers on this computer alone, as {door.names[0]}. Open the address that it printed."
+    return f"linkwise answers on this computer alone, as {access.names[0]}. Open the address that it printed."
 
 
-def _unknown(door: Door, *, again: bool = False) -> Response:
+def _unknown(access: AccessControl, *, again: bool = False) -> Response:
     """`again`: by a link from another site a browser keeps the cookie back, from our own page it does not."""
-    if door.password is not None:
-        return no(403, "Log in first", "Open the first page of this address; it asks for the password.")
+    if access.password is not None:
+        return create_refusal(
+            403, "Log in first", "Open the first page of this address; it asks for the password."
+        )
     text = (
         "Open the address that linkwise printed in its terminal; it works once. "
         "For another browser press Enter there, and a new one is printed."
     )
-    return no(403, "linkwise does not know this browser", text, again=again)
+    return create_refusal(403, "linkwise does not know this browser", text, again=again)
 
 
 def _too_many(wait: int) -> Response:
-    answer = no(429, "Too many wrong tries", f"Wait {wait} seconds, then try again.")
+    answer = create_refusal(429, "Too many wrong tries", f"Wait {wait} seconds, then try again.")
     answer.headers["Retry-After"] = str(wait)
     return answer
 
 
 def _ask_password(text: str) -> Response:
-    return no(403 if text else 200, "linkwise", text, form=True)
+    return create_refusal(403 if text else 200, "linkwise", text, form=True)

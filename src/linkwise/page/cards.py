@@ -1,4 +1,4 @@
-"""What a row looks like to the person who judges it, as JSON."""
+"""How a row looks to the person who judges it, as values for JSON."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Place = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """The rows as a page shows them.
+class RowView:
+    """How a page shows the rows.
 
     Attributes
     ----------
     items : Items
     name : callable
-        ``name(row)``: what a row is called.
+        ``name(row)`` returns the name of a row.
     places : callable
-        ``places(row)``: where its numbers stand between the lowest and the highest of their columns.
+        ``places(row)`` returns where its numbers lie between the lowest and the highest of their columns.
     """
 
     items: Items
     name: Callable[[int], str] = "row {}".format
     places: Callable[[int], Place] = lambda row: {}
 
-    def shown(self, row: int) -> dict[str, Any]:
-        """All that is shown of a row."""
+    def render(self, row: int) -> dict[str, Any]:
+        """Return everything that is shown of a row."""
         values = self.items.fields(row)
-        # what stands in for a missing number while clustering is nothing that a person should see
+        # a person should not see the number that replaces a missing one while clustering
         where = {name: place for name, place in self.places(row).items() if values.get(name) != MISSING}
         fields = [{"name": name, "value": value, "place": where.get(name)} for name, value in values.items()]
         return {"row": row, "name": self.name(row), "fields": fields, **self._content(row)}
@@ -51,30 +51,30 @@ class View:
         return {self.items.kind: content}
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Names of the fields that two shown rows do not share."""
+def list_differing_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Return the names of the fields in which two rows differ."""
     theirs = {field["name"]: field["value"] for field in other["fields"]}
     return [field["name"] for field in one["fields"] if theirs.get(field["name"]) != field["value"]]
 
 
-def named(ids: Sequence[str] | None) -> Callable[[int], str]:
-    """Rows called by their ids, or by their positions."""
+def create_namer(ids: Sequence[str] | None) -> Callable[[int], str]:
+    """Return a function that names rows by their ids, or by their positions."""
     return "row {}".format if ids is None else ids.__getitem__
 
 
-def of_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> View:
-    """Rows of an array of shape (n_rows, n_columns), under the names of its columns."""
-    return View(value_items(X, names), named(ids), places_in(X, dict(enumerate(names))))
+def view_numbers(X: NDArray[Any], names: Sequence[str], ids: Sequence[str] | None = None) -> RowView:
+    """Return a view of an array of shape (n_rows, n_columns) with named columns."""
+    return RowView(value_items(X, names), create_namer(ids), locate_numbers(X, dict(enumerate(names))))
 
 
-def places_in(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
-    """Where the numbers of a row stand; `names`: of some columns of `X`, by their positions."""
+def locate_numbers(X: NDArray[Any], names: Mapping[int, str]) -> Callable[[int], Place]:
+    """Return a function that locates the numbers of a row; `names` has the columns by position."""
     columns = list(names)
     low, spread = X.min(axis=0)[columns], np.ptp(X, axis=0)[columns]
     spread[spread == 0] = 1.0
     return lambda row: dict(zip(names.values(), ((X[row, columns] - low) / spread).tolist(), strict=True))
 
 
-def numbers_of(encoded: Encoded) -> dict[int, str]:
-    """The columns of a matrix that are numbers or dates, by position, as the table calls them."""
+def numeric_columns(encoded: Encoded) -> dict[int, str]:
+    """Return the names of the columns that hold numbers or dates, by position."""
     return {j: feature.source for j, feature in enumerate(encoded.features) if feature.role != "category"}

@@ -1,4 +1,4 @@
-"""The clusters as a list: how large, what they are called, which rows are typical of them."""
+"""The list of clusters: sizes, names and typical rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Groups
 from linkwise.session.session import Session
 
-MOST_CLUSTERS = 200  # that are listed
+MOST_CLUSTERS = 200  # in the list
 EXEMPLARS = 3
-SAMPLE = 20_000  # rows that are looked at for exemplars
+SAMPLE = 20_000  # rows among which exemplars are searched
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class ClusterSummary:
     """One cluster.
 
     Attributes
@@ -30,7 +30,7 @@ class Cluster:
     exemplars : tuple of int
         Rows near its mean, the nearest first; above 20 000 rows those of a sample.
     name : str
-        What the person calls it; empty where it has no name.
+        The name that a person gave it; empty if it has none.
     done : bool
         Whether all its rows are known to belong together.
     """
@@ -42,22 +42,24 @@ class Cluster:
     done: bool
 
 
-def clusters_of(
+def summarize_clusters(
     labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session
-) -> tuple[Cluster, ...]:
-    """All clusters, the largest first; `typical`: the `exemplars` of these labels."""
-    numbers, first, sizes = _counted(labels)
+) -> tuple[ClusterSummary, ...]:
+    """Return all clusters, the largest first; `typical` has the exemplars of these labels."""
+    numbers, first, sizes = _count_rows(labels)
     names = session.cluster_names
-    done = _whole(labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
+    done = _find_complete(
+        labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True))
+    )
     found = [
-        Cluster(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
+        ClusterSummary(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
         for number, row, size in zip(numbers.tolist(), first.tolist(), sizes.tolist(), strict=True)
     ]
     return tuple(sorted(found, key=lambda c: (-c.size, c.number)))
 
 
-def _counted(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The clusters, the first row and the number of rows of each."""
+def _count_rows(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the clusters, with the first row and the number of rows of each."""
     low = min(int(labels.min(initial=0)), 0)
     sizes = np.bincount(labels - low)
     first = np.empty(len(sizes), dtype=np.int64)
@@ -66,8 +68,8 @@ def _counted(labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDAr
     return there + low, first[there], sizes[there]
 
 
-def exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
-    """Rows near the mean of each cluster, the nearest first; above 20 000 rows those of a sample."""
+def find_exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
+    """Return rows near the mean of each cluster, the nearest first; above 20 000 rows those of a sample."""
     rows = np.arange(len(X))
     if len(X) > SAMPLE:
         rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
@@ -83,12 +85,14 @@ def exemplars(labels: Labels, X: NDArray[Any]) -> dict[int, tuple[int, ...]]:
     return typical
 
 
-def _whole(labels: Labels, said: Groups, sizes: dict[int, int]) -> set[int]:
-    """Clusters of two rows or more whose rows are all in one group of must-links."""
-    if len(said.row) == 0:
+def _find_complete(labels: Labels, components: Groups, sizes: dict[int, int]) -> set[int]:
+    """Return the clusters of two rows or more whose rows are all in one component."""
+    if len(components.row) == 0:
         return set()
     keys, counts = np.unique(
-        np.stack([labels[said.row].astype(np.int64), said.number], axis=1), axis=0, return_counts=True
+        np.stack([labels[components.row].astype(np.int64), components.number], axis=1),
+        axis=0,
+        return_counts=True,
     )
     return {
         label

@@ -1,4 +1,4 @@
-"""The clusters in words, for a page: rules on columns, or the words of texts."""
+"""Descriptions of clusters: rules on columns, or the words of texts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from linkwise.reasons.sentences import cluster_lines, in_words
 from linkwise.reasons.telling_words import telling_words
 
 
-class Described(NamedTuple):
-    """Clusters in words.
+class ClusterDescriptions(NamedTuple):
+    """Descriptions of all clusters.
 
     Attributes
     ----------
     clusters : dict of str or int to list of str
-        What is said of each cluster, line by line.
+        The lines about each cluster.
     fidelity : float or None
-        Share of the rows that the rules put where they are; None where no rules are told.
+        Share of the rows that the rules put into their clusters; None without rules.
     notes : list of str
-        What was chosen or left out.
+        What was chosen, and what was left out.
     text : str
-        All of it, for a file.
+        Everything, for a file.
     """
 
     clusters: dict[Name, list[str]]
@@ -34,17 +34,17 @@ class Described(NamedTuple):
     text: str
 
 
-def by_columns(labels: Labels, columns: Encoded, constraints: Constraints) -> Described:
-    """Rules on the columns of a table."""
+def describe_by_rules(labels: Labels, columns: Encoded, constraints: Constraints) -> ClusterDescriptions:
+    """Describe clusters by rules on the columns of a table."""
     found = explain(labels, columns, constraints=constraints if constraints.n_constraints else None)
     notes = [*found.notes, *([found.approximation] if found.approximation else [])]
     lines = {cluster.cluster: cluster_lines(cluster) for cluster in found.clusters}
-    return Described(lines, found.fidelity, notes, in_words(found))
+    return ClusterDescriptions(lines, found.fidelity, notes, in_words(found))
 
 
-def by_words(labels: Labels, items: Items) -> Described:
-    """The words that tell clusters of texts apart."""
-    told = telling_words(labels, [str(items.content(row)) for row in range(len(labels))])
-    lines = {cluster.cluster: cluster.lines() for cluster in told}
+def describe_by_words(labels: Labels, items: Items) -> ClusterDescriptions:
+    """Describe clusters of texts by the words that distinguish them."""
+    words = telling_words(labels, [str(items.content(row)) for row in range(len(labels))])
+    lines = {cluster.cluster: cluster.lines() for cluster in words}
     text = "\n\n".join("\n".join(each) for each in lines.values())
-    return Described(lines, None, ["These words tell the clusters apart best."], text)
+    return ClusterDescriptions(lines, None, ["These words tell the clusters apart best."], text)

@@ -1,4 +1,4 @@
-"""What a page hands over as files."""
+"""Files that a page exports."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from linkwise.session.session import Session
 from linkwise.workspace.output import write_labels
 
 
-def labels_file(session: Session, labels: Labels) -> bytes:
-    """The cluster of each row, as CSV."""
+def export_labels(session: Session, labels: Labels) -> bytes:
+    """Return the cluster of each row as CSV."""
     file = io.StringIO()
     write_labels(session.ids, labels.tolist(), file, names=session.cluster_names)
     return file.getvalue().encode()
 
 
-def constraints_file(session: Session) -> bytes:
-    """All pairs that were said, as CSV."""
+def export_constraints(session: Session) -> bytes:
+    """Return all answered pairs as CSV."""
     file = io.StringIO()
     session.constraints.to_csv(file, ids=session.ids)
     return file.getvalue().encode()
 
 
-def session_file(session: Session) -> bytes:
-    """The session itself."""
+def export_session(session: Session) -> bytes:
+    """Return a copy of the session file."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy.linkwise")
         session.save_copy(copy)

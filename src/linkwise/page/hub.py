@@ -1,51 +1,88 @@
-"""One desk, many views: requests are worked off in order, and every view sees the newest state.
+"""One presenter, many clients: the loop that both hosts of the page run.
 
-The desk works on a thread of its own, so the event loop answers whatever happens there. A view that is
-slow never makes another one wait: of states and labels it gets the newest, those before are dropped.
+The server has a client for each socket, a notebook has one for its widget. Requests are handled in order, and
+every client sees the newest state. The presenter works on a thread of its own, so that the event loop stays
+responsive, and a slow client never makes another one wait.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import queue
-import struct
 import threading
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from linkwise.errors import SessionLockedError
+from linkwise.errors import SessionError, SessionLockedError
+from linkwise.page.requests import refuse
 
 if TYPE_CHECKING:
-    from linkwise.page.presenter import Desk
+    from linkwise.page.presenter import Presenter
     from linkwise.page.requests import Reply
 
-BUSY_S = 0.15  # from then on the views are told that the desk is at work
-POLL_S = 1.0  # how often to look whether another process wrote to the session
-SEEN_S = 5.0  # how long a page that is about to open is waited for, to be told why it cannot
-SEND_S = 30.0  # a view that takes nothing for so long is let go
-MOST_VIEWS = 64
-MOST_REQUESTS = 32  # of one view, not yet replied to
+BUSY_S = 0.15  # after this time clients are told that the presenter is busy
+POLL_S = 1.0  # how often to check whether another process wrote to the session
+SEEN_S = 5.0  # how long to wait for a page that is about to open, so that it shows an error
+MOST_REQUESTS = 32  # open requests of one client
 
-Frame = str | bytes
 News = tuple[dict[str, Any], tuple[int, bytes]]
 """A state, and the labels that belong to it with their number."""
 
 
-class Worker:
-    """A thread that does one thing after the other.
+@dataclass(frozen=True, eq=False)  # the same update is recognised, not an equal one
+class Update:
+    """What clients are to show.
 
-    It does not hold up the end of the program: what it has stored is stored, the rest can be computed again.
+    Attributes
+    ----------
+    state : dict
+    labels : bytes or None
+        The cluster of each row; None where it is the same as before.
+    places : bytes or None
+        Coordinates of the rows; None where they are the same as before.
+    """
+
+    state: dict[str, Any]
+    labels: bytes | None = None
+    places: bytes | None = None
+
+
+class Client(Protocol):
+    """One page that shows what the hub sends.
+
+    Attributes
+    ----------
+    n_open : int
+        Requests without a reply. The hub counts them.
+    """
+
+    n_open: int
+
+    def show(self, update: Update) -> None:
+        """Show an update, sooner or later; only the newest one matters."""
+
+    def reply(self, reply: Reply) -> None:
+        """Send a reply, after all updates before it."""
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether something has not been sent yet."""
+
+
+class Worker:
+    """A thread that runs one function after the other.
+
+    It does not delay the end of the program: what it has stored is stored, the rest can be computed again.
     """
 
     def __init__(self) -> None:
         self._tasks: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="linkwise desk", daemon=True).start()
+        threading.Thread(target=self._run, name="linkwise presenter", daemon=True).start()
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (task := self._tasks.get()) is not None:
             future, function = task
             if not future.set_running_or_notify_cancel():
@@ -56,82 +93,45 @@ class Worker:
                 future.set_exception(error)
 
     def call(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
-        """What `function` returns, when its turn has come."""
+        """Return what `function` returns, once its turn has come."""
         future: Future[Any] = Future()
         self._tasks.put((future, function))
         return asyncio.wrap_future(future)
 
     @property
-    def waited_for(self) -> bool:
-        """Whether something is to be done after what is being done."""
+    def has_waiting(self) -> bool:
+        """Whether another function is waiting for its turn."""
         return not self._tasks.empty()
 
     def end(self) -> None:
-        """No more after what is waiting."""
+        """End the thread after the functions that are waiting."""
         self._tasks.put(None)
 
 
-class View:
-    """What one socket has still to be sent: places and labels before the state, the state before replies."""
-
-    def __init__(self) -> None:
-        self.asked = 0  # requests without a reply
-        self._news = asyncio.Event()
-        self._newest: dict[str, Frame] = {}
-        self._replies: deque[Frame] = deque()
-
-    def show(self, **frames: Frame | None) -> None:
-        """The newest `places`, `labels`, `state`; None: as before."""
-        self._newest.update({name: frame for name, frame in frames.items() if frame is not None})
-        self._news.set()
-
-    def reply(self, frame: Frame) -> None:
-        """One reply, after all that was shown before."""
-        self._replies.append(frame)
-        self._news.set()
-
-    def next(self) -> Frame | None:
-        """What goes out next; None: nothing waits."""
-        for name in ("places", "labels", "state"):
-            if name in self._newest:
-                return self._newest.pop(name)
-        return self._replies.popleft() if self._replies else None
-
-    @property
-    def waits(self) -> bool:
-        """Whether something has still to be sent."""
-        return bool(self._newest or self._replies)
-
-    async def sent_by(self, send: Callable[[Frame], Awaitable[None]]) -> None:
-        """Send what comes, until a frame is not taken in time."""
-        while True:
-            while (frame := self.next()) is None:
-                self._news.clear()
-                await self._news.wait()
-            async with asyncio.timeout(SEND_S):
-                await send(frame)
-
-
-class Room:
-    """The desk and the views on it.
+class Hub:
+    """A presenter and its clients.
 
     Parameters
     ----------
     loading : str
-        What is done until there is a desk, in words.
+        What happens until there is a presenter, in words.
+    tolerated : type of SessionError
+        Errors after which the hub tries again later. By default only that of a session that another process
+        holds.
     """
 
-    def __init__(self, loading: str) -> None:
+    def __init__(self, loading: str, tolerated: type[SessionError] = SessionLockedError) -> None:
         self.worker = Worker()
-        self.desk: Desk | None = None
-        self.views: set[View] = set()
-        self.awaited = False  # whether a page was just opened, and comes as soon as the browser does
-        self._requests: asyncio.Queue[tuple[View, dict[str, Any]]] = asyncio.Queue()
+        self.presenter: Presenter | None = None
+        self.clients: set[Client] = set()
+        self.awaited = False  # whether a page was just opened, and joins as soon as the browser does
+        self._tolerated = tolerated
+        self._requests: asyncio.Queue[tuple[Client, Any]] = asyncio.Queue()
         self._places: bytes | None = None
         self._labels: tuple[int, bytes] | None = None
-        self._due = False  # whether the views have still to see the newest state
-        self._ahead: asyncio.Future[Any] | None = None  # what is worked out while the person reads
-        self._foreseen = -1  # the event after which that was begun
+        self._is_due = False  # whether clients have not seen the newest state
+        self._ahead: asyncio.Future[Any] | None = None  # what is computed while the person reads
+        self._foreseen = -1  # the event after which that was started
         self._state: dict[str, Any] = {"protocol": 1, "loading": loading}
 
     @property
@@ -140,140 +140,148 @@ class Room:
         counts = self._state.get("counts")
         return None if counts is None else int(counts["answers"])
 
-    # ------------------------------------------------------------ views
-    def join(self, view: View) -> None:
-        """Show a new view all there is."""
-        self.views.add(view)
+    # ------------------------------------------------------------ clients
+    def join(self, client: Client) -> None:
+        """Add a client, and show it everything."""
+        self.clients.add(client)
         self.awaited = False
         labels = None if self._labels is None else self._labels[1]
-        view.show(places=self._places, labels=labels, state=in_json({"state": self._state}))
+        client.show(Update(self._state, labels, self._places))
 
-    def leave(self, view: View) -> None:
-        """Forget a view; what it asked is done all the same."""
-        self.views.discard(view)
+    def leave(self, client: Client) -> None:
+        """Forget a client; its requests are handled nevertheless."""
+        self.clients.discard(client)
 
-    def ask(self, view: View, request: dict[str, Any]) -> None:
-        """Put a request in the row; it has an ``id``, and a few may wait."""
-        if self.desk is None:
-            view.reply(refusal(request["id"], "failed", "the data are not read yet; wait for a question"))
-        elif view.asked >= MOST_REQUESTS:
-            view.reply(refusal(request["id"], "failed", "too much was asked at once; wait for the replies"))
+    def ask(self, client: Client, request: Any) -> None:
+        """Queue a request; a client may have a few open."""
+        if self.presenter is None:
+            client.reply(refuse(request, "failed", "The data are still being read. Wait for a question."))
+        elif client.n_open >= MOST_REQUESTS:
+            client.reply(refuse(request, "failed", "Too many requests are open. Wait for the replies."))
         else:
-            view.asked += 1
-            self._requests.put_nowait((view, request))
+            client.n_open += 1
+            self._requests.put_nowait((client, request))
 
-    # ------------------------------------------------------------ the desk
-    async def open(self, begin: Callable[[], Desk]) -> None:
-        """Read the data and let all views see them; raises what `begin` raises."""
-        await self.worker.call(lambda: self._take(begin()))
-        self._places = bytes(4) + await self.worker.call(self._desk().places)
-        for view in self.views:
-            view.show(places=self._places)
+    # ------------------------------------------------------------ the loop
+    async def open(self, begin: Callable[[], Presenter]) -> None:
+        """Read the data and show them to all clients; raises what `begin` raises."""
+        await self.worker.call(lambda: self._set_presenter(begin()))
+        self._places = await self.worker.call(self._get_presenter().places)
         await self._show()
         self._look_ahead()
 
-    def _take(self, desk: Desk) -> None:
-        self.desk = desk
+    def _set_presenter(self, presenter: Presenter) -> None:
+        self.presenter = presenter
+
+    def start(self, presenter: Presenter, news: News, places: bytes) -> None:
+        """Take a presenter that is open already, and what its clients show; needs a running event loop."""
+        self.presenter, self._places = presenter, places
+        self._state, self._labels = news
+        self._look_ahead()
 
     async def work(self) -> None:
-        """Work off requests, one after the other; look for what others did in between. Never returns."""
+        """Handle requests, one after the other, and show what others wrote in between. Never returns."""
         while True:
             try:
                 async with asyncio.timeout(POLL_S):  # unlike wait_for of 3.11 it loses no cancellation
-                    view, request = await self._requests.get()
+                    client, request = await self._requests.get()
             except TimeoutError:
-                await self._look()
+                await self._poll()
             else:
-                await self._answer(view, request)
+                await self._handle(client, request)
 
-    async def _answer(self, view: View, request: dict[str, Any]) -> None:
-        desk, due = self._desk(), self._due
+    async def _handle(self, client: Client, request: Any) -> None:
+        presenter, is_due = self._get_presenter(), self._is_due
         with self._busy_when_long():
-            reply, news = await self.worker.call(lambda: _handled(desk, request, due))
-            self._due = news is None and (due or reply.changed)
+            reply, news = await self.worker.call(lambda: self._handle_now(presenter, request, is_due))
+            self._is_due = news is None and (is_due or reply.changed)
             if news is not None:
                 self._take_in(*news)
-        view.asked -= 1
-        view.reply(reply_frame(reply))
+        client.n_open -= 1
+        client.reply(reply)
         self._look_ahead()
 
+    def _handle_now(self, presenter: Presenter, request: Any, is_due: bool) -> tuple[Reply, News | None]:
+        """Return a reply and what to show then; None: nothing, or the session cannot be read now."""
+        reply = presenter.handle(request)
+        if is_due or reply.changed:
+            with suppress(self._tolerated):  # it is stored; shown later
+                return reply, read_news(presenter)
+        return reply, None
+
     def _look_ahead(self) -> None:
-        """Have the next questions worked out while the person reads."""
-        desk = self._desk()
+        """Start to compute the next questions while the person reads."""
+        presenter = self._get_presenter()
         if self._requests.empty() and self._foreseen != self._state["event"]:
             self._foreseen = self._state["event"]
-            self._ahead = self.worker.call(lambda: desk.look_ahead(self._interrupting))
-            self._ahead.add_done_callback(_let_be)
+            self._ahead = self.worker.call(lambda: presenter.look_ahead(self._must_stop))
+            self._ahead.add_done_callback(_ignore_error)
 
-    def _interrupting(self) -> bool:
-        """Whether looking ahead has to stop, to begin again later; asked on the thread of the worker."""
-        if self.worker.waited_for:
+    def _must_stop(self) -> bool:
+        """Whether to interrupt looking ahead; asked on the thread of the worker."""
+        if self.worker.has_waiting:
             self._foreseen = -1
             return True
         return False
 
-    async def _look(self) -> None:
-        """Show what another process did."""
+    async def _poll(self) -> None:
+        """Show what another process wrote."""
         if self._ahead is not None and not self._ahead.done():
-            return  # a look would end it
-        with self._busy_when_long(), suppress(SessionLockedError):  # they are writing; look again later
-            self._due = await self.worker.call(self._desk().moved) or self._due
-        await self._show_what_is_due()
-
-    async def _show_what_is_due(self) -> None:
-        if self._due:
-            with self._busy_when_long(), suppress(SessionLockedError):  # it is stored; shown later
+            return  # a check would interrupt it
+        with self._busy_when_long(), suppress(self._tolerated):  # try again later
+            self._is_due = await self.worker.call(self._get_presenter().has_changed) or self._is_due
+        if self._is_due:
+            with self._busy_when_long(), suppress(self._tolerated):  # it is stored; shown later
                 await self._show()
-                self._due = False
+                self._is_due = False
 
     async def close(self) -> None:
-        """Let go of the session, after what is being done."""
-        await self.worker.call(self._let_go)
+        """Close the session, after what the worker is doing."""
+        await self.worker.call(self._close_presenter)
         self.worker.end()
 
-    def _let_go(self) -> None:
-        if self.desk is not None:
-            self.desk.close()
+    def _close_presenter(self) -> None:
+        if self.presenter is not None:
+            self.presenter.close()
 
-    def _desk(self) -> Desk:
-        assert self.desk is not None, "no desk yet"
-        return self.desk
+    def _get_presenter(self) -> Presenter:
+        assert self.presenter is not None, "the hub has no presenter yet"
+        return self.presenter
 
-    # ------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------ what clients show
     async def _show(self) -> None:
-        """Send the newest state to all, with the labels if they are new."""
-        self._take_in(*await self.worker.call(lambda: _together(self._desk())))
+        """Show the newest state to all, with the labels if they are new."""
+        presenter = self._get_presenter()
+        self._take_in(*await self.worker.call(lambda: read_news(presenter)))
 
-    def _take_in(self, state: dict[str, Any], labels_now: tuple[int, bytes]) -> None:
-        self._state = state
-        counter, labels = labels_now
-        frame = None
-        if self._labels is None or self._labels[0] != counter:
-            frame = bytes([2 if state["wide"] else 1, 0, 0, 0]) + labels
-            self._labels = counter, frame
-        self._show_all(labels=frame)
+    def _take_in(self, state: dict[str, Any], labels: tuple[int, bytes]) -> None:
+        is_first = self._labels is None
+        are_new = self._labels is None or self._labels[0] != labels[0]
+        self._state, self._labels = state, labels
+        self._show_all(labels[1] if are_new else None, self._places if is_first else None)
 
     def fail(self, text: str) -> None:
-        """Say on every view that it cannot go on, and why."""
+        """Show all clients that the hub stops, and why."""
         self._state = {"protocol": 1, "failed": text}
         self._show_all()
 
     async def seen(self) -> None:
-        """Wait a moment until all views have what they were shown, also one that is about to open."""
+        """Wait a moment until all clients were sent their updates, also one that is about to open."""
         ends = asyncio.get_running_loop().time() + SEEN_S
         while asyncio.get_running_loop().time() < ends:
             await asyncio.sleep(0.05)
-            if not any(view.waits for view in self.views) and (self.views or not self.awaited):
+            is_sending = any(client.is_sending for client in self.clients)
+            if not is_sending and (self.clients or not self.awaited):
                 break
 
-    def _show_all(self, labels: Frame | None = None) -> None:
-        state = in_json({"state": self._state})
-        for view in self.views:
-            view.show(labels=labels, state=state)
+    def _show_all(self, labels: bytes | None = None, places: bytes | None = None) -> None:
+        update = Update(self._state, labels, places)
+        for client in self.clients:
+            client.show(update)
 
     @contextmanager
     def _busy_when_long(self) -> Iterator[None]:
-        """Tell the views when something takes long, and when it is over."""
+        """Tell clients when something takes long, and when it is over."""
         timer = asyncio.get_running_loop().call_later(BUSY_S, self._set_busy, True)
         try:
             yield
@@ -288,45 +296,15 @@ class Room:
             self._show_all()
 
 
-def _let_be(ahead: asyncio.Future[Any]) -> None:
-    """What fails while looking ahead fails again, and is told, when it is asked for."""
+def _ignore_error(ahead: asyncio.Future[Any]) -> None:
+    """Leave an error of looking ahead: it occurs again, and is reported, when the result is needed."""
     if not ahead.cancelled():
         ahead.exception()
 
 
-def _handled(desk: Desk, request: dict[str, Any], due: bool) -> tuple[Reply, News | None]:
-    """A reply, and what there is to show then; None: nothing, or another process holds the session now."""
-    reply = desk.handle(request)
-    if due or reply.changed:
-        with suppress(SessionLockedError):  # it is stored; shown later
-            return reply, _together(desk)
-    return reply, None
-
-
-def _together(desk: Desk) -> News:
-    """A state and the labels that belong to it, whatever another process writes in between."""
+def read_news(presenter: Presenter) -> News:
+    """Return a state and the labels that belong to it, whatever another process writes in between."""
     while True:
-        state, labels = desk.state(), desk.labels()
+        state, labels = presenter.state(), presenter.labels()
         if state["labels"] == labels[0]:
             return state, labels
-
-
-# ---------------------------------------------------------------- frames
-def in_json(what: dict[str, Any]) -> str:
-    """JSON that any browser reads: without NaN, and with a mark for what is no Unicode (names of files)."""
-    text = json.dumps(what, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode()
-
-
-def reply_frame(reply: Reply) -> Frame:
-    """What the desk says to a request, with the file that belongs to it."""
-    body = in_json(reply.body)
-    if reply.file is None:
-        return body
-    head = body.encode()
-    return struct.pack("<B3xI", 3, len(head)) + head + reply.file
-
-
-def refusal(name: str | None, kind: str, text: str) -> str:
-    """The answer to a request that did not come to the desk."""
-    return in_json({"re": name, "ok": False, "error": {"kind": kind, "text": text}})

@@ -1,6 +1,6 @@
-"""The pages that stand where the page itself does not: why not, and the question for the password.
+"""Pages that explain why the page itself is not shown, and the form for the password.
 
-Nothing that a request says is ever part of them.
+They never contain anything from the request.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ FORM = """<form method="post" action="/login">
 """
 
 
-def plain_page(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
-    """A heading and a sentence, both ours; `again` loads the first page anew, `form` asks a password."""
+def render_message(title: str, text: str, *, again: bool = False, form: bool = False) -> str:
+    """Return a page with a heading and a sentence; `again` reloads the first page, `form` asks a password."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{AGAIN if again else ""}'

@@ -1,13 +1,13 @@
 """The page in a notebook: the same module, hosted by anywidget.
 
-The desk works on a thread of its own, so that the notebook stays alive. What it gives goes out by the event
-loop on which the widget was made, which is the one that speaks to the browser.
+The hub runs on a thread of its own, so that the notebook stays responsive. What it sends goes through the
+event loop on which the widget was created, because that loop speaks to the browser.
 """
 
 from __future__ import annotations
 
 import asyncio
-import queue
+import functools
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,14 +40,13 @@ from linkwise.data import (
 from linkwise.data.items import no_fields
 from linkwise.data.table import as_narwhals
 from linkwise.errors import DataError, SessionError
-from linkwise.page.cards import View, named, of_numbers
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import RowView, create_namer, view_numbers
+from linkwise.page.hub import Hub, News, Update, read_news
+from linkwise.page.presenter import Presenter
 from linkwise.page.requests import Reply
 from linkwise.session.session import Session
 
 STATIC = Path(__file__).with_name("static")
-BUSY_S = 0.15  # from then on the page says that it is being worked on
-POLL_S = 1.0  # how often to look whether other cells, or other programs, wrote to the session
 WANTED = (
     "a table (pandas, polars, linkwise.data.Table), a list of texts or of pictures, an array of pictures of "
     "shape (n_rows, height, width) or (n_rows, height, width, 3), one of curves (n_rows, n_samples), or Items"
@@ -57,34 +56,35 @@ WANTED = (
 def widget(
     session: Session, *, items: Any = None, places: ArrayLike | None = None, title: str | None = None
 ) -> Page:
-    """The page on which questions are answered, as a widget for Jupyter, marimo, VS Code and Colab.
+    """Return the page on which you answer questions, as a widget for Jupyter, marimo, VS Code and Colab.
 
     Needs ``pip install "linkwise[notebook]"``.
 
     Parameters
     ----------
     session : Session
-        Opened with its data; other cells may read it and answer, too. It stays open when the widget closes.
+        A session opened with its data. Other cells may read it and answer, too. It stays open when the widget
+        closes.
     items : table, list of str, ndarray or linkwise.data.Items, optional
-        What is shown of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, pictures
+        What to show of each row: a table (of pandas, polars or `linkwise.data.read_table`), texts, pictures
         of shape (n_rows, height, width) or (n_rows, height, width, 3), or of any sizes in a list, or curves
         of shape (n_rows, n_samples). By default the columns of X.
     places : array-like of shape (n_rows, 2), optional
-        Where rows stand in the plot. By default the first two principal components of X.
+        Coordinates of the rows in the plot. By default the first two principal components of X.
     title : str, optional
-        What the page is called; by default as the file that the data came from.
+        The title of the page. By default the name of the data file.
 
     Returns
     -------
     anywidget.AnyWidget
-        Shown when it is the last line of a cell.
+        Displayed when it is the last line of a cell.
 
     Raises
     ------
     SessionError
-        The session was opened without its data.
+        If the session was opened without its data.
     DataError
-        `items` or `places` do not fit the rows.
+        If `items` or `places` do not fit the rows.
 
     Examples
     --------
@@ -102,17 +102,17 @@ def widget(
             "open it with Session.open(path, X)"
         )
     X = np.asarray(X)
-    view, columns = _view_of(items, X, _given_ids(session))
-    called = title or Path(str(session.source.get("file", "linkwise"))).name
-    return Page(Desk(session, X, view, title=called, places=places, columns=columns))
+    view, columns = _create_view(items, X, _given_ids(session))
+    title = title or Path(str(session.source.get("file", "linkwise"))).name
+    return Page(Presenter(session, X, view, title=title, places=places, columns=columns))
 
 
 class Page(anywidget.AnyWidget):
-    """The widget; made by `linkwise.widget`.
+    """The widget that `linkwise.widget` returns: a client of a hub that runs on a thread of its own.
 
     Parameters
     ----------
-    desk : Desk
+    presenter : Presenter
     """
 
     _esm = STATIC / "widget.js"
@@ -121,84 +121,73 @@ class Page(anywidget.AnyWidget):
     labels = traitlets.Bytes().tag(sync=True)
     places = traitlets.Bytes().tag(sync=True)
 
-    def __init__(self, desk: Desk) -> None:
-        state, (counter, labels) = desk.state(), desk.labels()
-        super().__init__(state=state, labels=labels, places=desk.places())
-        self._desk, self._counter = desk, counter
-        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._ended = threading.Event()
-        self._loop = _running_loop()
-        self.on_msg(self._hear)
-        threading.Thread(target=self._work, name="linkwise widget", daemon=True).start()
+    def __init__(self, presenter: Presenter) -> None:
+        news, places = read_news(presenter), presenter.places()
+        super().__init__(state=news[0], labels=news[1][1], places=places)
+        self.n_open = 0
+        self.is_sending = False  # traits are set at once
+        self._presenter = presenter
+        self._hub = Hub("", tolerated=SessionError)  # closed in another cell, or held by another program
+        self._has_ended = threading.Event()
+        self._notebook_loop = _running_loop()
+        self._hub_loop, self._stop = asyncio.new_event_loop(), asyncio.Event()
+        self.on_msg(self._receive)
+        work = functools.partial(self._run, news, places)
+        threading.Thread(target=work, name="linkwise widget", daemon=True).start()
 
     def close(self) -> None:
         """Take the page away; the session stays open."""
-        self._ended.set()
-        self._requests.put(None)
+        self._has_ended.set()
+        with suppress(RuntimeError):  # it was closed before
+            self._hub_loop.call_soon_threadsafe(self._stop.set)
         super().close()
 
-    # ------------------------------------------------------------ on the thread of the desk
-    def _hear(self, _: Any, request: Any, buffers: Any) -> None:
-        self._requests.put(request)
+    # ------------------------------------------------------------ on the thread of the hub
+    def _run(self, news: News, places: bytes) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._hub_loop) as runner:
+            runner.run(self._work(news, places))
 
-    def _work(self) -> None:
-        with suppress(SessionError):
-            self._desk.look_ahead(lambda: self._ended.is_set() or not self._requests.empty())
-        while not self._ended.is_set():
-            try:
-                request = self._requests.get(timeout=POLL_S)
-            except queue.Empty:
-                with suppress(SessionError):  # closed, or held by another program: look again later
-                    self._show(self._desk.moved())
-            else:
-                if not self._ended.is_set():
-                    self._answer(request)
+    async def _work(self, news: News, places: bytes) -> None:
+        self._hub.clients.add(self)  # it shows the news already
+        self._hub.start(self._presenter, news, places)
+        work = asyncio.create_task(self._hub.work())
+        stop = asyncio.create_task(self._stop.wait())
+        await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+        for task in (work, stop):
+            task.cancel()
+        self._hub.worker.end()
+        with suppress(asyncio.CancelledError):
+            await work
 
-    def _answer(self, request: Any) -> None:
-        timer = threading.Timer(BUSY_S, self._say_busy)
-        timer.start()
-        try:
-            reply = self._desk.handle(request)
-        except SessionError as error:  # closed in another cell
-            name = request.get("id") if isinstance(request, dict) else None
-            reply = Reply({"re": name, "ok": False, "error": {"kind": "failed", "text": str(error)}})
-        finally:
-            timer.cancel()
-            timer.join()
-        with suppress(SessionError):
-            self._show(reply.changed or self.state.get("busy", False))
-        files = None if reply.file is None else [reply.file]
-        self._later(lambda: self.send(reply.body, buffers=files))
-        with suppress(SessionError):
-            if reply.changed:
-                self._desk.look_ahead(lambda: not self._requests.empty())
+    def show(self, update: Update) -> None:
+        """Show an update, all of it in one message."""
+        traits = {"labels": update.labels, "places": update.places, "state": update.state}
+        self._call_soon(lambda: self._set_traits({k: v for k, v in traits.items() if v is not None}))
 
-    def _show(self, changed: bool) -> None:
-        """Send the state, and the labels where they are new, all in one message."""
-        if not changed:
+    def reply(self, reply: Reply) -> None:
+        """Send a reply, after all updates before it."""
+        buffers = None if reply.file is None else [reply.file]
+        self._call_soon(lambda: self.send(reply.body, buffers=buffers))
+
+    def _call_soon(self, function: Callable[[], object]) -> None:
+        """Call on the loop that speaks to the browser; here where there is none."""
+        if self._has_ended.is_set():
             return
-        state, (counter, labels) = self._desk.state(), self._desk.labels()
-        new = {"state": state} if counter == self._counter else {"labels": labels, "state": state}
-        self._counter = counter
-        self._later(lambda: self._put(new))
-
-    def _say_busy(self) -> None:
-        self._later(lambda: self._put({"state": {**self.state, "busy": True}}))
+        loop = self._notebook_loop
+        if loop is None or loop.is_closed():
+            function()
+        else:
+            loop.call_soon_threadsafe(function)
 
     # ------------------------------------------------------------ on the loop of the notebook
-    def _put(self, traits: dict[str, Any]) -> None:
+    def _receive(self, _: Any, request: Any, buffers: Any) -> None:
+        with suppress(RuntimeError):  # closed meanwhile
+            self._hub_loop.call_soon_threadsafe(self._hub.ask, self, request)
+
+    def _set_traits(self, traits: dict[str, Any]) -> None:
         with self.hold_sync():
             for name, value in traits.items():
                 setattr(self, name, value)
-
-    def _later(self, function: Callable[[], object]) -> None:
-        """Do it on the loop that speaks to the browser; here where there is none."""
-        if self._ended.is_set():
-            return
-        if self._loop is None or self._loop.is_closed():
-            function()
-        else:
-            self._loop.call_soon_threadsafe(function)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -208,39 +197,41 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-# ---------------------------------------------------------------- what is shown of a row
+# ---------------------------------------------------------------- how rows are shown
 def _given_ids(session: Session) -> list[str] | None:
     ids = session.ids
     return None if all(name == str(row) for row, name in enumerate(ids)) else ids
 
 
-def _view_of(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[View, Encoded | None]:
-    """How rows are shown, and their columns in their own units where there are any."""
+def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[RowView, Encoded | None]:
+    """Return how rows are shown, and their columns in original units if there are any."""
     if items is None:
         names = [f"x{j}" for j in range(X.shape[1])]
         features = tuple(Feature(name, name, None, "numeric") for name in names)
-        return of_numbers(X, names, ids), Encoded(X, features, ())
+        return view_numbers(X, names, ids), Encoded(X, features, ())
     if isinstance(items, Items):
-        return View(items, named(ids)), None
+        return RowView(items, create_namer(ids)), None
     if hasattr(items, "to_list") and not hasattr(items, "columns"):  # one column of pandas or polars
         items = items.to_list()
     if isinstance(items, (list, tuple, np.ndarray)):
         _check_length(len(items), len(X))
-        return View(_of_list(items), named(ids)), None
+        return RowView(_list_items(items), create_namer(ids)), None
     if not isinstance(items, Table) and not hasattr(items, "columns"):
         raise DataError(f"items is a {type(items).__name__}; give {WANTED}")
     try:
         table = items if isinstance(items, Table) else from_frame(items)
     except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
-        found = _of_values(items)
+        found = _frame_items(items)
         _check_length(len(items), len(X))
-        return View(found, named(ids)), None
+        return RowView(found, create_namer(ids)), None
     _check_length(len(table), len(X))
-    return View(record_items(table), named(table.ids if ids is None else ids)), _columns_of(table)
+    return RowView(record_items(table), create_namer(table.ids if ids is None else ids)), _encode_columns(
+        table
+    )
 
 
-def _of_list(items: Any) -> Items:
-    """Texts, pictures or curves, one a row."""
+def _list_items(items: Any) -> Items:
+    """Return items for texts, pictures or curves, one a row."""
     if len(items) and all(isinstance(item, str) for item in items):
         return text_items([str(item) for item in items])
     try:
@@ -258,8 +249,8 @@ def _of_list(items: Any) -> Items:
     return Items("image", no_fields, lambda row: each[row].content(0))
 
 
-def _of_values(frame: Any) -> Items:
-    """The values of a DataFrame as they are; a single column of texts as texts."""
+def _frame_items(frame: Any) -> Items:
+    """Return the values of a DataFrame unchanged; a single column of texts becomes texts."""
     table = as_narwhals(frame)
     columns = {name: table[name].to_list() for name in table.columns}
     (first, *others) = columns.values()
@@ -270,8 +261,8 @@ def _of_values(frame: Any) -> Items:
     )
 
 
-def _columns_of(table: Table) -> Encoded | None:
-    """What rules speak of; nothing where the table has no columns that can be told apart."""
+def _encode_columns(table: Table) -> Encoded | None:
+    """Return the columns for rules; None if the table has none that can be encoded."""
     try:
         return encode(table, scale="none", impute="median", categories="codes")
     except DataError:

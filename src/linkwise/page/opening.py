@@ -1,4 +1,4 @@
-"""Desks for what the command line opens: a data file with its session, a demo."""
+"""Presenters for what the command line opens: a data file with its session, or a demo."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from pathlib import Path
 from linkwise import datasets
 from linkwise.data import Encoded, Feature, encode, image_items
 from linkwise.datasets import scale_to_unit
-from linkwise.page.cards import View, named, numbers_of, of_numbers, places_in
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import RowView, create_namer, locate_numbers, numeric_columns, view_numbers
+from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 from linkwise.workspace.project import Project
 
 
-def of_project(project: Project, *, budget: int | None = None) -> Desk:
-    """The desk of a data file and its session."""
+def present_project(project: Project, *, budget: int | None = None) -> Presenter:
+    """Return the presenter of a data file and its session."""
     table, encoded = project.table, project.encoded
-    view, columns = View(project.items, named(table.ids)), None
+    view, columns = RowView(project.items, create_namer(table.ids)), None
     if project.items.kind == "record":
-        view = View(project.items, named(table.ids), places_in(encoded.X, numbers_of(encoded)))
+        view = RowView(
+            project.items, create_namer(table.ids), locate_numbers(encoded.X, numeric_columns(encoded))
+        )
         impute = project.session.source.get("impute")
         columns = encode(table, scale="none", impute=impute, categories="codes")
-    return Desk(
+    return Presenter(
         project.session,
         encoded.X,
         view,
@@ -33,13 +35,13 @@ def of_project(project: Project, *, budget: int | None = None) -> Desk:
     )
 
 
-def of_demo(
+def present_demo(
     session: Session, data: datasets.Dataset, *, path: Path | None = None, budget: int | None = None
-) -> Desk:
-    """The desk of bundled data."""
-    view = of_numbers(data.X, data.names) if data.images is None else View(image_items(data.images))
+) -> Presenter:
+    """Return the presenter of bundled data."""
+    view = view_numbers(data.X, data.names) if data.images is None else RowView(image_items(data.images))
     features = tuple(Feature(name, name, None, "numeric") for name in data.names)
-    return Desk(
+    return Presenter(
         session,
         scale_to_unit(data.X),
         view,

@@ -1,7 +1,7 @@
-"""The desk: one session with its items, as a page sees it. It takes requests, and gives the state.
+"""The presenter: one session as a page shows it. It handles requests and returns the state.
 
-It knows no network and no notebook: `server` and `widget` carry its words. Labels and places go as bytes,
-all else as JSON. What it says was stored is on the disk.
+It knows neither network nor notebook; `hub` connects it to both. Labels and places are bytes, everything else
+is JSON. When it confirms an answer, the answer is on the disk.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -29,15 +30,15 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
-from linkwise.page.answer_list import held, links, told
-from linkwise.page.cards import View, differing
-from linkwise.page.cluster_list import MOST_CLUSTERS, Cluster, clusters_of, exemplars
-from linkwise.page.descriptions import Described, by_columns, by_words
-from linkwise.page.earlier_moves import Past
-from linkwise.page.exports import constraints_file, labels_file, session_file
-from linkwise.page.requests import Refused, Reply, Request
-from linkwise.page.scatter import framed, principal_places
-from linkwise.page.stopping import advice, moved
+from linkwise.page.answer_list import list_events, serialize_chain, serialize_event
+from linkwise.page.cards import RowView, list_differing_fields
+from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
+from linkwise.page.descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
+from linkwise.page.earlier_moves import EarlierMoves
+from linkwise.page.exports import export_constraints, export_labels, export_session
+from linkwise.page.requests import RefusedRequest, Reply, Request
+from linkwise.page.scatter import project_rows, scale_places
+from linkwise.page.stopping import advise, moved_share
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.workspace.method_choice import describe_learner
@@ -49,10 +50,10 @@ SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
 
-class Desk:
-    """A session, as a page sees it.
+class Presenter:
+    """A session as a page shows it.
 
-    Threads may share a desk: each call waits for the one before.
+    Threads may share a presenter: each call waits for the previous one.
 
     Parameters
     ----------
@@ -60,28 +61,28 @@ class Desk:
         Opened with its data; closed by `close`.
     X : ndarray of shape (n_rows, n_features)
         The data of the session.
-    view : View
-        The rows as they are shown.
+    view : RowView
+        How rows are shown.
     title : str
     place : str, optional
-        Where the session is kept; in memory by default.
+        Path of the session file. By default the session is in memory.
     places : array-like of shape (n_rows, 2), optional
-        Where rows stand in the plot; by default the first two principal components.
+        Coordinates of the rows in the plot. By default the first two principal components.
     columns : Encoded, optional
-        The rows in their own units, for rules.
+        The rows in their original units, for rules.
     notes : sequence of str
         How the data were read.
     budget : int, optional
-        Most answers that the session may hold.
+        The number of answers after which no more questions are asked.
     classes : array-like of shape (n_rows,), optional
-        What is known of the rows and shown to nobody; at the end the page tells how well the clusters match.
+        The known class of each row. Nobody sees them; at the end the page shows how well the clusters agree.
     """
 
     def __init__(
         self,
         session: Session,
         X: NDArray[Any],
-        view: View,
+        view: RowView,
         *,
         title: str,
         place: str | None = None,
@@ -95,50 +96,50 @@ class Desk:
         self._title, self._place, self._budget, self._classes = title, place, budget, classes
         self._notes = list(notes)
         self._lock = threading.RLock()
-        self._coordinates = principal_places(X) if places is None else framed(places, len(X))
-        self._shares: dict[int, float] = {}  # of rows that moved, by the number of the event
-        self._past = Past(session)
-        self._untold = False  # whether what came of that is still to be shown
+        self._coordinates = project_rows(X) if places is None else scale_places(places, len(X))
+        self._shares: dict[int, float] = {}  # of rows that an event moved, by its number
+        self._earlier = EarlierMoves(session)
+        self._has_new_shares = False  # whether the earlier moves have not been shown yet
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
         self._colours = session.cluster_colours
         self._typical: dict[int, tuple[int, ...]] = {}
-        self._clusters: tuple[Cluster, ...] = ()
-        self._rules: tuple[int, Described] | None = None
+        self._clusters: tuple[ClusterSummary, ...] = ()
+        self._rules: tuple[int, ClusterDescriptions] | None = None
         self._event = -1
-        self._look()
+        self._refresh()
 
-    # ------------------------------------------------------------ what a page is given
+    # ------------------------------------------------------------ what a page shows
     def places(self) -> bytes:
-        """Two float32 a row, little endian, within [-1, 1]."""
+        """Return two float32 a row, little endian, within [-1, 1]."""
         return self._coordinates.astype("<f4").tobytes()
 
     def labels(self) -> tuple[int, bytes]:
-        """A number that changes with them; the cluster of each row, in one byte or in two (see `state`)."""
+        """Return a number that changes with the labels, and the cluster of each row in one byte or two."""
         with self._lock:
-            most, form = (TWO_BYTES, "<u2") if self._wide() else (ONE_BYTE, "u1")
-            named = np.where(self._labels < 0, most, self._labels % most)
-            return self._counter, named.astype(form).tobytes()
+            most, form = (TWO_BYTES, "<u2") if self._needs_two_bytes() else (ONE_BYTE, "u1")
+            numbers = np.where(self._labels < 0, most, self._labels % most)
+            return self._counter, numbers.astype(form).tobytes()
 
     def state(self) -> dict[str, Any]:
-        """All that is shown, but for labels and places; JSON can hold it."""
+        """Return everything that is shown, except labels and places, as values for JSON."""
         with self._lock:
-            self._look()
-            self._untold = False
+            self._refresh()
+            self._has_new_shares = False
             session = self._session
             status, history = session.status, session.history
-            ended = self._ended()
+            ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            last = next((e for e in reversed(held(self._session))), None)
+            last = next((e for e in reversed(list_events(self._session))), None)
             return {
                 "protocol": PROTOCOL,
                 "title": self._title,
                 "kind": self._view.items.kind,
                 "place": self._place,
                 "rows": session.n_rows,
-                "wide": self._wide(),
+                "wide": self._needs_two_bytes(),
                 "labels": self._counter,
                 "colours": self._colours,
                 "event": self._event,
@@ -158,7 +159,7 @@ class Desk:
                     "inferred": status.n_inferred,
                 },
                 "changes": changes,
-                "advice": advice(changes, ended=ended is not None),
+                "advice": advise(changes, ended=ended is not None),
                 "seconds": self._seconds(),
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
@@ -166,191 +167,195 @@ class Desk:
                 "learner": describe_learner(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
-                "undo": None if last is None else self._told(last),
+                "undo": None if last is None else self._serialize(last),
             }
 
     def agreement(self) -> float | None:
-        """Adjusted Rand index of the clusters and the classes; None where there are none."""
+        """Return the adjusted Rand index of clusters and classes; None without classes."""
         return None if self._classes is None else float(adjusted_rand_score(self._classes, self._labels))
 
-    def moved(self) -> bool:
-        """Whether there is news since the state was last given: something was written, by whomever."""
+    def has_changed(self) -> bool:
+        """Return whether something was written since the last state, by this program or another."""
         with self._lock:
-            return self._untold or self._last() != self._event
+            return self._has_new_shares or self._last_event() != self._event
 
     def look_ahead(self, stop: Callable[[], bool]) -> None:
-        """Work out what follows either answer, the likely one first, until `stop` says to."""
+        """Compute what follows each answer, the likelier one first, until `stop` returns True."""
         with self._lock:
-            question = None if self._ended() else self._question()
+            question = None if self._end_reason() else self._question()
             if question is not None:
                 likely = question["guess"]
                 for said in (likely, "no" if likely == "yes" else "yes"):
                     self._session.look_ahead(said, stop=stop)
-            if self._past.go_on(stop):
-                self._untold = len(self._past.shares) > len(self._shares)
-                self._shares = self._past.shares | self._shares
+            if self._earlier.advance(stop):
+                self._has_new_shares = len(self._earlier.shares) > len(self._shares)
+                self._shares = self._earlier.shares | self._shares
 
     def close(self) -> None:
-        """Keep the labels and let go of the session."""
+        """Close the session."""
         with self._lock:
             self._session.close()
 
     # ------------------------------------------------------------ requests
     def handle(self, request: Any) -> Reply:
-        """Do what a page asks for; whatever it sends, the reply says what came of it."""
-        asked = request.get("id") if isinstance(request, dict) else None
-        name = asked if isinstance(asked, str) and len(asked) <= 64 else None
+        """Handle a request of a page. Whatever it contains, there is a reply."""
+        name = requests.request_id(request)
         with self._lock:
             before = self._event
             try:
                 if not isinstance(request, dict) or name is None:
-                    raise Refused("bad", "a request is an object with an id, a short text")
-                body, file = self._done(request)
-            except Refused as refusal:
-                error = {"kind": refusal.kind, "text": refusal.text, **refusal.more}
-                return Reply({"re": name, "ok": False, "error": error}, changed=self._moved_on(before))
-            return Reply({"re": name, "ok": True, **body}, file, changed=self._moved_on(before))
+                    raise RefusedRequest("bad", "A request is an object with an id of at most 64 characters.")
+                body, file = self._run(request)
+            except RefusedRequest as error:
+                reply = requests.refuse(request, error.kind, error.text, **error.more)
+                return replace(reply, changed=self._has_new_event(before))
+            return Reply({"re": name, "ok": True, **body}, file, changed=self._has_new_event(before))
 
-    def _done(self, request: Request) -> tuple[dict[str, Any], bytes | None]:
-        """The result of a request, and a file if one is asked for."""
-        do = requests.word(request, "do", tuple(self.DEEDS))
+    def _run(self, request: Request) -> tuple[dict[str, Any], bytes | None]:
+        """Return the result of a request, with a file if there is one."""
+        do = requests.read_choice(request, "do", tuple(self.ACTIONS))
         try:
-            result = self.DEEDS[do](self, request)
+            result = self.ACTIONS[do](self, request)
         except StaleAnswerError as error:
-            raise Refused("stale", str(error)) from None
+            raise RefusedRequest("stale", str(error)) from None
         except InfeasibleConstraintsError as error:
-            raise Refused("contradiction", str(error), chain=self._chain(request, error.chain)) from None
+            raise RefusedRequest(
+                "contradiction", str(error), chain=self._chain(request, error.chain)
+            ) from None
         except ConstraintError as error:
-            raise Refused("bad", str(error)) from None
+            raise RefusedRequest("bad", str(error)) from None
         except SessionLockedError as error:
-            raise Refused("locked", str(error)) from None
+            raise RefusedRequest("locked", str(error)) from None
         except DataError as error:
-            raise Refused("bad", str(error)) from None
+            raise RefusedRequest("bad", str(error)) from None
         except (SessionError, OSError) as error:
-            raise Refused("failed", str(error)) from None
+            raise RefusedRequest("failed", str(error)) from None
         return result if isinstance(result, tuple) else (result, None)
 
-    def _moved_on(self, before: int) -> bool:
+    def _has_new_event(self, before: int) -> bool:
         with suppress(SessionError):
-            self._look()
+            self._refresh()
         return self._event != before
 
-    # ------------------------------------------------------------ deeds: what is said
+    # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
-        said = requests.word(request, "said", ANSWERS)
-        question = requests.text(request, "question")
-        if self._ended() is not None:
-            raise Refused("ended", "nothing is asked any more; volunteer pairs, or export")
+        said = requests.read_choice(request, "said", ANSWERS)
+        question = requests.read_text(request, "question")
+        if self._end_reason() is not None:
+            raise RefusedRequest(
+                "ended", "There are no more questions. You can still mark pairs or export the clusters."
+            )
         begun = perf_counter()
         self._session.answer(said, question_id=question)  # type: ignore[arg-type]  # one of ANSWERS
-        self._look()
+        self._refresh()
         self._times.append(perf_counter() - begun)
         return {}
 
     def _undo(self, request: Request) -> dict[str, Any]:
         event = self._session.undo()
-        return {"undone": None if event is None else self._told(event)}
+        return {"undone": None if event is None else self._serialize(event)}
 
     def _take_back(self, request: Request) -> dict[str, Any]:
-        event = self._session.undo(requests.whole(request, "event"))
-        return {"undone": None if event is None else self._told(event)}
+        event = self._session.undo(requests.read_integer(request, "event"))
+        return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        said = requests.word(request, "said", ANSWERS)
-        self._session.change(requests.whole(request, "event"), said)  # type: ignore[arg-type]
+        said = requests.read_choice(request, "said", ANSWERS)
+        self._session.change(requests.read_integer(request, "event"), said)  # type: ignore[arg-type]
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
-        kind = requests.word(request, "kind", KINDS)
+        kind = requests.read_choice(request, "kind", KINDS)
         n_rows = self._session.n_rows
-        first, second = (requests.whole(request, name, n_rows) for name in ("first", "second"))
+        first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
         self._session.add(first, second, kind)  # type: ignore[arg-type]  # one of KINDS
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
-        one, other = (self._asked_cluster(request, name) for name in ("first", "second"))
+        one, other = (self._find_cluster(request, name) for name in ("first", "second"))
         if one is other:
-            raise Refused("bad", "a cluster cannot be merged with itself; choose another one")
+            raise RefusedRequest("bad", "A cluster cannot be merged with itself. Choose another one.")
         self._session.add(one.exemplars[0], other.exemplars[0], "must-link")
         return {"first": one.exemplars[0], "second": other.exemplars[0]}
 
     def _set_done(self, request: Request) -> dict[str, Any]:
-        return {"rows": self._session.set_done(self._asked_cluster(request, "cluster").exemplars[0])}
+        return {"rows": self._session.set_done(self._find_cluster(request, "cluster").exemplars[0])}
 
     def _name(self, request: Request) -> dict[str, Any]:
-        name = requests.text(request, "name")
-        self._session.set_name(self._asked_cluster(request, "cluster").exemplars[0], name)
+        name = requests.read_text(request, "name")
+        self._session.set_name(self._find_cluster(request, "cluster").exemplars[0], name)
         return {}
 
-    # ------------------------------------------------------------ deeds: what is told
+    # ------------------------------------------------------------ actions that only read
     def _item(self, request: Request) -> dict[str, Any]:
-        return {"items": [self._shown(row) for row in requests.rows(request, self._session.n_rows)]}
+        return {"items": [self._render_row(row) for row in requests.read_rows(request, self._session.n_rows)]}
 
     def _history(self, request: Request) -> dict[str, Any]:
-        limit = requests.whole(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
-        before = None if request.get("before") is None else requests.whole(request, "before")
-        told = [e for e in held(self._session) if before is None or e.number < before]
-        newest = told[::-1][:limit]
-        return {"events": [self._told(e) for e in newest], "more": len(told) > len(newest)}
+        limit = (
+            requests.read_integer(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
+        )
+        before = None if request.get("before") is None else requests.read_integer(request, "before")
+        events = [e for e in list_events(self._session) if before is None or e.number < before]
+        newest = events[::-1][:limit]
+        return {"events": [self._serialize(e) for e in newest], "more": len(events) > len(newest)}
 
-    def _tell_rules(self, request: Request) -> dict[str, Any]:
-        told = self._described()
-        clusters = [{"cluster": cluster, "text": lines} for cluster, lines in told.clusters.items()]
-        return {"clusters": clusters, "fidelity": told.fidelity, "notes": told.notes}
+    def _list_rules(self, request: Request) -> dict[str, Any]:
+        described = self._describe()
+        clusters = [{"cluster": cluster, "text": lines} for cluster, lines in described.clusters.items()]
+        return {"clusters": clusters, "fidelity": described.fidelity, "notes": described.notes}
 
     def _why(self, request: Request) -> dict[str, Any]:
         n_rows = self._session.n_rows
-        first, second = (requests.whole(request, name, n_rows) for name in ("first", "second"))
+        first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
         if first == second:
-            raise Refused("bad", "this is one row; choose two")
+            raise RefusedRequest("bad", "First and second are the same row. Choose two rows.")
         why = self._session.why(first, second)
         return {"text": " ".join(why.sentences(self._view.name))}
 
     def _export(self, request: Request) -> tuple[dict[str, Any], bytes]:
-        what = requests.word(request, "what", EXPORTS)
+        what = requests.read_choice(request, "what", EXPORTS)
         stem = Path(self._title).stem or "linkwise"
-        made: dict[str, tuple[str, str, Callable[[], bytes]]] = {
-            "labels": (f"{stem}-clusters.csv", "text/csv", lambda: labels_file(self._session, self._labels)),
-            "constraints": (f"{stem}-pairs.csv", "text/csv", lambda: constraints_file(self._session)),
-            "session": (f"{stem}.linkwise", "application/vnd.sqlite3", lambda: session_file(self._session)),
-            "rules": (
-                f"{stem}-rules.txt", "text/plain", lambda: f"{self._described().text}\n".encode()
-            ),
-        }  # fmt: skip
-        name, kind, make = made[what]
-        return {"name": name, "type": kind}, make()
+        exports: dict[str, tuple[str, str, Callable[[], bytes]]] = {
+            "labels": ("clusters.csv", "text/csv", lambda: export_labels(self._session, self._labels)),
+            "constraints": ("pairs.csv", "text/csv", lambda: export_constraints(self._session)),
+            "session": ("linkwise", "application/vnd.sqlite3", lambda: export_session(self._session)),
+            "rules": ("rules.txt", "text/plain", lambda: f"{self._describe().text}\n".encode()),
+        }
+        ending, kind, export = exports[what]
+        name = f"{stem}.{ending}" if what == "session" else f"{stem}-{ending}"
+        return {"name": name, "type": kind}, export()
 
-    DEEDS = {  # noqa: RUF012  # a constant
+    ACTIONS = {  # noqa: RUF012  # a constant
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
         "merge": _merge, "done": _set_done, "name": _name,
-        "item": _item, "history": _history, "rules": _tell_rules, "why": _why, "export": _export,
+        "item": _item, "history": _history, "rules": _list_rules, "why": _why, "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
-    def _look(self) -> None:
-        """Take in what is new, from here or from another program."""
-        last = self._last()
+    def _refresh(self) -> None:
+        """Read what is new in the session, from this program or another."""
+        last = self._last_event()
         if last == self._event:
             return
         labels, colours = self._session.labels, self._session.cluster_colours
         if self._event >= 0:
-            said = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
-            share = moved(self._labels, labels)
-            self._shares |= {number: share if number == said[-1] else 0.0 for number in said}
+            new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
+            share = moved_share(self._labels, labels)
+            self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
         if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
             self._labels, self._colours, self._counter = labels, colours, self._counter + 1
-            self._typical = exemplars(labels, self._X)
-        self._clusters = clusters_of(self._labels, self._typical, self._session)
+            self._typical = find_exemplars(labels, self._X)
+        self._clusters = summarize_clusters(self._labels, self._typical, self._session)
         self._event = last
 
-    def _last(self) -> int:
+    def _last_event(self) -> int:
         events = self._session.events
         return events[-1].number if events else 0
 
-    def _wide(self) -> bool:
+    def _needs_two_bytes(self) -> bool:
         return int(self._labels.max(initial=0)) >= ONE_BYTE
 
-    def _ended(self) -> str | None:
+    def _end_reason(self) -> str | None:
         if self._session.question is None:
             return "exhausted"
         spent = self._budget is not None and self._session.status.n_answers >= self._budget
@@ -360,13 +365,13 @@ class Desk:
         name, q = self._session.question_id, self._session.question
         if q is None:
             return None
-        first, second = self._shown(q.first), self._shown(q.second)
+        first, second = self._render_row(q.first), self._render_row(q.second)
         likely = "yes" if self._labels[q.first] == self._labels[q.second] else "no"
         return {
             "id": name,
             "first": first,
             "second": second,
-            "differ": differing(first, second),
+            "differ": list_differing_fields(first, second),
             "why": q.why,
             "guess": q.expected or likely,
         }
@@ -376,10 +381,10 @@ class Desk:
             return None
         return {"last": self._times[-1], "median": float(np.median(self._times))}
 
-    def _shown(self, row: int) -> dict[str, Any]:
-        return {**self._view.shown(row), "cluster": int(self._labels[row])}
+    def _render_row(self, row: int) -> dict[str, Any]:
+        return {**self._view.render(row), "cluster": int(self._labels[row])}
 
-    def _cluster(self, cluster: Cluster) -> dict[str, Any]:
+    def _cluster(self, cluster: ClusterSummary) -> dict[str, Any]:
         return {
             "cluster": cluster.number,
             "size": cluster.size,
@@ -390,26 +395,26 @@ class Desk:
             "done": cluster.done,
         }
 
-    def _asked_cluster(self, request: Request, name: str) -> Cluster:
-        number = requests.whole({name: request.get(name, None)}, name)
+    def _find_cluster(self, request: Request, name: str) -> ClusterSummary:
+        number = requests.read_integer({name: request.get(name, None)}, name)
         found = next((c for c in self._clusters if c.number == number), None)
         if found is None:
-            raise Refused("bad", f"there is no cluster {number} any more; look again")
+            raise RefusedRequest("bad", f"Cluster {number} does not exist any more.")
         return found
 
-    def _told(self, event: Event) -> dict[str, Any]:
-        return told(event, self._session, self._view.name)
+    def _serialize(self, event: Event) -> dict[str, Any]:
+        return serialize_event(event, self._session, self._view.name)
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
-        """The links of a contradiction, each with the event that says it."""
+        """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return links(self._session, chain, self._just_said(request), changed, self._view.name)
+        return serialize_chain(self._session, chain, self._asked_pair(request), changed, self._view.name)
 
-    def _just_said(self, request: Request) -> frozenset[int]:
-        """The two rows that a refused request speaks of."""
+    def _asked_pair(self, request: Request) -> frozenset[int]:
+        """Return the two rows of a refused request."""
         do = request.get("do")
         if do == "merge":
-            pair = [self._asked_cluster(request, name).exemplars[0] for name in ("first", "second")]
+            pair = [self._find_cluster(request, name).exemplars[0] for name in ("first", "second")]
         elif do == "change":
             event = next(e for e in self._session.history if e.number == request["event"])
             pair = [row for row in (event.first, event.second) if row is not None]
@@ -422,13 +427,13 @@ class Desk:
     def _has_rules(self) -> bool:
         return self._columns is not None or self._view.items.kind == "text"
 
-    def _described(self) -> Described:
+    def _describe(self) -> ClusterDescriptions:
         if not self._has_rules():
-            raise Refused("bad", "rules speak of columns, and these items have none")
+            raise RefusedRequest("bad", "These rows have neither columns nor texts, so there are no rules.")
         if self._rules is None or self._rules[0] != self._counter:
             if self._columns is not None:
-                found = by_columns(self._labels, self._columns, self._session.constraints)
+                found = describe_by_rules(self._labels, self._columns, self._session.constraints)
             else:
-                found = by_words(self._labels, self._view.items)
+                found = describe_by_words(self._labels, self._view.items)
             self._rules = self._counter, found
         return self._rules[1]

@@ -1,4 +1,4 @@
-"""What a page may ask for, checked: requests come from outside and are never trusted."""
+"""Checks of requests: they come from outside and are never trusted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ MOST_ROWS = 50  # items at a time
 MOST_EVENTS = 200  # events at a time
 MOST_LETTERS = 200  # of a name
 JOINERS = {0x200C: None, 0x200D: None}  # spelling in Persian, and of some emoji
+LONGEST_ID = 64
 LARGEST = 2**53  # integers above are no integers in a browser
 
 
-class Refused(Exception):  # no error of ours: it is told to the page
-    """A request that cannot be met: its kind, and why in words.
+class RefusedRequest(Exception):  # becomes a reply
+    """A request that cannot be met, with the kind of the error and a text.
 
     Attributes
     ----------
     kind : {"bad", "stale", "contradiction", "locked", "failed", "ended"}
     more : dict
-        What goes with it.
+        Further fields of the error.
     """
 
     def __init__(self, kind: str, text: str, **more: Any) -> None:
@@ -32,7 +33,7 @@ class Refused(Exception):  # no error of ours: it is told to the page
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back to the one that asked.
+    """The reply to a request.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Reply:
         JSON: ``re`` (the id of the request), ``ok``, and the result or the ``error``.
     file : bytes or None
     changed : bool
-        Whether the state is another one now.
+        Whether the request changed the state.
     """
 
     body: dict[str, Any]
@@ -48,47 +49,58 @@ class Reply:
     changed: bool = field(default=False)
 
 
-def whole(request: Request, name: str, limit: int = LARGEST) -> int:
-    """A number from 0 to `limit` - 1."""
+def request_id(request: object) -> str | None:
+    """Return the id that a reply repeats; None where there is none that could be one."""
+    given = request.get("id") if isinstance(request, dict) else None
+    return given if isinstance(given, str) and len(given) <= LONGEST_ID else None
+
+
+def refuse(request: object, kind: str, text: str, **more: Any) -> Reply:
+    """Return the reply to a request that is not met."""
+    return Reply({"re": request_id(request), "ok": False, "error": {"kind": kind, "text": text, **more}})
+
+
+def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:
+    """Return a number from 0 to `limit` - 1."""
     value = request.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Refused("bad", f"{name} is {_shown(value)}; give a whole number")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give a whole number")
     if not 0 <= value < limit:
-        raise Refused("bad", f"{name} is {_shown(value)}; give a number from 0 to {limit - 1}")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give a number from 0 to {limit - 1}")
     return value
 
 
-def word(request: Request, name: str, allowed: Sequence[str]) -> str:
-    """One of the words that are allowed."""
+def read_choice(request: Request, name: str, allowed: Sequence[str]) -> str:
+    """Return one of the allowed words."""
     value = request.get(name)
     if not isinstance(value, str) or value not in allowed:
-        raise Refused("bad", f"{name} is {_shown(value)}; give {', '.join(allowed)}")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give {', '.join(allowed)}")
     return value
 
 
-def text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
-    """Any text that is not too long."""
+def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
+    """Return a text that is not too long."""
     value = request.get(name)
     if not isinstance(value, str):
-        raise Refused("bad", f"{name} is {_shown(value)}; give text")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give text")
     if len(value) > most:
-        raise Refused("bad", f"{name} has {len(value)} letters; give at most {most}")
+        raise RefusedRequest("bad", f"{name} has {len(value)} letters; give at most {most}")
     if not value.translate(JOINERS).isprintable():
-        raise Refused("bad", f"{name} holds letters that cannot be shown; leave them out")
+        raise RefusedRequest("bad", f"{name} holds letters that cannot be shown; leave them out")
     return value
 
 
-def rows(request: Request, n_rows: int) -> list[int]:
-    """Some rows of the data."""
+def read_rows(request: Request, n_rows: int) -> list[int]:
+    """Return some rows of the data."""
     value = request.get("rows")
     if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
-        raise Refused("bad", f"rows is {_shown(value)}; give a list of 1 to {MOST_ROWS} rows")
-    return [whole({"rows": row}, "rows", n_rows) for row in value]
+        raise RefusedRequest("bad", f"rows is {_shown(value)}; give a list of 1 to {MOST_ROWS} rows")
+    return [read_integer({"rows": row}, "rows", n_rows) for row in value]
 
 
 def _shown(value: object) -> str:
-    """What was given, shortened."""
+    """Shorten what was given."""
     if value is None:
         return "missing"
-    said = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
-    return said if len(said) <= 40 else f"{said[:37]}..."
+    shown = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -1,4 +1,4 @@
-"""Where rows stand in the plot."""
+"""Coordinates of the rows in the plot."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sklearn.decomposition import PCA
 
 from linkwise.errors import DataError
 
-FIT_ROWS = 100_000  # the two axes are those of a sample of so many rows, where there are more
+FIT_ROWS = 100_000  # with more rows, the axes are fitted to a sample of this size
 Places = NDArray[np.float32]
 
 
-def principal_places(X: NDArray[Any]) -> Places:
-    """The first two principal components, of shape (n_rows, 2), within [-1, 1].
+def project_rows(X: NDArray[Any]) -> Places:
+    """Return the first two principal components, of shape (n_rows, 2), within [-1, 1].
 
     Above 100 000 rows the axes are those of a sample.
     """
@@ -28,11 +28,11 @@ def principal_places(X: NDArray[Any]) -> Places:
     )
     flat = np.zeros((len(X), 2))
     flat[:, :n_axes] = found
-    return framed(flat)
+    return scale_places(flat)
 
 
-def framed(places: ArrayLike, n_rows: int | None = None) -> Places:
-    """Any two coordinates a row, moved and scaled by one factor into [-1, 1]."""
+def scale_places(places: ArrayLike, n_rows: int | None = None) -> Places:
+    """Return coordinates moved and scaled by one factor into [-1, 1]."""
     given = np.asarray(places, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != 2 or (n_rows is not None and len(given) != n_rows):
         wanted = f"({'n_rows' if n_rows is None else n_rows}, 2)"

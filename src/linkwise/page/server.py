@@ -1,8 +1,4 @@
-"""The page over HTTP: a few fixed files, and a socket for what is said and shown.
-
-Text frames carry JSON: requests one way, states and replies the other. Binary frames, host to browser
-only: 0 places, 1 labels of one byte, 2 of two, 3 a file behind the JSON of its reply.
-"""
+"""The page over HTTP: a few fixed files, and a socket for requests, replies and updates."""
 
 from __future__ import annotations
 
@@ -25,12 +21,14 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from linkwise.page.auth import MAX_BODY, MAX_HEADERS, Door, guarded
-from linkwise.page.hub import MOST_VIEWS, Frame, Room, View, refusal
+from linkwise.page.auth import MAX_BODY, MAX_HEADERS, AccessControl, require_access
+from linkwise.page.hub import Hub
+from linkwise.page.requests import LONGEST_ID, refuse
+from linkwise.page.socket_client import Frame, SocketClient
 from linkwise.workspace.exit_codes import exit_code, sentence
 
 if TYPE_CHECKING:
-    from linkwise.page.presenter import Desk
+    from linkwise.page.presenter import Presenter
 
 STATIC = {
     "/": ("index.html", "text/html"),
@@ -40,21 +38,21 @@ STATIC = {
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 MOST_DEEP = 8  # lists and objects within each other; a request needs three
-LONGEST_ID = 64
+MOST_CLIENTS = 64
 SHUTDOWN_S = 2
-SILENT_S = 10.0  # how long a connection may say nothing
+SILENT_S = 10.0  # how long a connection may be silent
 MOST_SILENT = 100  # of them; the longest silent makes room for a new one
 COUNT = count()
 
 
-def page(room: Room, door: Door) -> ASGIApp:
-    """The page of a room, for whom the door lets in."""
+def create_app(hub: Hub, access: AccessControl) -> ASGIApp:
+    """Return the application that serves the page of a hub to browsers with access."""
     routes = [Route(path, _file(*file)) for path, file in STATIC.items()]
 
     async def socket_of(web: WebSocket) -> None:
-        await _attend(room, web)
+        await _serve_client(hub, web)
 
-    return guarded(Starlette(routes=[*routes, WebSocketRoute("/ws", socket_of)]), door)
+    return require_access(Starlette(routes=[*routes, WebSocketRoute("/ws", socket_of)]), access)
 
 
 def _file(name: str, media_type: str) -> Callable[[Request], Response]:
@@ -67,26 +65,26 @@ def _file(name: str, media_type: str) -> Callable[[Request], Response]:
 
 
 # ---------------------------------------------------------------- the socket
-async def _attend(room: Room, web: WebSocket) -> None:
-    """One view, from its first frame to its last."""
-    if len(room.views) >= MOST_VIEWS:
+async def _serve_client(hub: Hub, web: WebSocket) -> None:
+    """Serve one socket from its first frame to its last."""
+    if len(hub.clients) >= MOST_CLIENTS:
         await web.close(1013, "too many pages are open; close one")
         return
     await web.accept()
-    view = View()
+    client = SocketClient()
 
     async def send(frame: Frame) -> None:
         await (web.send_text(frame) if isinstance(frame, str) else web.send_bytes(frame))
 
-    room.join(view)
-    tasks = [asyncio.create_task(view.sent_by(send)), asyncio.create_task(_listen(room, view, web))]
+    hub.join(client)
+    tasks = [asyncio.create_task(client.send_all(send)), asyncio.create_task(_listen(hub, client, web))]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             with suppress(WebSocketDisconnect, TimeoutError, RuntimeError):
                 task.result()
     finally:
-        room.leave(view)
+        hub.leave(client)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -94,8 +92,8 @@ async def _attend(room: Room, web: WebSocket) -> None:
             await web.close()
 
 
-async def _listen(room: Room, view: View, web: WebSocket) -> None:
-    """Take requests until the browser goes, or sends what no page of ours sends."""
+async def _listen(hub: Hub, client: SocketClient, web: WebSocket) -> None:
+    """Take requests until the browser leaves, or sends what no page of ours sends."""
     while True:
         message = await web.receive()
         if message["type"] == "websocket.disconnect":
@@ -105,13 +103,13 @@ async def _listen(room: Room, view: View, web: WebSocket) -> None:
             return
         request = read_request(message["text"])
         if isinstance(request, str):
-            view.reply(refusal(None, "bad", request))
+            client.reply(refuse(None, "bad", request))
         else:
-            room.ask(view, request)
+            hub.ask(client, request)
 
 
 def read_request(text: str) -> dict[str, Any] | str:
-    """A request, or what is wrong with it; the desk looks at what it asks."""
+    """Return a request, or what is wrong with its form. The presenter checks the rest."""
     try:
         request = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -131,7 +129,7 @@ def _no_number(text: str) -> None:
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects lie within each other; stops counting where it is too deep."""
+    """Return how deep lists and objects are nested, up to just above the limit."""
     depth, level = 0, [value]
     while depth <= MOST_DEEP:
         level = [v for v in level if isinstance(v, (dict, list))]
@@ -144,7 +142,7 @@ def _depth(value: Any) -> int:
 
 # ---------------------------------------------------------------- the server
 class _Listener(H11Protocol):
-    """A connection that has to say soon what it wants: hundreds that are silent hold up nobody.
+    """A connection that must send a request soon, so that hundreds of silent ones delay nobody.
 
     A browser opens some in advance; it opens them again when it needs them.
     """
@@ -194,15 +192,15 @@ class _Listener(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that leaves signals to whoever runs it."""
+    """uvicorn that leaves signals to its caller."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one."""
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -216,8 +214,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve on a socket that listens, as long as the block runs."""
+async def run_server(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
+    """Serve on a listening socket while the block runs."""
     config = uvicorn.Config(
         app,
         http=_Listener,
@@ -234,7 +232,7 @@ async def served(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
         ws_per_message_deflate=False,
         h11_max_incomplete_event_size=MAX_HEADERS,
         timeout_graceful_shutdown=SHUTDOWN_S,
-        limit_concurrency=4 * MOST_VIEWS,
+        limit_concurrency=4 * MOST_CLIENTS,
     )
     server = _Server(config)
     running = asyncio.create_task(server.serve(sockets=[sock]))
@@ -247,12 +245,12 @@ async def served(app: ASGIApp, sock: socket.socket) -> AsyncIterator[None]:
         await running
 
 
-async def host(
-    room: Room, door: Door, sock: socket.socket, begin: Callable[[], Desk], stop: asyncio.Event
+async def serve_hub(
+    hub: Hub, access: AccessControl, sock: socket.socket, begin: Callable[[], Presenter], stop: asyncio.Event
 ) -> None:
-    """Serve a room until `stop`; raises what hinders it, after the views have been told."""
-    async with served(page(room, door), sock):
-        work = asyncio.create_task(_opened_and_worked(room, begin))
+    """Serve a hub until `stop`; raises what makes it fail, after the clients have been told."""
+    async with run_server(create_app(hub, access), sock):
+        work = asyncio.create_task(_open_and_work(hub, begin))
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait([work, stopped], return_when=asyncio.FIRST_COMPLETED)
         work.cancel()
@@ -261,13 +259,12 @@ async def host(
             await work
 
 
-async def _opened_and_worked(room: Room, begin: Callable[[], Desk]) -> None:
+async def _open_and_work(hub: Hub, begin: Callable[[], Presenter]) -> None:
     try:
-        await room.open(begin)
-        await room.work()
+        await hub.open(begin)
+        await hub.work()
     except Exception as error:
-        room.fail(
-            sentence(error) if exit_code(error) is not None else "linkwise failed; its terminal says how"
-        )
-        await room.seen()
+        is_expected = exit_code(error) is not None
+        hub.fail(sentence(error) if is_expected else "linkwise stopped with an error; the terminal shows it.")
+        await hub.seen()
         raise

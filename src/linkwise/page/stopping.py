@@ -15,11 +15,11 @@ WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
 
 
-def moved(before: Labels, after: Labels) -> float:
-    """Share of the rows that are no longer with most of those they were with, or joined a larger crowd.
+def moved_share(before: Labels, after: Labels) -> float:
+    """Return the share of rows that left the majority of their cluster, or joined a larger one.
 
-    0: the same clusters, whatever their numbers. A cluster that splits counts with its smaller parts, and so
-    do clusters that merge.
+    The share is 0 if the clusters are the same, whatever their numbers. When a cluster splits, its smaller
+    parts count; when clusters merge, the smaller ones do.
 
     Parameters
     ----------
@@ -29,10 +29,10 @@ def moved(before: Labels, after: Labels) -> float:
     if before is after or len(before) == 0:
         return 0.0
     source, target, rows = shared(before, after)
-    return 1.0 - min(_kept(source, rows), _kept(target, rows)) / len(before)
+    return 1.0 - min(_count_majority(source, rows), _count_majority(target, rows)) / len(before)
 
 
-def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     """Rows in the largest part of each cluster."""
     low = cluster.min()
     largest = np.zeros(int(cluster.max() - low) + 1, dtype=np.int64)
@@ -40,25 +40,25 @@ def _kept(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     return int(largest.sum())
 
 
-def advice(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
-    """Whether one may stop: ``stop`` is True, False, or None where nothing can be told yet."""
+def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
+    """Advise whether to stop: ``stop`` is True, False, or None while it is too early to tell."""
     if ended:
-        return {"stop": True, "text": "Nothing is left to ask."}
+        return {"stop": True, "text": "There are no more questions."}
     last = changes[-WINDOW:]
     if len(last) < WINDOW:
         left = WINDOW - len(last)
         return {
             "stop": None,
-            "text": f"Whether to stop can be told after {left} more answer{'s' * (left > 1)}.",
+            "text": f"After {left} more answer{'s' * (left > 1)}, linkwise can advise when to stop.",
         }
     if max(last) < STILL:
         return {
             "stop": True,
-            "text": f"The last {WINDOW} answers moved fewer than 1 in 100 rows: you can stop here.",
+            "text": f"The last {WINDOW} answers moved fewer than 1 in 100 rows. You can stop here.",
         }
     busy = sum(change >= STILL for change in last)
     return {
         "stop": False,
-        "text": f"{busy} of the last {WINDOW} answers still moved rows, at most {max(last):.0%} of them: "
-        "go on.",
+        "text": f"{busy} of the last {WINDOW} answers still moved rows, at most {max(last):.0%} of them. "
+        "Continue.",
     }

@@ -28,7 +28,7 @@ from linkwise.workspace.exit_codes import WrongUse
 from linkwise.workspace.method_choice import MethodChoice, build_first_learner
 
 if TYPE_CHECKING:
-    from linkwise.page.presenter import Desk
+    from linkwise.page.presenter import Presenter
 
 AUTO_BUDGET = 100
 AUTO_STEPS = 10  # lines that are printed on the way
@@ -73,17 +73,19 @@ def _options(seed: int, session: Path | None) -> tuple[object, ...]:
 # ---------------------------------------------------------------- on the page
 def ask_on_page(name: str, budget: int | None, seed: int, path: Path | None, again: str) -> None:
     """The page about bundled data."""
-    desks: list[Desk] = []
+    presenters: list[Presenter] = []
 
-    def begin() -> Desk:
-        from linkwise.page.opening import of_demo
+    def begin() -> Presenter:
+        from linkwise.page.opening import present_demo
 
         data = datasets.load(name)
-        desks.append(of_demo(open_demo_session(data, seed, path), data, path=path, budget=budget))
-        return desks[0]
+        presenters.append(present_demo(open_demo_session(data, seed, path), data, path=path, budget=budget))
+        return presenters[0]
 
     def ended(n_answers: int | None) -> str:
-        told = f". Agreement with the known classes (ARI): {desks[0].agreement():.2f}" if n_answers else ""
+        told = (
+            f". Agreement with the known classes (ARI): {presenters[0].agreement():.2f}" if n_answers else ""
+        )
         if path is None:
             return NOTHING_KEPT + told
         saved = f"{count_noun(n_answers or 0, 'answer')} saved in {path}"

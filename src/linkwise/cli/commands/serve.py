@@ -22,9 +22,9 @@ from linkwise.cli.shutdown import call_on_signal
 from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, WrongUse, say
 
 if TYPE_CHECKING:
-    from linkwise.page.auth import Door
-    from linkwise.page.hub import Room
-    from linkwise.page.presenter import Desk
+    from linkwise.page.auth import AccessControl
+    from linkwise.page.hub import Hub
+    from linkwise.page.presenter import Presenter
     from linkwise.workspace.method_choice import MethodChoice
     from linkwise.workspace.options import Reading, SessionOptions
     from linkwise.workspace.project import Project
@@ -52,13 +52,13 @@ class PageSource:
     ----------
     title : str
     begin : callable
-        ``begin()`` reads the data and gives the desk.
+        ``begin()`` reads the data and gives the presenter.
     ended : callable
         ``ended(n_answers)``: what to say on Ctrl-C; None: the session was not open yet.
     """
 
     title: str
-    begin: Callable[[], Desk]
+    begin: Callable[[], Presenter]
     ended: Callable[[int | None], str]
 
 
@@ -73,8 +73,8 @@ def serve(
     file = file if file.name not in ("", "..") else file.resolve()  # the folder . has no name
     found: list[Project] = []
 
-    def begin() -> Desk:
-        from linkwise.page.opening import of_project
+    def begin() -> Presenter:
+        from linkwise.page.opening import present_project
         from linkwise.workspace.project import data_of_session, is_session, new_session_path, opened
 
         data, path = file, kept.session
@@ -83,7 +83,7 @@ def serve(
         path = new_session_path(data, path)
         found.append(opened(data, path, reading, choice, kept))
         _print_opening(found[0])
-        return of_project(found[0], budget=kept.budget)
+        return present_project(found[0], budget=kept.budget)
 
     def ended(n_answers: int | None) -> str:
         from linkwise.wording import count_noun, quote_command, strip_controls
@@ -136,10 +136,10 @@ def serve_page(subject: PageSource, where: PageAddress) -> None:
 
 
 def _open_socket(where: PageAddress) -> socket.socket:
-    from linkwise.page.server import listening
+    from linkwise.page.server import open_socket
 
     try:
-        return listening(where.host, where.port)
+        return open_socket(where.host, where.port)
     except OSError as error:
         way_out = "Leave --port out to take a free one." if where.port else "Choose another --host."
         raise WrongUse(
@@ -173,27 +173,29 @@ def _choose_password(where: PageAddress) -> str | None:
 async def _serve_until_stopped(
     subject: PageSource, where: PageAddress, sock: socket.socket, password: str | None
 ) -> None:
-    from linkwise.page.auth import Door, Password
-    from linkwise.page.hub import Room
-    from linkwise.page.server import host
+    from linkwise.page.auth import AccessControl, Password
+    from linkwise.page.hub import Hub
+    from linkwise.page.server import serve_hub
 
     port = sock.getsockname()[1]
-    door = Door(_host_to_open(where.host), port, Password(password) if password is not None else None)
-    room, stop = Room(f"reading {subject.title}"), asyncio.Event()
-    address = door.new_address()
+    access = AccessControl(
+        _host_to_open(where.host), port, Password(password) if password is not None else None
+    )
+    hub, stop = Hub(f"reading {subject.title}"), asyncio.Event()
+    address = access.new_address()
     loop = asyncio.get_running_loop()
     with call_on_signal(lambda: loop.call_soon_threadsafe(stop.set)):
         print(address, flush=True)
-        say(_describe_access(door))
-        _print_addresses_on_enter(loop, door)
-        opening = asyncio.create_task(_open_browser(address, room)) if where.browser else None
+        say(_describe_access(access))
+        _print_addresses_on_enter(loop, access)
+        opening = asyncio.create_task(_open_browser(address, hub)) if where.browser else None
         try:
-            await host(room, door, sock, subject.begin, stop)
+            await serve_hub(hub, access, sock, subject.begin, stop)
         finally:
             if opening is not None:
                 opening.cancel()
-            await _close_hub(room, subject)
-    raise _describe_end(subject, room)
+            await _close_hub(hub, subject)
+    raise _describe_end(subject, hub)
 
 
 def _host_to_open(host: str) -> str:
@@ -201,46 +203,46 @@ def _host_to_open(host: str) -> str:
     return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
-def _describe_access(door: Door) -> str:
-    if door.password is not None:
+def _describe_access(access: AccessControl) -> str:
+    if access.password is not None:
         return "The page asks for the password. Traffic is not encrypted; see the docs. Ctrl-C ends."
     more = "; press Enter for another one" if sys.stdin.isatty() else ""
     return f"This address works once{more}. Ctrl-C ends; every answer is saved."
 
 
-async def _close_hub(room: Room, subject: PageSource) -> None:
+async def _close_hub(hub: Hub, subject: PageSource) -> None:
     """Let go of the session. A thread deep in a computation cannot be stopped, but left: all is stored."""
     try:
-        await asyncio.wait_for(room.close(), CLOSE_S)
+        await asyncio.wait_for(hub.close(), CLOSE_S)
     except TimeoutError:
-        _end_at_once(subject, room)
+        _end_at_once(subject, hub)
 
 
-def _end_at_once(subject: PageSource, room: Room) -> None:
-    say(str(_describe_end(subject, room)))
+def _end_at_once(subject: PageSource, hub: Hub) -> None:
+    say(str(_describe_end(subject, hub)))
     os._exit(INTERRUPTED)
 
 
-def _describe_end(subject: PageSource, room: Room) -> Interrupted:
+def _describe_end(subject: PageSource, hub: Hub) -> Interrupted:
     """The end in words, on a line below the ^C of a terminal."""
     with suppress(OSError):
         print(file=sys.stderr)
-    return Interrupted(subject.ended(room.n_answers))
+    return Interrupted(subject.ended(hub.n_answers))
 
 
-async def _open_browser(address: str, room: Room) -> None:
+async def _open_browser(address: str, hub: Hub) -> None:
     """Open the browser when there is something to see, or after a second."""
     ends = asyncio.get_running_loop().time() + OPEN_AFTER_S
-    while room.n_answers is None and asyncio.get_running_loop().time() < ends:
+    while hub.n_answers is None and asyncio.get_running_loop().time() < ends:
         await asyncio.sleep(0.02)
-    room.awaited = not room.views
+    hub.awaited = not hub.clients
     # some browsers hold up whoever opens them
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, door: Door) -> None:
+def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, access: AccessControl) -> None:
     """Print another address whenever Enter is pressed."""
-    if door.password is not None or not sys.stdin.isatty():
+    if access.password is not None or not sys.stdin.isatty():
         return
     terminal = sys.stdin.fileno()
 
@@ -252,7 +254,7 @@ def _print_addresses_on_enter(loop: asyncio.AbstractEventLoop, door: Door) -> No
         except OSError:  # the terminal is gone
             line = b""
         if line:
-            print(door.new_address(), flush=True)
+            print(access.new_address(), flush=True)
         else:
             loop.remove_reader(terminal)
 

@@ -1,102 +1,150 @@
-/**
- * The page's host: the anywidget model over a socket.
- *
- * Text frames carry JSON (requests out; states and replies in), binary frames places, labels and files. When the socket breaks,
- * it is opened again after growing waits, and requests without a reply are told to be lost: what they said may not be stored.
- * The trait `link` says how the socket is: "open", "lost" (tried again), "closed" (this page is not let in any more) or "login"
- * (the password is wanted again).
- */
-import widget from "./widget.js";
+// Made from static/src by `make front`. Change the modules there, not this file.
 
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 5000;
-const [PLACES, LABELS, WIDE_LABELS, FILE] = [0, 1, 2, 3];
-
-const traits = { link: "lost" };
-const heard = new Map();
-const waiting = new Set();
-let socket = null;
-let wait = FIRST_WAIT;
-
-const tell = (event, ...what) => [...(heard.get(event) || [])].forEach((listener) => listener(...what));
-
-function set(name, value) {
-  traits[name] = value;
-  tell(`change:${name}`);
-}
-
-const model = {
-  get: (name) => traits[name],
-  on: (event, listener) => heard.set(event, [...(heard.get(event) || []), listener]),
-  off: (event, listener) => heard.set(event, (heard.get(event) || []).filter((each) => each !== listener)),
+// src/socket_model.js
+var FIRST_WAIT = 500;
+var LONGEST_WAIT = 5e3;
+var [PLACES, LABELS, WIDE_LABELS, FILE] = [0, 1, 2, 3];
+var LOST = { kind: "lost", text: "The connection is lost." };
+var SocketModel = class {
+  /** @type {Record<string, unknown>} */
+  #traits = { link: "lost" };
+  /** @type {Map<string, ((...values: any[]) => void)[]>} */
+  #listeners = /* @__PURE__ */ new Map();
+  /** Ids of requests without a reply. @type {Set<string>} */
+  #open = /* @__PURE__ */ new Set();
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #wait = FIRST_WAIT;
+  /** @param {Browser} browser */
+  constructor(browser) {
+    this.browser = browser;
+  }
+  /** @param {string} name */
+  get(name) {
+    return this.#traits[name];
+  }
+  /**
+   * @param {string} event
+   * @param {(...values: any[]) => void} listener
+   */
+  on(event, listener) {
+    this.#listeners.set(event, [...this.#listeners.get(event) ?? [], listener]);
+  }
+  /**
+   * @param {string} event
+   * @param {(...values: any[]) => void} listener
+   */
+  off(event, listener) {
+    const others = (this.#listeners.get(event) ?? []).filter((each) => each !== listener);
+    this.#listeners.set(event, others);
+  }
+  /** @param {Request & { id: string }} request */
   send(request) {
-    waiting.add(request.id);
-    if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request));
-    else queueMicrotask(lose);
-  },
+    this.#open.add(request.id);
+    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(request));
+    else queueMicrotask(() => this.#failOpen());
+  }
+  connect() {
+    const socket = this.browser.openSocket();
+    this.#socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.resetWait();
+      this.#set("link", "open");
+    };
+    socket.onmessage = ({ data }) => this.#receive(data);
+    socket.onclose = () => this.#reconnect();
+  }
+  /** Try the next time soon: the page is looked at again. */
+  resetWait() {
+    this.#wait = FIRST_WAIT;
+  }
+  async #reconnect() {
+    if (this.#traits.link === "open") this.#set("link", "lost");
+    this.#failOpen();
+    const refusal = await this.#findRefusal();
+    if (refusal) this.#set("link", refusal);
+    setTimeout(() => this.connect(), this.#wait);
+    this.#wait = Math.min(LONGEST_WAIT, 2 * this.#wait);
+  }
+  /** Tell whether a server runs that does not know this page, and whether a password opens it. */
+  async #findRefusal() {
+    try {
+      if (await this.browser.fetchStatus("/host.js") !== 403) return null;
+      return await this.browser.fetchStatus("/") === 403 ? "closed" : "login";
+    } catch {
+      return null;
+    }
+  }
+  /** @param {string | ArrayBuffer} data */
+  #receive(data) {
+    if (typeof data !== "string") {
+      this.#receiveBytes(data);
+      return;
+    }
+    const message = JSON.parse(data);
+    if ("re" in message) this.#reply(message);
+    else {
+      this.browser.setTitle(message.state.title ? `${message.state.title} · linkwise` : "linkwise");
+      this.#set("state", message.state);
+    }
+  }
+  /** @param {ArrayBuffer} data */
+  #receiveBytes(data) {
+    const kind = new Uint8Array(data, 0, 1)[0];
+    if (kind === PLACES) this.#traits.places = new Uint8Array(data, 4);
+    else if (kind === LABELS || kind === WIDE_LABELS) this.#traits.labels = new Uint8Array(data, 4);
+    else if (kind === FILE) {
+      const end = 8 + new DataView(data).getUint32(4, true);
+      const reply = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 8, end - 8)));
+      this.#reply(reply, new Uint8Array(data, end));
+    }
+  }
+  /**
+   * @param {{ re: string }} message
+   * @param {Uint8Array} [file]
+   */
+  #reply(message, file) {
+    this.#open.delete(message.re);
+    this.#notify("msg:custom", message, file ? [file] : []);
+  }
+  /** Fail the requests that get no reply. */
+  #failOpen() {
+    for (const id of this.#open) this.#reply(
+      /** @type {any} */
+      { re: id, ok: false, error: LOST }
+    );
+  }
+  /**
+   * @param {string} name
+   * @param {unknown} value
+   */
+  #set(name, value) {
+    this.#traits[name] = value;
+    this.#notify(`change:${name}`);
+  }
+  /**
+   * @param {string} event
+   * @param {...unknown} values
+   */
+  #notify(event, ...values) {
+    for (const listener of [...this.#listeners.get(event) ?? []]) listener(...values);
+  }
 };
 
-/** A reply to the view that asked. */
-function reply(message, file) {
-  waiting.delete(message.re);
-  tell("msg:custom", message, file ? [file] : []);
-}
-
-/** Requests that will have no reply. */
-function lose() {
-  for (const id of waiting) reply({ re: id, ok: false, error: { kind: "lost", text: "The connection is lost." } });
-}
-
-function receive({ data }) {
-  if (typeof data === "string") {
-    const message = JSON.parse(data);
-    if ("re" in message) return reply(message);
-    document.title = message.state.title ? `${message.state.title} · linkwise` : "linkwise";
-    document.querySelector("h1").textContent = document.title;
-    return set("state", message.state);
+// src/host.js
+import widget from "./widget.js";
+var scheme = location.protocol === "https:" ? "wss" : "ws";
+var model = new SocketModel({
+  openSocket: () => new WebSocket(`${scheme}://${location.host}/ws`),
+  fetchStatus: async (path) => (await fetch(path, { method: "HEAD", cache: "no-store" })).status,
+  setTitle(title) {
+    document.title = title;
+    const heading = document.querySelector("h1");
+    if (heading) heading.textContent = title;
   }
-  const kind = new Uint8Array(data, 0, 1)[0];
-  if (kind === PLACES) traits.places = new Uint8Array(data, 4);
-  else if (kind === LABELS || kind === WIDE_LABELS) traits.labels = new Uint8Array(data, 4);
-  else if (kind === FILE) {
-    const end = 8 + new DataView(data).getUint32(4, true);
-    reply(JSON.parse(new TextDecoder().decode(new Uint8Array(data, 8, end - 8))), new Uint8Array(data, end));
-  }
-  return undefined;
-}
-
-/** Whether a server is there that does not know this page: "closed", or "login" where a password opens it; null: none is there. */
-async function turnedAway() {
-  const asked = async (path) => (await fetch(path, { method: "HEAD", cache: "no-store" })).status;
-  try {
-    if ((await asked("/host.js")) !== 403) return null;
-    return (await asked("/")) === 403 ? "closed" : "login"; // only the first page asks for a password
-  } catch {
-    return null;
-  }
-}
-
-function connect() {
-  const fresh = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
-  socket = fresh;
-  fresh.binaryType = "arraybuffer";
-  fresh.onopen = () => {
-    wait = FIRST_WAIT;
-    set("link", "open");
-  };
-  fresh.onmessage = receive;
-  fresh.onclose = async () => {
-    if (traits.link === "open") set("link", "lost");
-    lose();
-    const away = await turnedAway();
-    if (away) set("link", away);
-    setTimeout(connect, wait);
-    wait = Math.min(LONGEST_WAIT, 2 * wait);
-  };
-}
-
-// a page that is not shown is slowed down by the browser; when it comes back, it should not wait for its turn
-document.addEventListener("visibilitychange", () => document.hidden || (wait = FIRST_WAIT));
-
-connect();
-widget.render({ model, el: document.getElementById("app") });
+});
+document.addEventListener("visibilitychange", () => document.hidden || model.resetWait());
+model.connect();
+var el = document.getElementById("app");
+if (el) widget.render({ model, el });

@@ -14,8 +14,8 @@ from linkwise.asking.oracles import TruthOracle
 from linkwise.data.items import Items, value_items
 from linkwise.datasets import scale_to_unit
 from linkwise.page import opening
-from linkwise.page.cards import View
-from linkwise.page.presenter import Desk
+from linkwise.page.cards import RowView
+from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
@@ -35,18 +35,18 @@ class Bundled:
             self.session.answer(self.oracle(question.first, question.second))
         self.budget = budget
 
-    def __call__(self) -> Desk:
-        return opening.of_demo(self.session, self.data, budget=self.budget)
+    def __call__(self) -> Presenter:
+        return opening.present_demo(self.session, self.data, budget=self.budget)
 
     @property
     def n_answers(self) -> int:
         return self.session.status.n_answers
 
 
-def blobs(n_rows: int = 300, answers: int = 12) -> Callable[[], Desk]:
+def blobs(n_rows: int = 300, answers: int = 12) -> Callable[[], Presenter]:
     """Groups in the plane, with a few answers, at places that are known."""
 
-    def begin() -> Desk:
+    def begin() -> Presenter:
         rng = np.random.default_rng(0)
         kind = np.arange(n_rows) % 4
         X = np.array([[0, 0], [3, 0], [0, 2], [3, 2.5]])[kind] + rng.normal(0, 0.35, (n_rows, 2))
@@ -59,8 +59,8 @@ def blobs(n_rows: int = 300, answers: int = 12) -> Callable[[], Desk]:
     return begin
 
 
-def shown_as(session: Session, X: Any, items: Items, *, title: str = "things", **more: Any) -> Desk:
-    return Desk(session, X, View(items, more.pop("name", "row {}".format)), title=title, **more)
+def shown_as(session: Session, X: Any, items: Items, *, title: str = "things", **more: Any) -> Presenter:
+    return Presenter(session, X, RowView(items, more.pop("name", "row {}".format)), title=title, **more)
 
 
 def pair(page: Any) -> tuple[int, int]:

@@ -1,0 +1,138 @@
+/** One line of the list of clusters. */
+import { openDone, openMerge } from "./cluster_dialogs.js";
+import { N_COLOURS } from "./colours.js";
+import { createButton } from "./controls.js";
+import { h, setText } from "./dom.js";
+import { openItem } from "./item_dialog.js";
+import { clusterName, formatCount, formatPercent } from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { Cluster, State } from "./protocol.d.ts" */
+
+/**
+ * @typedef {object} Handlers
+ * @property {() => void} pin keep the cluster highlighted
+ * @property {(isHovered: boolean) => void} hover
+ */
+
+export class ClusterRow {
+  /** The name that was last sent. */
+  #sentName = "";
+  /** What is on the screen, as JSON. */
+  #drawn = "";
+
+  /**
+   * @param {Page} page
+   * @param {Cluster} cluster
+   * @param {Handlers} handlers
+   */
+  constructor(page, cluster, { pin, hover }) {
+    this.page = page;
+    this.cluster = cluster;
+    this.swatch = createButton("", pin, {
+      className: "lw-swatch",
+      "aria-pressed": "false",
+      title: "Show only this cluster in the plot",
+    });
+    this.name = h("input", {
+      class: "lw-name",
+      maxlength: "200",
+      autocomplete: "off",
+      spellcheck: "false",
+      "data-lm-suppress-shortcuts": "true",
+    });
+    this.size = h("span", { class: "lw-size" });
+    this.bar = h("i", {});
+    this.typical = h("p", { class: "lw-typical" });
+    this.done = h("span", { class: "lw-isdone" }, "✓ done");
+    this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
+    this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
+    this.rules = h("ul", { class: "lw-rules", hidden: true });
+    this.node = h(
+      "li",
+      { class: "lw-cluster" },
+      this.swatch,
+      this.name,
+      this.size,
+      h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
+      this.typical,
+      h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
+      this.rules,
+    );
+    this.node.addEventListener("pointerenter", () => hover(true));
+    this.node.addEventListener("pointerleave", () => hover(false));
+    this.name.addEventListener("change", () => this.#sendName());
+    this.name.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      if (event.key === "Escape") this.name.value = this.cluster.name;
+      page.root.focus(); // which sends the name, and the keys answer again
+    });
+  }
+
+  /** @param {boolean} isPinned */
+  setPinned(isPinned) {
+    this.swatch.setAttribute("aria-pressed", String(isPinned));
+  }
+
+  /** @param {string[]} lines */
+  showRules(lines) {
+    const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean);
+    this.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
+    this.rules.hidden = lines.length === 0;
+  }
+
+  /**
+   * @param {Cluster} cluster
+   * @param {State} state
+   * @param {number | undefined} colour
+   */
+  update(cluster, state, colour) {
+    const isNoise = cluster.cluster < 0;
+    const slot = isNoise ? "none" : (colour ?? cluster.cluster) % N_COLOURS;
+    const isOnly = state.clusters.length < 2;
+    const drawing = JSON.stringify([cluster, slot, state.rows, isOnly]);
+    if (drawing === this.#drawn) return;
+    const before = this.#drawn ? this.cluster : null;
+    [this.#drawn, this.cluster] = [drawing, cluster];
+    if (before?.name !== cluster.name) {
+      this.#sentName = cluster.name;
+      if (this.page.focused !== this.name) this.name.value = cluster.name;
+    }
+    if (String(before?.exemplars) !== String(cluster.exemplars)) this.#showExemplars();
+    const label = clusterName(cluster);
+    this.name.placeholder = clusterName({ ...cluster, name: "" });
+    this.name.setAttribute("aria-label", `Name of ${label}`);
+    this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
+    this.node.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
+    setText(this.size, `${formatCount(cluster.size, "row")} · ${formatPercent(cluster.size / state.rows)}`);
+    this.bar.style.width = `${(100 * cluster.size) / state.rows}%`;
+    this.done.hidden = !cluster.done;
+    this.doneButton.hidden = cluster.done || isNoise;
+    this.doneButton.setAttribute("aria-label", `Done: ${label}`);
+    this.mergeButton.hidden = isOnly || isNoise;
+    this.mergeButton.setAttribute("aria-label", `Merge ${label} with another cluster`);
+  }
+
+  #showExemplars() {
+    const { exemplars, short } = this.cluster;
+    const links = exemplars.map((row, i) =>
+      createButton(short[i], () => openItem(this.page, row), { className: "lw-link" }),
+    );
+    this.typical.replaceChildren(h("span", {}, "typical "), ...links);
+  }
+
+  async #sendName() {
+    const { controller } = this.page;
+    const text = this.name.value.trim();
+    if (text === this.#sentName) return;
+    this.#sentName = text;
+    const reply = await controller.request({ do: "name", cluster: this.cluster.cluster, name: text });
+    if (reply.ok) {
+      this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
+      return;
+    }
+    controller.display.showNotice(reply.error.text, "warn");
+    this.#sentName = this.cluster.name;
+    if (this.page.focused !== this.name) this.name.value = this.#sentName;
+  }
+}

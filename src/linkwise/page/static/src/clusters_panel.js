@@ -1,0 +1,128 @@
+/** The list of clusters, with rules on demand. */
+import { ClusterRow } from "./cluster_row.js";
+import { createButton } from "./controls.js";
+import { h, setText } from "./dom.js";
+import { countClusters, formatCount, formatNumber, formatPercent } from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { Cluster, State } from "./protocol.d.ts" */
+/** @import { Scatter } from "./scatter.js" */
+
+export class ClustersPanel {
+  /** @type {Map<number, ClusterRow>} */
+  #rows = new Map();
+  /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
+  #rules = null;
+  #showsRules = false;
+  /** @type {number | null} */
+  #pinned = null;
+
+  /**
+   * @param {Page} page
+   * @param {Scatter} plot
+   */
+  constructor(page, plot) {
+    this.page = page;
+    this.plot = plot;
+    this.heading = h("h3", { id: page.createId("clusters") }, "Clusters");
+    this.rulesButton = createButton("Show rules", () => this.#toggleRules(), {
+      className: "lw-quiet",
+      "aria-expanded": "false",
+    });
+    this.fidelity = h("p", { class: "lw-soft", hidden: true });
+    this.list = h("ul", { class: "lw-clusters" });
+    this.foot = h("p", { class: "lw-soft", hidden: true });
+    this.node = h(
+      "section",
+      { class: "lw-card", "aria-labelledby": this.heading.id, hidden: true },
+      h("div", { class: "lw-row" }, this.heading, this.rulesButton),
+      this.fidelity,
+      this.list,
+      this.foot,
+    );
+  }
+
+  /** @param {State} state */
+  update(state) {
+    setText(this.heading, `Clusters (${formatNumber(countClusters(state))})`);
+    this.#removeRows(new Set(state.clusters.map((each) => each.cluster)));
+    for (const [i, cluster] of state.clusters.entries()) {
+      const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
+      row.update(cluster, state, this.plot.colours[cluster.cluster]);
+      const here = this.list.children[i] ?? null;
+      if (here !== row.node) this.list.insertBefore(row.node, here);
+    }
+    this.rulesButton.hidden = !state.rules;
+    const rest = state.more_clusters || 0;
+    this.foot.hidden = !rest;
+    setText(this.foot, `${formatCount(rest, "smaller cluster is", "smaller clusters are")} not listed.`);
+    const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
+    if (isStale) this.#loadRules().then(() => this.#showRules());
+    else this.#showRules();
+    this.node.hidden = false;
+  }
+
+  /** @param {Set<number>} present */
+  #removeRows(present) {
+    for (const [cluster, row] of this.#rows) {
+      if (present.has(cluster)) continue;
+      row.node.remove();
+      this.#rows.delete(cluster);
+      if (this.#pinned === cluster) {
+        this.#pinned = null;
+        this.plot.highlight(null);
+      }
+    }
+  }
+
+  /** @param {Cluster} cluster */
+  #createRow(cluster) {
+    const id = cluster.cluster;
+    const row = new ClusterRow(this.page, cluster, {
+      pin: () => {
+        this.#pinned = this.#pinned === id ? null : id;
+        for (const [each, other] of this.#rows) other.setPinned(each === this.#pinned);
+        this.plot.highlight(this.#pinned);
+      },
+      hover: (isHovered) => this.plot.highlight(isHovered ? id : this.#pinned),
+    });
+    this.#rows.set(id, row);
+    return row;
+  }
+
+  async #toggleRules() {
+    this.#showsRules = !this.#showsRules;
+    setText(this.rulesButton, this.#showsRules ? "Hide rules" : "Show rules");
+    this.rulesButton.setAttribute("aria-expanded", String(this.#showsRules));
+    if (this.#showsRules) await this.#loadRules();
+    this.#showRules();
+  }
+
+  async #loadRules() {
+    const { controller } = this.page;
+    const labels = controller.state?.labels ?? -1;
+    this.fidelity.hidden = false;
+    setText(this.fidelity, "Searching for rules…");
+    const reply = await controller.request({ do: "rules" });
+    if (!reply.ok) {
+      this.#rules = { labels, lines: new Map() };
+      setText(this.fidelity, reply.error.text);
+      return;
+    }
+    /** @type {{ cluster: number, text: string[] }[]} */
+    const clusters = reply.clusters;
+    this.#rules = { labels, lines: new Map(clusters.map((each) => [each.cluster, each.text])) };
+    const fidelity =
+      reply.fidelity === null
+        ? []
+        : [`The rules put ${formatPercent(reply.fidelity)} of the rows into their clusters.`];
+    setText(this.fidelity, [...fidelity, ...(reply.notes ?? [])].join(" "));
+  }
+
+  #showRules() {
+    this.fidelity.hidden = !this.#showsRules;
+    const rules = this.#rules;
+    const isCurrent = this.#showsRules && rules?.labels === this.page.controller.state?.labels;
+    for (const [cluster, row] of this.#rows) row.showRules((isCurrent && rules?.lines.get(cluster)) || []);
+  }
+}

@@ -1,0 +1,69 @@
+/** The colours of the style sheet, for canvases. */
+import { h } from "./dom.js";
+
+export const N_COLOURS = 12;
+const OPAQUE = 217; // of 255
+const FAINT = 20; // other clusters, while one is highlighted
+
+/** @typedef {[number, number, number]} Rgb */
+/** @typedef {{ clusters: Rgb[], ink: string, paper: string }} Palette the last colour of clusters is that of noise */
+
+/** Tell whether the notebook around the page is light or dark; if it does not say, follow the system. */
+export function detectScheme() {
+  const body = document.body;
+  const jupyter = body.dataset.jpThemeLight;
+  if (jupyter) return jupyter === "false" ? "dark" : "light";
+  const vscode = body.dataset.vscodeThemeKind;
+  if (vscode) return vscode.includes("light") ? "light" : "dark";
+  const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
+  return isDark ? "dark" : "light dark";
+}
+
+/**
+ * Read the colours that hold in the current scheme. The result is null as long as the root is in no document:
+ * JupyterLab inserts it only after rendering.
+ * @param {HTMLElement} root
+ * @returns {Palette | null}
+ */
+export function readPalette(root) {
+  if (!root.isConnected) return null;
+  const probe = h("span", { class: "lw-probe" });
+  root.append(probe);
+  const resolve = /** @param {string} name */ (name) => {
+    probe.style.color = `var(--lw-${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const names = [...Array(N_COLOURS).keys(), "none"];
+  const palette = {
+    clusters: names.map((name) => parseColour(resolve(`cluster-${name}`))),
+    ink: resolve("ink"),
+    paper: resolve("card"),
+  };
+  probe.remove();
+  return palette;
+}
+
+/**
+ * The red, green and blue of a computed CSS colour.
+ * @param {string} colour
+ */
+export const parseColour = (colour) =>
+  /** @type {Rgb} */ ((colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number));
+
+/**
+ * The colour of each label: red, green, blue, alpha.
+ * @param {Palette} palette
+ * @param {number[]} colours of the clusters
+ * @param {number} noise the label that stands for noise
+ * @param {number | null} highlighted the label that alone keeps its colour
+ */
+export function createColourTable(palette, colours, noise, highlighted) {
+  const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
+  const setColour = /** @type {(label: number, colour: Rgb) => void} */ (label, colour) => {
+    const isFaint = highlighted !== null && highlighted !== label;
+    table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
+  };
+  for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
+  setColour(noise, palette.clusters[N_COLOURS]);
+  return table;
+}

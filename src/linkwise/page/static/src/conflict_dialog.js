@@ -1,0 +1,110 @@
+/** An answer that conflicts with earlier ones: the chain, link by link, each with the ways to resolve it. */
+import { createButton, renderIcon } from "./controls.js";
+import { openDialog } from "./dialog.js";
+import { h, listChildren } from "./dom.js";
+import { createRowLink } from "./item_dialog.js";
+import { ANSWER_LABELS, ANSWER_WORDS, describeSource } from "./wording.js";
+
+/** @import { Conflict } from "./controller.js" */
+/** @import { Page } from "./page.js" */
+/** @import { ConflictLink, Request } from "./protocol.d.ts" */
+
+/** @typedef {(request: Request, change: string) => void} Resolve sends a change, and then the new answer again */
+
+/** @type {Record<string, string>} */
+const TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
+
+/**
+ * The buttons of a link.
+ * @param {ConflictLink} link
+ * @param {Resolve} resolve
+ */
+function renderWays(link, resolve) {
+  if (link.event === null) return [h("span", { class: "lw-now" }, "new answer")];
+  const pair = link.names.join(" and ");
+  const about = `${pair}: ${ANSWER_WORDS[link.said]}`;
+  const other = link.said === "yes" ? "no" : "yes";
+  const label = `Change to ${ANSWER_LABELS[other]}`;
+  const change = () =>
+    resolve({ do: "change", event: link.event, said: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
+  const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
+  const canChange = link.kind === "answer" || link.kind === "add";
+  const words = TAKE_BACK[link.kind] ?? "Take back";
+  return listChildren(
+    canChange && createButton(label, change, { "aria-label": `${label} (${about})` }),
+    createButton(words, takeBack, { "aria-label": `${words} (${about})` }),
+  );
+}
+
+/**
+ * @param {Page} page
+ * @param {ConflictLink} link
+ * @param {Resolve} resolve
+ */
+function renderLink(page, link, resolve) {
+  const [first, second] = link.names;
+  const pair = h(
+    "span",
+    {},
+    createRowLink(page, first, link.first),
+    " and ",
+    createRowLink(page, second, link.second),
+    `: ${ANSWER_WORDS[link.said]}`,
+  );
+  return h(
+    "li",
+    { class: link.event === null && "lw-new" },
+    renderIcon(link.said),
+    h(
+      "div",
+      { class: "lw-what" },
+      pair,
+      link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
+    ),
+    h("div", { class: "lw-ways" }, renderWays(link, resolve)),
+  );
+}
+
+/**
+ * @param {Page} page
+ * @param {Conflict} conflict
+ */
+export function openConflict(page, conflict) {
+  const { controller } = page;
+  const isSecond = conflict.resolved.length > 0;
+  const title = isSecond
+    ? "Your answer conflicts with another answer, too"
+    : "Your answer conflicts with earlier answers";
+  const { body, foot, close } = openDialog(page, title, "lw-wide");
+  /** @type {Resolve} */
+  const resolve = async (request, change) => {
+    const reply = await controller.request(request);
+    if (reply.ok) {
+      close();
+      await controller.retry(conflict, change);
+    } else if (reply.error.chain) draw(reply.error.chain);
+    else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+  };
+  /** @param {ConflictLink[]} chain */
+  const draw = (chain) => {
+    body.replaceChildren(
+      h("p", {}, "These answers cannot all hold, so the new one was not stored. Change one or take it back:"),
+      h(
+        "ol",
+        { class: "lw-chain" },
+        chain.map((link) => renderLink(page, link, resolve)),
+      ),
+    );
+  };
+  draw(conflict.error.chain);
+  const steps = isSecond
+    ? `Already changed: ${conflict.resolved.join("; ")}. You can revert this in the history.`
+    : "";
+  if (steps) foot.append(h("p", { class: "lw-soft lw-steps" }, steps));
+  const leave = () => {
+    close();
+    if (steps) controller.warn(`Your last answer was not stored. ${steps}`);
+  };
+  const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
+  foot.append(createButton(label, leave, { className: "lw-main" }));
+}

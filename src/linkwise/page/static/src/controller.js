@@ -1,0 +1,299 @@
+/** What the page knows and what it asks of the host. Nothing here touches the document. */
+import {
+  ANSWER_WORDS,
+  BUSY,
+  describeError,
+  describeEvent,
+  describeLink,
+  describeNextQuestion,
+  EARLY,
+} from "./wording.js";
+
+/** @import { Answer, Cluster, ConflictLink, Item, Kind, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+
+export const READ_MS = 150; // nobody reads two rows and presses a key sooner than this
+const SLOW_MS = 120; // after this the page shows that it is saving
+const MOST_ITEMS = 400; // rows that are remembered
+
+/** @type {Record<"yes" | "no", Kind>} */
+const KINDS = { yes: "must-link", no: "cannot-link" };
+
+/** @typedef {{ first: number, second: number, said: Answer }} PairAnswer */
+/** @typedef {[Item | null, Item | null]} Selection the two rows that were selected in the plot */
+
+/**
+ * An answer that was not stored because it conflicts with earlier ones.
+ * @typedef {object} Conflict
+ * @property {Request} request
+ * @property {RequestError & { chain: ConflictLink[] }} error
+ * @property {PairAnswer} [pair] what the request says
+ * @property {(reply: Reply & { ok: true }) => string} [describe]
+ * @property {string[]} resolved what was changed already to make room for it
+ */
+
+/**
+ * What the controller asks of the page.
+ * @typedef {object} Display
+ * @property {(text: string, tone?: "calm" | "warn") => void} showNotice
+ * @property {(text: string) => void} announce for screen readers
+ * @property {() => void} updateStatus whether all is saved, and which buttons are enabled
+ * @property {() => void} updateSelection
+ * @property {(conflict: Conflict) => void} showConflict
+ * @property {(name: string, type: string, file: ArrayBufferView) => void} download
+ */
+
+export class Controller {
+  /** @type {State | null} */
+  state = null;
+  hasFailed = false;
+  /** @type {Link} */
+  link = "open";
+  /** @type {"saved" | "saving" | "unsaved"} */
+  saving = "saved";
+  askedAt = 0; // when the question was shown
+  /** @type {Selection} */
+  selection = [null, null];
+  /** Called after every change of the session. @type {Set<() => void>} */
+  watchers = new Set();
+  /** @type {Uint8Array | Uint16Array} */
+  #labels = new Uint8Array(0);
+  /** @type {Request | null} */
+  #pending = null;
+  #warning = "";
+  /** @type {Map<number, Item>} */
+  #items = new Map();
+
+  /**
+   * @param {(request: Request) => Promise<Reply>} request send a request to the host
+   * @param {Display} display
+   */
+  constructor(request, display) {
+    this.request = request;
+    this.display = display;
+  }
+
+  // ---------------------------------------------------------------- what the host sends
+  /**
+   * @param {State} state
+   * @returns {State | null} the state before
+   */
+  setState(state) {
+    const before = this.state;
+    this.state = state;
+    if (state.question) {
+      for (const item of [state.question.first, state.question.second]) this.#items.set(item.row, item);
+    }
+    if (before && before.event !== state.event) for (const notify of this.watchers) notify();
+    return before;
+  }
+
+  /**
+   * @param {Link} link
+   * @returns {boolean} whether the connection is back
+   */
+  setLink(link) {
+    const isBack = this.link !== "open" && link === "open";
+    this.link = link;
+    if (isBack) this.#items.clear(); // the host may be another one by now
+    this.display.updateStatus();
+    return isBack;
+  }
+
+  /** @param {Uint8Array | Uint16Array} labels */
+  setLabels(labels) {
+    this.#labels = labels;
+  }
+
+  /** Why the host cannot be reached; empty if it can. */
+  get linkProblem() {
+    return describeLink(this.link, this.hasFailed);
+  }
+
+  /**
+   * The cluster of a row; noise is -1.
+   * @param {number} row
+   */
+  labelOf(row) {
+    const noise = this.#labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
+    return this.#labels[row] === noise ? -1 : this.#labels[row];
+  }
+
+  /**
+   * @param {number} row
+   * @returns {Cluster | undefined}
+   */
+  clusterOf(row) {
+    const label = this.labelOf(row);
+    return this.state?.clusters.find((each) => each.cluster === label);
+  }
+
+  /**
+   * How a row looks; asked of the host unless it is remembered.
+   * @param {number} row
+   * @returns {Promise<Item | null>}
+   */
+  async loadItem(row) {
+    const known = this.#items.get(row);
+    if (known) return known;
+    const reply = await this.request({ do: "item", rows: [row] });
+    if (!reply.ok) return null;
+    const [oldest] = this.#items.keys();
+    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
+    const item = /** @type {Item} */ (reply.items[0]);
+    this.#items.set(row, item);
+    return item;
+  }
+
+  // ---------------------------------------------------------------- what the person does
+  /** @param {Answer} said */
+  async answer(said) {
+    const question = this.state?.question;
+    if (!question) return;
+    if (!this.isWaiting && performance.now() - this.askedAt < READ_MS) {
+      this.#warn(EARLY);
+      return;
+    }
+    const pair = { first: question.first.row, second: question.second.row, said };
+    await this.store({ do: "answer", question: question.id, said }, { pair });
+  }
+
+  async undo() {
+    if (!this.state?.undo) {
+      this.display.showNotice("There is nothing to undo.");
+      return;
+    }
+    const describe = /** @param {Reply & { ok: true }} reply */ (reply) =>
+      reply.undone ? `Undone: “${describeEvent(reply.undone)}”.` : "There was nothing to undo.";
+    await this.store({ do: "undo" }, { describe });
+  }
+
+  /**
+   * Say how two selected rows stand to each other.
+   * @param {Item} first
+   * @param {Item} second
+   * @param {"yes" | "no"} said
+   */
+  async mark(first, second, said) {
+    const request = { do: "add", first: first.row, second: second.row, kind: KINDS[said] };
+    const describe = () => {
+      this.select([null, null]);
+      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[said]}.`;
+    };
+    await this.store(request, { describe });
+  }
+
+  /** @param {Selection} selection */
+  select(selection) {
+    this.selection = selection;
+    this.display.updateSelection();
+  }
+
+  /** @param {string} what */
+  async export(what) {
+    const reply = await this.request({ do: "export", what });
+    if (!reply.ok) {
+      this.display.showNotice(reply.error.text, "warn");
+      return;
+    }
+    if (reply.file) this.display.download(reply.name, reply.type, reply.file);
+    this.display.showNotice(`Downloaded ${reply.name}.`);
+  }
+
+  // ---------------------------------------------------------------- storing
+  /** Whether a request is on its way. An answer is, until it is confirmed or the next question is there. */
+  get isWaiting() {
+    const [pending, question] = [this.#pending, this.state?.question];
+    if (!pending) return false;
+    const hasNext = pending.do === "answer" && question && question.id !== pending.question;
+    return !hasNext;
+  }
+
+  /**
+   * Send a request that changes the session. While one is on its way, no other is sent.
+   * @param {Request} request
+   * @param {{ describe?: Conflict["describe"], pair?: PairAnswer, resolved?: string[] }} [context]
+   */
+  async store(request, { describe, pair, resolved = [] } = {}) {
+    if (this.link !== "open") return;
+    if (this.isWaiting) {
+      this.#warn(BUSY);
+      return;
+    }
+    [this.#pending, this.#warning] = [request, ""];
+    const slow = setTimeout(() => this.#setSaving("saving"), SLOW_MS);
+    const reply = await this.request(request);
+    clearTimeout(slow);
+    if (this.#pending === request) {
+      this.#pending = null;
+      this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
+    }
+    if (reply.ok) this.#confirm(describe ? describe(reply) : "");
+    else if (reply.error.kind === "contradiction" && reply.error.chain) {
+      const error = { ...reply.error, chain: reply.error.chain };
+      this.display.showConflict({ request, error, describe, pair, resolved });
+    } else {
+      const words = describeError(reply.error);
+      this.display.showNotice(words, "warn");
+      this.display.announce(`Not stored. ${words}`);
+    }
+  }
+
+  /**
+   * Send the request of a conflict once more, after something was changed to make room for it.
+   * @param {Conflict} conflict
+   * @param {string} change what was changed
+   */
+  async retry({ request, describe, pair, resolved }, change) {
+    this.display.showNotice("Changed. Your answer is sent again.");
+    await this.store(repeatRequest(this.state, request, pair), {
+      describe,
+      pair,
+      resolved: [...resolved, change],
+    });
+  }
+
+  /**
+   * Warn in sight and for screen readers. A warning outlasts the reply that is on its way.
+   * @param {string} words
+   */
+  #warn(words) {
+    this.#warning = words;
+    this.warn(words);
+  }
+
+  /** @param {string} words */
+  warn(words) {
+    this.display.showNotice(words, "warn");
+    this.display.announce(words);
+  }
+
+  /** @param {string} words */
+  #confirm(words) {
+    if (!this.#warning) this.display.showNotice(words);
+    const next = this.state ? describeNextQuestion(this.state) : "";
+    this.display.announce([words || "Saved.", this.#warning, next].filter(Boolean).join(" "));
+  }
+
+  /** @param {"saved" | "saving" | "unsaved"} saving */
+  #setSaving(saving) {
+    this.saving = saving;
+    this.display.updateStatus();
+  }
+}
+
+/**
+ * A refused request once more. If the question has changed meanwhile, the answer is sent as a pair.
+ * @param {State | null} state
+ * @param {Request} request
+ * @param {PairAnswer} [pair]
+ * @returns {Request}
+ */
+export function repeatRequest(state, request, pair) {
+  if (!pair || pair.said === "unsure" || (request.do !== "answer" && request.do !== "merge")) return request;
+  const question = state?.question;
+  if (question && request.do === "answer") {
+    const rows = new Set([question.first.row, question.second.row, pair.first, pair.second]);
+    if (rows.size === 2) return { do: "answer", question: question.id, said: pair.said };
+  }
+  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.said] };
+}

@@ -1,0 +1,36 @@
+/** The keys, and how the data were read. */
+import { openDialog } from "./dialog.js";
+import { h } from "./dom.js";
+
+/** @import { Page } from "./page.js" */
+
+/** @type {[string, string][]} */
+const KEYS = [
+  ["Y", "Same: the two rows belong together"],
+  ["N", "Different: they do not"],
+  ["S", "Not sure: skip to another question"],
+  ["U", "Undo the last answer"],
+  ["W", "Why this question is asked"],
+  ["G", "What the current clustering suggests"],
+  ["H", "History: change any answer or take it back"],
+  ["+ − 0", "Zoom in, zoom out, show all rows"],
+  ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"],
+];
+
+/** @param {Page} page */
+export function openHelp(page) {
+  const { body } = openDialog(page, "Keys");
+  const lines = KEYS.flatMap(([letter, words]) => [h("dt", {}, h("kbd", {}, letter)), h("dd", {}, words)]);
+  const scope = "Keys work while this page has the focus, and never in a text field.";
+  body.append(h("dl", { class: "lw-keys" }, lines), h("p", { class: "lw-soft" }, scope));
+  const notes = page.controller.state?.notes ?? [];
+  if (!notes.length) return;
+  body.append(
+    h("h3", {}, "How the data were read"),
+    h(
+      "ul",
+      { class: "lw-notes" },
+      notes.map((note) => h("li", {}, note)),
+    ),
+  );
+}

@@ -1,0 +1,124 @@
+/** All answers, newest first; each can be changed or taken back. */
+import { createButton } from "./controls.js";
+import { openDialog } from "./dialog.js";
+import { h, listChildren } from "./dom.js";
+import { createRowLink } from "./item_dialog.js";
+import { clamp } from "./numbers.js";
+import { ANSWER_LABELS, ANSWER_WORDS, describeEvent } from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { Answer, SessionEvent } from "./protocol.d.ts" */
+
+const PAGE_EVENTS = 50; // loaded at a time
+const MOST_EVENTS = 200; // that the host gives at once
+
+/**
+ * Buttons that change an answer.
+ * @param {Page} page
+ * @param {SessionEvent} event
+ */
+function renderChoices(page, event) {
+  /** @type {Answer[]} */
+  const answers = event.kind === "add" ? ["yes", "no"] : ["yes", "no", "unsure"];
+  const pair = event.names.join(" and ");
+  const change = /** @param {Answer} said */ (said) => {
+    if (said === event.said) return;
+    const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[said]}”.`;
+    page.controller.store({ do: "change", event: event.number, said }, { describe });
+  };
+  return h(
+    "div",
+    { class: "lw-segments", role: "group", "aria-label": `Answer about ${pair}` },
+    answers.map((said) =>
+      createButton(ANSWER_LABELS[said], () => change(said), {
+        "aria-pressed": String(event.said === said),
+        "data-key": `${event.number}-${said}`,
+      }),
+    ),
+  );
+}
+
+/** @param {SessionEvent} event */
+function describeDetails(event) {
+  const when = new Date(event.when);
+  const date = Number.isNaN(when.getTime())
+    ? ""
+    : when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+  const parts = [
+    `${event.number}`,
+    date,
+    event.kind === "add" ? "added" : "",
+    event.changed ? "changed" : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/**
+ * @param {Page} page
+ * @param {SessionEvent} event
+ */
+function renderEvent(page, event) {
+  const words = describeEvent(event);
+  const isPair = event.kind === "answer" || event.kind === "add";
+  const takeBack = () => {
+    const describe = () => `Taken back: “${words}”.`;
+    page.controller.store({ do: "take_back", event: event.number }, { describe });
+  };
+  const title = isPair
+    ? h(
+        "span",
+        {},
+        createRowLink(page, event.names[0], event.first),
+        "  –  ",
+        createRowLink(page, event.names[1], event.second),
+      )
+    : h("span", {}, words);
+  return h(
+    "li",
+    {},
+    h("div", { class: "lw-what" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
+    isPair && renderChoices(page, event),
+    createButton("Take back", takeBack, {
+      className: "lw-quiet",
+      "aria-label": `Take back: ${words}`,
+      "data-key": `${event.number}-back`,
+    }),
+  );
+}
+
+/** @param {Page} page */
+export async function openHistory(page) {
+  const { controller } = page;
+  const { box, body, heading } = openDialog(page, "History", "lw-drawer");
+  const list = h("ol", { class: "lw-history" });
+  const none = h("p", { class: "lw-soft", hidden: true }, "There are no answers yet.");
+  const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
+  const advice = "Changing an answer or taking it back can change the questions that follow.";
+  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), list, none, more));
+  /** @type {SessionEvent[]} */
+  let events = [];
+  /**
+   * @param {number | null} [before] load only events before this one
+   * @param {number} [limit]
+   */
+  const load = async (before = null, limit = PAGE_EVENTS) => {
+    const reply = await controller.request({ do: "history", before, limit });
+    if (!box.isConnected) return;
+    if (!reply.ok) {
+      controller.display.showNotice(reply.error.text, "warn");
+      return;
+    }
+    events = before === null ? reply.events : [...events, ...reply.events];
+    const key = page.focused && box.contains(page.focused) ? page.focused.dataset.key : undefined;
+    list.replaceChildren(...events.map((event) => renderEvent(page, event)));
+    none.hidden = events.length > 0;
+    more.hidden = !reply.more;
+    if (!key) return;
+    const buttons = [...list.querySelectorAll("button")];
+    (buttons.find((node) => node.dataset.key === key) ?? heading).focus();
+  };
+  const reload = () => load(null, clamp(events.length, PAGE_EVENTS, MOST_EVENTS));
+  controller.watchers.add(reload); // changes come from here, from a dialog above and from other windows
+  box.addEventListener("close", () => controller.watchers.delete(reload));
+  await load();
+}

@@ -1,0 +1,229 @@
+/** How rows look: fields, texts, pictures and curves. */
+import { h, listChildren, s } from "./dom.js";
+import { clamp } from "./numbers.js";
+import { formatCount } from "./wording.js";
+
+/** @import { Field, Item, Question } from "./protocol.d.ts" */
+
+export const FIRST = { tag: "A", square: false };
+export const SECOND = { tag: "B", square: true };
+const GLIMPSE_LETTERS = 160;
+const GLIMPSE_FIELDS = 6;
+
+/**
+ * The sign of the first or second row: a disc or a diamond with its letter.
+ * @param {{ tag: string, square: boolean }} sign
+ */
+const renderBadge = ({ tag, square }) =>
+  h("span", { class: square ? "lw-badge lw-diamond" : "lw-badge" }, h("span", {}, tag));
+
+/**
+ * Two numbers on the range of their column.
+ * @param {number | null} first
+ * @param {number | null} second
+ */
+function renderScale(first, second) {
+  if (first === null && second === null) return null;
+  const x = /** @param {number} place */ (place) => 6 + 84 * clamp(place, 0, 1);
+  const box = { class: "lw-scale", viewBox: "0 0 96 14", width: "96", height: "14", "aria-hidden": "true" };
+  const drawing = s("svg", box, s("line", { x1: 4, x2: 92, y1: 7, y2: 7 }));
+  if (first !== null) drawing.append(s("circle", { cx: x(first), cy: 7, r: 4 }));
+  if (second !== null) {
+    const at = x(second);
+    drawing.append(s("path", { d: `M${at} 1.5 L${at + 5.5} 7 L${at} 12.5 L${at - 5.5} 7 Z` }));
+  }
+  return drawing;
+}
+
+/**
+ * A name that may wrap after its punctuation.
+ * @param {string} name
+ */
+const renderBreakable = (name) =>
+  name
+    .split(/(?<=[_./-])/)
+    .flatMap((part) => [part, h("wbr")])
+    .slice(0, -1);
+
+/** @param {Field | undefined} field */
+const placeOf = (field) => (typeof field?.place === "number" ? field.place : null);
+
+/**
+ * @param {Item[]} items
+ * @param {boolean} hasScale
+ */
+const renderTableHead = (items, hasScale) =>
+  h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      h("td", {}),
+      h("th", { scope: "col" }, renderBadge(FIRST), items[0].name),
+      h("th", { scope: "col" }, renderBadge(SECOND), items[1].name),
+      hasScale &&
+        h(
+          "th",
+          { scope: "col", class: "lw-where lw-ends" },
+          h("span", {}, "low"),
+          " ",
+          h("span", {}, "high"),
+        ),
+    ),
+  );
+
+/**
+ * The fields of one or two rows as a table. Fields that differ are bold and have a sign.
+ * @param {Item[]} items
+ * @param {string[]} [differ]
+ */
+export function renderFields(items, differ = []) {
+  if (!items.some((item) => item.fields?.length)) return null;
+  const differing = new Set(differ);
+  const all = items.map((item) => new Map(item.fields.map((field) => [field.name, field])));
+  const names = [...new Set(all.flatMap((fields) => [...fields.keys()]))];
+  const hasScale =
+    items.length === 2 && names.some((name) => all.some((fields) => placeOf(fields.get(name)) !== null));
+  const renderLine = /** @param {string} name */ (name) => {
+    const cells = all.map((fields) => fields.get(name));
+    const isOther = differing.has(name);
+    return h(
+      "tr",
+      { class: isOther && "lw-differs" },
+      h(
+        "th",
+        { scope: "row" },
+        h("span", { class: "lw-mark", "aria-hidden": "true" }, isOther ? "≠" : ""),
+        renderBreakable(name),
+        isOther && h("span", { class: "lw-hidden" }, ", differs"),
+      ),
+      cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
+      hasScale && h("td", { class: "lw-where" }, renderScale(placeOf(cells[0]), placeOf(cells[1]))),
+    );
+  };
+  return h(
+    "div",
+    { class: "lw-fields", role: "region", tabindex: "0", "aria-label": "Values, column by column" },
+    h(
+      "table",
+      {},
+      items.length === 2 && renderTableHead(items, hasScale),
+      h("tbody", {}, names.map(renderLine)),
+    ),
+  );
+}
+
+/**
+ * The path of a curve; missing values leave gaps.
+ * @param {(number | null)[]} series
+ * @param {number} low the lowest value of all curves shown together
+ * @param {number} high
+ * @param {number} width
+ * @param {number} height
+ */
+export function curvePath(series, low, high, width, height) {
+  const x = /** @param {number} i */ (i) => 4 + ((width - 8) * i) / Math.max(1, series.length - 1);
+  const y = /** @param {number} value */ (value) =>
+    height - 6 - ((height - 12) * (value - low)) / (high - low || 1);
+  let path = "";
+  let isDrawing = false;
+  for (const [i, value] of series.entries()) {
+    if (typeof value === "number") {
+      path += `${isDrawing ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}${isDrawing ? "" : "h.01"}`;
+    }
+    isDrawing = typeof value === "number";
+  }
+  return path;
+}
+
+/**
+ * @param {(number | null)[]} series
+ * @param {number} low
+ * @param {number} high
+ */
+function renderCurve(series, low, high) {
+  const [width, height] = [300, 120];
+  return s(
+    "svg",
+    {
+      class: "lw-curve",
+      viewBox: `0 0 ${width} ${height}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": `A curve of ${formatCount(series.length, "value")}`,
+    },
+    s("path", { d: curvePath(series, low, high, width, height), "vector-effect": "non-scaling-stroke" }),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} image
+ */
+function renderPicture(name, image) {
+  if (!image.startsWith("data:image/")) return h("p", {}, "This picture cannot be shown.");
+  const picture = h("img", { class: "lw-picture", src: image, alt: `Picture of ${name}` });
+  picture.addEventListener("load", () => picture.classList.toggle("lw-small", picture.naturalWidth < 96));
+  return picture;
+}
+
+/**
+ * The text, picture or curve of each row; null where there is none.
+ * @param {Item[]} items
+ */
+function renderContents(items) {
+  const values = items
+    .flatMap((item) => item.series ?? [])
+    .filter(/** @returns {value is number} */ (value) => typeof value === "number");
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const shorten = /** @param {number} value */ (value) => Number(value.toPrecision(4)).toLocaleString("en");
+  return items.map((item) => {
+    if (typeof item.text === "string") {
+      return h("blockquote", { class: "lw-text", tabindex: "0" }, item.text || "(empty)");
+    }
+    if (typeof item.image === "string") return renderPicture(item.name, item.image);
+    if (!item.series) return null;
+    const range = h(
+      "div",
+      { class: "lw-range", "aria-hidden": "true" },
+      h("span", {}, shorten(high)),
+      h("span", {}, shorten(low)),
+    );
+    return h("div", { class: "lw-series" }, renderCurve(item.series, low, high), values.length > 0 && range);
+  });
+}
+
+/**
+ * Two rows side by side.
+ * @param {Question} question
+ */
+export function renderPair(question) {
+  const items = [question.first, question.second];
+  const contents = renderContents(items);
+  const renderFigure = /** @type {(item: Item, i: number) => HTMLElement} */ (item, i) =>
+    h("figure", {}, h("figcaption", {}, renderBadge(i ? SECOND : FIRST), item.name), contents[i]);
+  const figures = contents.some(Boolean) && h("div", { class: "lw-pair" }, items.map(renderFigure));
+  return listChildren(figures, renderFields(items, question.differ));
+}
+
+/**
+ * A whole row.
+ * @param {Item} item
+ */
+export const renderItem = (item) => listChildren(renderContents([item])[0], renderFields([item]));
+
+/**
+ * A row in a few lines, for the pointer.
+ * @param {Item} item
+ */
+export function renderGlimpse(item) {
+  if (typeof item.text === "string") {
+    const isLong = item.text.length > GLIMPSE_LETTERS;
+    return [h("p", {}, isLong ? `${item.text.slice(0, GLIMPSE_LETTERS - 1)}…` : item.text)];
+  }
+  const fields = (item.fields ?? []).slice(0, GLIMPSE_FIELDS);
+  const list = fields.flatMap((field) => [h("dt", {}, field.name), h("dd", {}, field.value)]);
+  return listChildren(renderContents([item])[0], fields.length > 0 && h("dl", {}, list));
+}

@@ -1,0 +1,87 @@
+/** What the answers have brought so far, and whether to stop. */
+import { h, s, setText } from "./dom.js";
+import {
+  describeOtherFacts,
+  describeSession,
+  formatCount,
+  formatNumber,
+  formatPercent,
+  formatSeconds,
+} from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { State } from "./protocol.d.ts" */
+
+const [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
+
+function createTile() {
+  const [value, name, details] = [h("dd", {}), h("dt", {}), h("dd", { class: "lw-soft" })];
+  return {
+    node: h("div", {}, name, value, details),
+    /** @type {(value: string, name: string, details: string) => void} */
+    show(first, second, third) {
+      setText(value, first);
+      setText(name, second);
+      setText(details, third);
+    },
+  };
+}
+
+/** @param {number[]} changes */
+function renderChart(changes) {
+  const most = Math.max(0.05, ...changes);
+  const last = changes.at(-1);
+  const label =
+    last === undefined
+      ? "No answers yet"
+      : `Rows moved by each of the last ${formatCount(changes.length, "answer")}; ` +
+        `the last one moved ${formatPercent(last)}`;
+  const bars = changes.map((share, i) => {
+    const height = Math.max(1.5, (share / most) * (HEIGHT - 2));
+    const x = BAR * (MOST_BARS - changes.length + i) + 1;
+    return s("rect", { x, y: HEIGHT - height, width: BAR - 2, height, rx: 1 });
+  });
+  const box = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT };
+  return s("svg", { ...box, role: "img", "aria-label": label }, bars);
+}
+
+/** @param {Page} page */
+export function createProgressPanel(page) {
+  const [answers, inferred, time] = [createTile(), createTile(), createTile()];
+  const chart = h("div", { class: "lw-bars" });
+  const advice = h("p", { class: "lw-advice" });
+  const details = h("p", { class: "lw-soft" });
+  const heading = h("h3", { id: page.createId("progress") }, "So far");
+  const node = h(
+    "section",
+    { class: "lw-card lw-progress", "aria-labelledby": heading.id, hidden: true },
+    heading,
+    h("dl", { class: "lw-tiles" }, answers.node, inferred.node, time.node),
+    h("div", { class: "lw-stable" }, chart, advice),
+    details,
+  );
+  let drawn = "";
+  return {
+    node,
+    /** @param {State} state */
+    update(state) {
+      const { counts, changes = [], seconds } = state;
+      const [yes, no, unsure] = [counts.yes, counts.no, counts.unsure].map(formatNumber);
+      const kinds = `${yes} same, ${no} different, ${unsure} not sure`;
+      answers.show(formatNumber(counts.answers), counts.answers === 1 ? "answer" : "answers", kinds);
+      inferred.show(formatNumber(counts.inferred), "pairs inferred", describeOtherFacts(counts));
+      const median = seconds ? `median ${formatSeconds(seconds.median)}` : "";
+      time.show(seconds ? formatSeconds(seconds.last) : "–", "to the next question", median);
+      chart.hidden = changes.length === 0;
+      if (String(changes) !== drawn) {
+        const caption = h("p", { class: "lw-soft" }, "rows moved by each answer");
+        chart.replaceChildren(renderChart(changes), caption);
+      }
+      drawn = String(changes);
+      setText(advice, (!state.ended && state.advice?.text) || "");
+      advice.dataset.stop = String(Boolean(state.advice?.stop));
+      setText(details, describeSession(state));
+      node.hidden = false;
+    },
+  };
+}

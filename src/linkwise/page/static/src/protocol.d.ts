@@ -1,0 +1,143 @@
+/** What the host and the page exchange. The Python side is `linkwise.page.presenter`. */
+
+export type Answer = "yes" | "no" | "unsure";
+export type Kind = "must-link" | "cannot-link";
+/** Whether the host can be reached: "lost" is tried again, "closed" and "login" need a person. */
+export type Link = "open" | "lost" | "closed" | "login";
+
+export interface Field {
+  name: string;
+  value: string;
+  /** Where a number stands between the lowest (0) and the highest (1) of its column. */
+  place: number | null;
+}
+
+/** A row as a person sees it. */
+export interface Item {
+  row: number;
+  name: string;
+  fields: Field[];
+  text?: string;
+  /** A data URL. */
+  image?: string;
+  series?: (number | null)[];
+}
+
+export interface Question {
+  id: string;
+  first: Item;
+  second: Item;
+  /** Names of the fields in which the two rows differ. */
+  differ: string[];
+  why: string;
+  guess: Answer;
+}
+
+export interface Cluster {
+  cluster: number;
+  size: number;
+  name: string;
+  exemplar: number;
+  exemplars: number[];
+  /** Names of the exemplars. */
+  short: string[];
+  done: boolean;
+}
+
+export interface SessionEvent {
+  number: number;
+  kind: "answer" | "add" | "import" | "done" | "name";
+  when: string;
+  first: number;
+  second: number;
+  names: string[];
+  said: Answer;
+  pairs: number;
+  text: string | null;
+  changed: boolean;
+}
+
+/** One of the answers that cannot all hold; `event` is null for the answer that was just given. */
+export interface ConflictLink {
+  first: number;
+  second: number;
+  names: [string, string];
+  said: "yes" | "no";
+  event: number | null;
+  kind: "answer" | "add" | "import" | "done";
+}
+
+export interface Counts {
+  answers: number;
+  yes: number;
+  no: number;
+  unsure: number;
+  volunteered: number;
+  imported: number;
+  done: number;
+  inferred: number;
+}
+
+export interface State {
+  protocol: number;
+  title: string;
+  /** Path of the session file; null while the session is in memory only. */
+  place: string | null;
+  rows: number;
+  /** Whether labels take two bytes a row. */
+  wide: boolean;
+  /** A number that changes with the labels. */
+  labels: number;
+  /** The colour of each cluster. */
+  colours?: number[];
+  event: number;
+  busy: boolean;
+  question: Question | null;
+  ended: "budget" | "exhausted" | null;
+  agreement?: number | null;
+  budget: number | null;
+  counts: Counts;
+  changes: number[];
+  advice: { stop: boolean | null; text: string };
+  seconds: { last: number; median: number } | null;
+  clusters: Cluster[];
+  more_clusters: number;
+  rules?: boolean;
+  learner: string;
+  description: string[];
+  notes?: string[];
+  undo: SessionEvent | null;
+}
+
+/** What the host sends before there is a question. */
+export interface Waiting {
+  loading?: string;
+  failed?: string;
+}
+
+export interface Request {
+  do: string;
+  [name: string]: unknown;
+}
+
+export interface RequestError {
+  kind: "bad" | "stale" | "contradiction" | "locked" | "failed" | "ended" | "lost";
+  text: string;
+  chain?: ConflictLink[];
+}
+
+/** The fields of a result depend on the request. */
+export type Reply =
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
+  { ok: true; file?: ArrayBufferView; [name: string]: any } | { ok: false; error: RequestError };
+
+/** The model of anywidget, or ours over a socket. */
+export interface Model {
+  // biome-ignore lint/suspicious/noExplicitAny: traits have several types
+  get(name: string): any;
+  // biome-ignore lint/suspicious/noExplicitAny: so do events
+  on(event: string, listener: (...values: any[]) => void): void;
+  // biome-ignore lint/suspicious/noExplicitAny: so do events
+  off(event: string, listener: (...values: any[]) => void): void;
+  send(request: Request & { id: string }): void;
+}

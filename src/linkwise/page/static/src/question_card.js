@@ -1,0 +1,208 @@
+/** The question, the buttons that answer it, and what is shown when there are no more questions. */
+import { createButton, createDisclosure, renderIcon, renderKey, setEnabled } from "./controls.js";
+import { h, listChildren, setText } from "./dom.js";
+import { renderPair } from "./items.js";
+import {
+  ANSWER_LABELS,
+  ANSWER_WORDS,
+  countClusters,
+  describeEvent,
+  formatCount,
+  formatNumber,
+} from "./wording.js";
+
+/** @import { Page } from "./page.js" */
+/** @import { Answer, Question, State, Waiting } from "./protocol.d.ts" */
+
+/** @type {[Answer, string][]} */
+const ANSWER_KEYS = [
+  ["yes", "Y"],
+  ["no", "N"],
+  ["unsure", "S"],
+];
+const NEXT_STEPS =
+  "You can continue on your own: select two points in the plot and mark them as same or different, merge two " +
+  "clusters, name them, or change an earlier answer in the history.";
+
+/**
+ * What was found, and what to do next.
+ * @param {Page} page
+ * @param {State} state
+ */
+function renderFinish(page, state) {
+  const { controller } = page;
+  const found = formatCount(countClusters(state), "cluster");
+  const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
+  const reason =
+    state.ended === "budget"
+      ? "A larger budget allows more questions."
+      : "The learner has no more questions.";
+  const agreement =
+    typeof state.agreement === "number" &&
+    h(
+      "p",
+      {},
+      `Agreement with the known classes (adjusted Rand index): ${state.agreement.toFixed(2)}. `,
+      "1 means identical, 0 is chance.",
+    );
+  const saveLabels = () => controller.export("labels");
+  const saveRules = () => controller.export("rules");
+  return listChildren(
+    h("p", { class: "lw-lead" }, `${found} in ${from} ${reason}`),
+    agreement,
+    h(
+      "div",
+      { class: "lw-answers" },
+      createButton("Save the clusters", saveLabels, { className: "lw-answer lw-main" }),
+      state.rules && createButton("Save the rules", saveRules, { className: "lw-answer" }),
+    ),
+    h("p", { class: "lw-soft" }, NEXT_STEPS),
+  );
+}
+
+export class QuestionCard {
+  /** The question that is shown. @type {string | null} */
+  #shown = null;
+
+  /** @param {Page} page */
+  constructor(page) {
+    const { controller } = page;
+    this.page = page;
+    this.eyebrow = h("p", { class: "lw-eyebrow" });
+    this.heading = h("h2", { id: page.createId("asked"), tabindex: "-1" });
+    this.pair = h("div", { class: "lw-items" });
+    this.finish = h("div", { class: "lw-finish", hidden: true });
+    this.buttons = ANSWER_KEYS.map(([said, letter]) =>
+      createButton(
+        [renderIcon(said), h("span", {}, ANSWER_LABELS[said]), renderKey(letter)],
+        () => controller.answer(said),
+        { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter },
+      ),
+    );
+    this.undo = createButton(
+      [renderIcon("undo"), h("span", {}, "Undo"), renderKey("U")],
+      () => controller.undo(),
+      { className: "lw-quiet lw-undo", "aria-keyshortcuts": "U" },
+    );
+    this.why = createDisclosure(page, "Why this question?", "W", "lw-why");
+    this.guess = createDisclosure(page, "Guess", "G", "lw-guess");
+    this.bar = h("div", { class: "lw-answers", role: "group", "aria-label": "Your answer" }, this.buttons);
+    this.more = h(
+      "div",
+      { class: "lw-more" },
+      this.why.opener,
+      this.guess.opener,
+      h("span", { class: "lw-gap" }),
+      this.undo,
+    );
+    this.notice = h("p", { class: "lw-notice", hidden: true });
+    this.node = h(
+      "section",
+      { class: "lw-card lw-question", "aria-labelledby": this.heading.id },
+      this.eyebrow,
+      this.heading,
+      this.pair,
+      this.finish,
+      this.bar,
+      this.why.text,
+      this.guess.text,
+      this.notice,
+      this.more,
+    );
+  }
+
+  /**
+   * Show that the data are being read, or why they could not be.
+   * @param {Waiting} waiting
+   */
+  showWaiting({ loading, failed }) {
+    const { state } = this.page.controller;
+    if (failed) {
+      const words = state ? "linkwise stopped with an error" : "linkwise could not open the data";
+      this.#showPlaceholder("Stopped", words);
+      this.pair.replaceChildren(
+        h("p", { class: "lw-failed" }, failed),
+        h("p", { class: "lw-soft" }, "The terminal in which linkwise was started shows more."),
+      );
+    } else this.#showPlaceholder("Loading", loading || "Reading the data");
+    for (const node of [this.bar, this.more]) node.hidden = true;
+    this.node.setAttribute("aria-busy", String(!failed));
+  }
+
+  /** @param {State} state */
+  update(state) {
+    const { question } = state;
+    const hasEnded = Boolean(!question && state.ended);
+    if (question) this.#showQuestion(state, question);
+    else if (hasEnded) this.#showEnd(state);
+    else this.#showPlaceholder("One moment", "Choosing the next question");
+    this.more.hidden = false;
+    this.finish.hidden = !hasEnded;
+    this.pair.hidden = hasEnded;
+    for (const node of [this.bar, this.why.opener, this.guess.opener]) node.hidden = hasEnded;
+    if (!question) for (const each of [this.why, this.guess]) each.close();
+    this.undo.title = state.undo ? `Undo “${describeEvent(state.undo)}”` : "";
+    this.node.setAttribute("aria-busy", String(!question && !hasEnded));
+    this.updateStatus();
+  }
+
+  /** Enable what can be used now. */
+  updateStatus() {
+    const { controller } = this.page;
+    const isReady = controller.link === "open" && !controller.isWaiting;
+    for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
+    setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
+  }
+
+  /**
+   * @param {string} text
+   * @param {"calm" | "warn"} [tone]
+   */
+  showNotice(text, tone = "calm") {
+    this.notice.hidden = !text;
+    this.notice.dataset.tone = tone;
+    setText(this.notice, text);
+  }
+
+  /**
+   * @param {State} state
+   * @param {Question} question
+   */
+  #showQuestion(state, question) {
+    const count = `Question ${formatNumber(state.counts.answers + 1)}`;
+    setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
+    setText(this.heading, "Do these two belong together?");
+    if (this.#shown === question.id) return;
+    this.#shown = question.id;
+    this.page.controller.askedAt = performance.now();
+    this.pair.replaceChildren(...renderPair(question));
+    setText(this.why.text, question.why || "The learner gives no reason.");
+    this.guess.close();
+    setText(this.guess.text, `The current clustering suggests “${ANSWER_WORDS[question.guess]}”.`);
+  }
+
+  /** @param {State} state */
+  #showEnd(state) {
+    this.#shown = null;
+    setText(this.eyebrow, "Finished");
+    const isSpent = state.ended === "budget" && state.budget;
+    setText(
+      this.heading,
+      isSpent
+        ? `All ${formatCount(state.budget ?? 0, "question")} are answered`
+        : "There are no more questions",
+    );
+    this.finish.replaceChildren(...renderFinish(this.page, state));
+  }
+
+  /**
+   * @param {string} eyebrow
+   * @param {string} heading
+   */
+  #showPlaceholder(eyebrow, heading) {
+    this.#shown = null;
+    setText(this.eyebrow, eyebrow);
+    setText(this.heading, heading);
+    this.pair.replaceChildren(...[1, 2, 3, 4].map(() => h("div", { class: "lw-placeholder" })));
+  }
+}

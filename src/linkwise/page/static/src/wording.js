@@ -1,0 +1,129 @@
+/** The words of the page that depend on what happened. */
+
+/** @import { Answer, Cluster, ConflictLink, Counts, Link, RequestError, SessionEvent, State } from "./protocol.d.ts" */
+
+/** What the buttons say. @type {Record<Answer, string>} */
+export const ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
+/** The same within a sentence. @type {Record<Answer, string>} */
+export const ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
+
+export const EARLY =
+  "That answer came before you could read the next question, so it was ignored. Please answer this question.";
+export const BUSY = "The last answer is still being saved, so this one was ignored.";
+export const MEMORY_ONLY = "In memory only";
+
+const SAVED = "Every answer marked as saved is in the session file.";
+const RESTART = "Start it again and open the address that it prints.";
+const ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
+/** @type {Record<string, string>} */
+const BROKEN_LINKS = {
+  lost: `The connection is lost. ${SAVED} Trying to reconnect…`,
+  closed: `linkwise is no longer running, or was restarted. ${SAVED} ${RESTART}`,
+  login: `linkwise was restarted and needs the password again. Reload this page to log in. ${SAVED}`,
+};
+/** @type {Record<string, string>} */
+const FAILED_REQUESTS = {
+  stale:
+    "The question has changed, perhaps in another window. Your answer was not stored; this is the current question.",
+  lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question.",
+};
+/** @type {Record<string, string>} */
+const SOURCES = {
+  answer: "your answer",
+  add: "added by you",
+  import: "imported",
+  done: "cluster marked as done",
+};
+
+/** @param {number} value */
+export const formatNumber = (value) => Number(value).toLocaleString("en");
+
+/**
+ * A number with its noun.
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : many}`;
+
+/** @param {number} share */
+export const formatPercent = (share) =>
+  share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
+
+/** @param {number} seconds */
+export const formatSeconds = (seconds) =>
+  seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1000))} ms` : `${seconds.toFixed(1)} s`;
+
+/** @param {string} path */
+export const fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
+
+/** @param {Pick<Cluster, "cluster" | "name">} cluster */
+export const clusterName = (cluster) =>
+  cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
+
+/**
+ * An event of the session in a few words.
+ * @param {SessionEvent} event
+ */
+export function describeEvent(event) {
+  const [first, second] = event.names ?? [];
+  if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "done") return `the cluster of ${first} is done`;
+  if (event.kind === "name") {
+    return event.text
+      ? `the cluster of ${first} is named “${event.text}”`
+      : `the cluster of ${first} has no name`;
+  }
+  return `${first} and ${second}: ${ANSWER_WORDS[event.said] ?? event.said}`;
+}
+
+/**
+ * Why the page cannot reach its host.
+ * @param {Link} link
+ * @param {boolean} failed whether the host reported an error of its own
+ */
+export function describeLink(link, failed) {
+  if (link === "open") return "";
+  return failed ? ENDED : (BROKEN_LINKS[link] ?? BROKEN_LINKS.lost);
+}
+
+/** @param {RequestError} error */
+export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
+
+/** @param {ConflictLink} link */
+export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+
+/** @param {State} state */
+export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
+
+/** @param {Counts} counts */
+export function describeOtherFacts(counts) {
+  const parts = [
+    counts.volunteered ? `${formatNumber(counts.volunteered)} added` : "",
+    counts.imported ? `${formatNumber(counts.imported)} imported` : "",
+    counts.done ? `${formatCount(counts.done, "cluster")} done` : "",
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/**
+ * The learner, what it tells about itself and where the session is kept.
+ * @param {State} state
+ */
+export function describeSession(state) {
+  const where = state.place
+    ? `Saved in ${state.place}`
+    : "The session is in memory only: export it before you leave.";
+  return [state.learner, ...(state.description ?? []), where]
+    .filter(Boolean)
+    .map((line) => (line === where || /[.!?…]$/.test(line) ? line : `${line}.`))
+    .join(" ");
+}
+
+/** @param {State} state */
+export function describeNextQuestion(state) {
+  const question = state.question;
+  return question
+    ? `Next question: ${question.first.name} and ${question.second.name}.`
+    : "There are no more questions.";
+}

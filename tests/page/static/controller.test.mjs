@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Controller, repeatRequest } from "../../../src/linkwise/page/static/src/controller.js";
+import { BUSY, EARLY } from "../../../src/linkwise/page/static/src/wording.js";
+import { createDisplay, createItem, createState } from "./fakes.mjs";
+
+/** A controller whose replies are given by hand, at a question that was read. */
+function setUp() {
+  const [display, requests] = [createDisplay(), []];
+  const request = (sent) => new Promise((resolve) => requests.push({ sent, resolve }));
+  const controller = new Controller(request, display);
+  controller.setState(createState(0, [3, 5]));
+  controller.askedAt = Number.NEGATIVE_INFINITY;
+  const notices = () => display.calls.filter(([name]) => name === "showNotice").map(([, text]) => text);
+  return { controller, display, requests, notices };
+}
+
+test("an answer names the question and is confirmed after the reply", async () => {
+  const { controller, display, requests } = setUp();
+  const stored = controller.answer("yes");
+  assert.deepEqual(requests[0].sent, { do: "answer", question: "0:3-5", said: "yes" });
+  assert.equal(controller.isWaiting, true);
+  assert.ok(!display.calls.some(([name]) => name === "announce"));
+  controller.setState(createState(1, [3, 7]));
+  requests[0].resolve({ ok: true });
+  await stored;
+  assert.deepEqual(display.calls.at(-1), ["announce", "Saved. Next question: row 3 and row 7."]);
+  assert.equal(controller.saving, "saved");
+});
+
+test("an answer before the question can be read is ignored", async () => {
+  const { controller, requests, notices } = setUp();
+  controller.askedAt = performance.now();
+  await controller.answer("no");
+  assert.equal(requests.length, 0);
+  assert.deepEqual(notices(), [EARLY]);
+});
+
+test("an answer while another is being saved is ignored, and the warning outlasts the reply", async () => {
+  const { controller, requests, notices } = setUp();
+  const stored = controller.answer("yes");
+  await controller.answer("no");
+  assert.equal(requests.length, 1);
+  requests[0].resolve({ ok: true });
+  await stored;
+  assert.deepEqual(notices(), [BUSY]);
+});
+
+test("the next question may be answered before the last reply", async () => {
+  const { controller, requests } = setUp();
+  controller.answer("yes");
+  controller.setState(createState(1, [3, 7]));
+  assert.equal(controller.isWaiting, false);
+  controller.askedAt = Number.NEGATIVE_INFINITY;
+  controller.answer("no");
+  assert.equal(requests.length, 2);
+});
+
+test("nothing is sent without a connection or a question, and a lost reply is not saved", async () => {
+  const { controller, requests, notices } = setUp();
+  const stored = controller.answer("yes");
+  requests[0].resolve({ ok: false, error: { kind: "lost", text: "" } });
+  await stored;
+  assert.equal(controller.saving, "unsaved");
+  assert.match(notices().at(-1), /may not be stored/);
+  controller.setLink("lost");
+  assert.match(controller.linkProblem, /connection is lost/);
+  await controller.answer("yes");
+  controller.setLink("open");
+  controller.setState({ ...createState(1, [0, 1]), question: null });
+  await controller.answer("yes");
+  assert.equal(requests.length, 1);
+});
+
+test("undo says what it took back, or that there is nothing", async () => {
+  const { controller, requests, notices } = setUp();
+  await controller.undo();
+  assert.deepEqual(notices(), ["There is nothing to undo."]);
+  controller.setState(createState(1, [3, 7]));
+  const stored = controller.undo();
+  requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], said: "unsure" } });
+  await stored;
+  assert.equal(notices().at(-1), "Undone: “a and b: not sure”.");
+});
+
+test("a conflict is shown with what is needed to send the answer again", async () => {
+  const { controller, display, requests } = setUp();
+  const stored = controller.mark(createItem(1), createItem(2), "yes");
+  assert.deepEqual(requests[0].sent, { do: "add", first: 1, second: 2, kind: "must-link" });
+  requests[0].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 4 }] } });
+  await stored;
+  const [name, conflict] = display.calls.at(-1);
+  assert.equal(name, "showConflict");
+  assert.deepEqual(conflict.resolved, []);
+  controller.select([createItem(1), createItem(2)]);
+  const again = controller.retry(conflict, "first change");
+  requests[1].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 2 }] } });
+  await again;
+  assert.deepEqual(display.calls.at(-1)[1].resolved, ["first change"]);
+});
+
+test("rows are asked for once, and again after a reconnection", async () => {
+  const { controller, requests } = setUp();
+  assert.equal((await controller.loadItem(3)).name, "row 3"); // the question brought it
+  const load = async () => {
+    const item = controller.loadItem(9);
+    requests.at(-1).resolve({ ok: true, items: [createItem(9)] });
+    return item;
+  };
+  await load();
+  assert.equal((await controller.loadItem(9)).row, 9);
+  assert.equal(requests.length, 1);
+  controller.setLink("lost");
+  assert.equal(controller.setLink("open"), true);
+  await load();
+  assert.equal(requests.length, 2);
+});
+
+test("the highest label is noise, in one byte and in two", () => {
+  const { controller } = setUp();
+  controller.setLabels(Uint8Array.of(0, 255));
+  assert.deepEqual(
+    [0, 1].map((row) => controller.labelOf(row)),
+    [0, -1],
+  );
+  controller.setLabels(Uint16Array.of(255, 65535));
+  assert.deepEqual(
+    [0, 1].map((row) => controller.labelOf(row)),
+    [255, -1],
+  );
+  assert.equal(controller.clusterOf(0), undefined);
+});
+
+test("watchers hear of every new event and of nothing else", () => {
+  const { controller } = setUp();
+  let heard = 0;
+  controller.watchers.add(() => (heard += 1));
+  controller.setState(createState(0, [3, 5]));
+  assert.equal(heard, 0);
+  controller.setState(createState(1, [3, 7]));
+  assert.equal(heard, 1);
+});
+
+test("a repeated answer goes to the question while it is about the same rows, and else becomes a pair", () => {
+  const pair = { first: 5, second: 3, said: "no" };
+  const request = { do: "answer", question: "old", said: "no" };
+  assert.deepEqual(repeatRequest(createState(2, [3, 5]), request, pair), {
+    do: "answer",
+    question: "2:3-5",
+    said: "no",
+  });
+  const added = { do: "add", first: 5, second: 3, kind: "cannot-link" };
+  assert.deepEqual(repeatRequest(createState(2, [3, 7]), request, pair), added);
+  assert.deepEqual(repeatRequest(null, { do: "merge", first: 0, second: 1 }, pair), added);
+  const change = { do: "change", event: 1, said: "no" };
+  assert.equal(repeatRequest(null, change, pair), change);
+});

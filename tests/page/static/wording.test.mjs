@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toBytes, toTypedArray } from "../../../src/linkwise/page/static/src/numbers.js";
+import * as wording from "../../../src/linkwise/page/static/src/wording.js";
+
+test("numbers, shares and times", () => {
+  assert.equal(wording.formatCount(1, "row"), "1 row");
+  assert.equal(wording.formatCount(1234, "row"), "1,234 rows");
+  assert.deepEqual([0, 0.004, 0.5].map(wording.formatPercent), ["0 %", "under 1 %", "50 %"]);
+  assert.deepEqual([0, 0.0421, 0.996, 2.34].map(wording.formatSeconds), ["1 ms", "42 ms", "1.0 s", "2.3 s"]);
+});
+
+test("the name of a file is found in paths of all systems", () => {
+  assert.equal(wording.fileName("/home/me/a.linkwise"), "a.linkwise");
+  assert.equal(wording.fileName("C:\\data\\a.linkwise"), "a.linkwise");
+});
+
+test("clusters are called by name, number, or noise", () => {
+  assert.equal(wording.clusterName({ cluster: 3, name: "reds" }), "reds");
+  assert.equal(wording.clusterName({ cluster: 3, name: "" }), "Cluster 3");
+  assert.equal(wording.clusterName({ cluster: -1, name: "" }), "Noise");
+});
+
+test("events", () => {
+  const describe = (event) => wording.describeEvent({ names: ["a", "b"], ...event });
+  assert.equal(describe({ kind: "answer", said: "yes" }), "a and b: same");
+  assert.equal(describe({ kind: "add", said: "no" }), "a and b: different");
+  assert.equal(describe({ kind: "import", pairs: 2, text: "pairs.csv" }), "2 pairs from pairs.csv");
+  assert.equal(describe({ kind: "done" }), "the cluster of a is done");
+  assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
+  assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
+});
+
+test("a link is open, broken, or ended by an error of the host", () => {
+  assert.equal(wording.describeLink("open", false), "");
+  const said = ["lost", "closed", "login"].map((link) => wording.describeLink(link, false));
+  assert.equal(new Set(said).size, 3);
+  assert.match(wording.describeLink("lost", true), /stopped with an error/);
+});
+
+test("other facts than answers", () => {
+  assert.equal(wording.describeOtherFacts({ volunteered: 0, imported: 0, done: 0 }), "");
+  const counts = { volunteered: 2, imported: 1200, done: 1 };
+  assert.equal(wording.describeOtherFacts(counts), "2 added, 1,200 imported, 1 cluster done");
+});
+
+test("the session in a few sentences", () => {
+  const state = { learner: "COBRAS", description: ["Asks much."], place: "/a.b/c" };
+  assert.equal(wording.describeSession(state), "COBRAS. Asks much. Saved in /a.b/c");
+  assert.match(wording.describeSession({ ...state, place: null }), /in memory only/);
+});
+
+test("bytes are viewed as numbers whatever their type and alignment", () => {
+  const numbers = Float32Array.of(0.5, -1);
+  for (const given of [numbers.buffer, new DataView(numbers.buffer), new Uint8Array(numbers.buffer)]) {
+    assert.deepEqual([...toTypedArray(given, Float32Array)], [0.5, -1]);
+  }
+  const shifted = new Uint8Array(9);
+  shifted.set(new Uint8Array(numbers.buffer), 1);
+  assert.deepEqual([...toTypedArray(shifted.subarray(1), Float32Array)], [0.5, -1]);
+  assert.equal(toBytes(null).length, 0);
+});
