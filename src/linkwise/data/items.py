@@ -45,7 +45,7 @@ class Items:
     pixels: Callable[[int], NDArray[np.uint8]] | None = None
 
 
-def no_fields(row: int) -> dict[str, str]:
+def no_fields(_row: int) -> dict[str, str]:
     """Nothing beside the content."""
     return {}
 

@@ -60,7 +60,7 @@ def page(room: Room, door: Door) -> ASGIApp:
 def _file(name: str, media_type: str) -> Callable[[Request], Response]:
     content = files("linkwise.page").joinpath("static", name)
 
-    def send(request: Request) -> Response:
+    def send(_request: Request) -> Response:
         return Response(content.read_bytes(), media_type=media_type)
 
     return send

@@ -128,7 +128,7 @@ def pair_of(data: datasets.Dataset) -> PairView:
         return _table_of(data)
     images, white = data.images, float(data.images.max())
 
-    def draw(question: Question, width: int, lines: int) -> RenderableType:
+    def draw(question: Question, _width: int, _lines: int) -> RenderableType:
         rows = (question.first, question.second)
         pictures = [screen.picture(images[row].tolist(), white) for row in rows]
         return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
