@@ -14,7 +14,7 @@ Docstrings
     Everything in `linkwise.__all__` and the public functions of `linkwise.data` and `linkwise.datasets` have
     a numpydoc docstring: a summary that ends with a full stop; every parameter, and no other, with its type
     and a description; Returns or Yields if something is returned; Raises for each exception that the body
-    raises.
+    raises. So do the protocols of learners; a method that implements one needs a summary alone.
 Messages
     The literal text of an exception or a warning begins with a capital letter, a value or a parameter's name.
     It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase.
@@ -37,6 +37,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "linkwise"
+PROTOCOLS = "linkwise.asking.learner"
 KNOWN = Path(__file__).with_name("known_exceptions.txt")
 
 SHARED_STEMS = {"__init__", "__main__", "base"}
@@ -145,15 +146,18 @@ def is_participle(word: str) -> bool:
 def check_docstrings() -> Iterator[str]:
     """Findings about the docstrings of everything public."""
     seen: set[int] = set()
+    implemented = {method for _, thing in protocols() for method in vars(thing) if not method.startswith("_")}
     for name, thing in public_things():
         if inspect.isclass(thing):
-            yield from check_class(name, thing, seen)
+            yield from check_class(name, thing, seen, implemented)
         elif inspect.isfunction(thing):
             yield from findings(name, thing.__doc__, thing)
 
 
 def public_things() -> Iterator[tuple[str, Any]]:
     """Names and values of what users import."""
+    for name, thing in protocols():
+        yield f"{PROTOCOLS}.{name}", thing
     package = import_module("linkwise")
     for name in package.__all__:
         yield f"linkwise.{name}", getattr(package, name)
@@ -168,19 +172,45 @@ def public_things() -> Iterator[tuple[str, Any]]:
                 yield f"{room}.{name}", thing
 
 
-def check_class(name: str, cls: type, seen: set[int]) -> Iterator[str]:
-    """Findings about a class and its public methods; a method that is inherited is checked once."""
+def protocols() -> list[tuple[str, Any]]:
+    """The protocols of learners."""
+    module = import_module(PROTOCOLS)
+    return [(n, v) for n, v in vars(module).items() if is_protocol(v) and v.__module__ == PROTOCOLS]
+
+
+def check_class(name: str, cls: type, seen: set[int], implemented: set[str]) -> Iterator[str]:
+    """Findings about a class and its public methods.
+
+    A method that is inherited is checked once. One that implements a protocol of learners needs no more than
+    a summary, since the protocol describes it.
+    """
     if issubclass(cls, Exception):
         if not (cls.__doc__ or "").strip():
             yield f"docstring {name}: has none"
         return
     yield from findings(name, cls.__doc__, cls)
-    for method, function in inspect.getmembers(cls, inspect.isfunction):
+    for method, member in inspect.getmembers(cls, is_function_or_class_method):
+        function = getattr(member, "__func__", member)
         is_ours = function.__module__.startswith("linkwise")
         if method.startswith("_") or not is_ours or id(function) in seen:
             continue
         seen.add(id(function))
-        yield from findings(f"{function.__module__}.{function.__qualname__}", function.__doc__, function)
+        where = f"{function.__module__}.{function.__qualname__}"
+        if method in implemented and not is_protocol(cls):
+            if not function.__doc__:
+                yield f"docstring {where}: has none"
+        else:
+            yield from findings(where, function.__doc__, function)
+
+
+def is_function_or_class_method(member: object) -> bool:
+    """Whether a member of a class is called by users."""
+    return inspect.isfunction(member) or inspect.ismethod(member)
+
+
+def is_protocol(thing: object) -> bool:
+    """Whether a class is a protocol itself."""
+    return inspect.isclass(thing) and vars(thing).get("_is_protocol", False)
 
 
 def findings(name: str, docstring: str | None, thing: Any) -> Iterator[str]:
@@ -249,7 +279,9 @@ def entries(section: str) -> dict[str, tuple[str, str]]:
 
 
 def parameters_of(thing: Any) -> list[str]:
-    """Names of the parameters that a caller may give."""
+    """Names of the parameters that a caller may give; nobody calls a protocol."""
+    if is_protocol(thing):
+        return []
     try:
         signature = inspect.signature(thing)
     except ValueError:  # a class made by C code

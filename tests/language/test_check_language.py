@@ -1,10 +1,12 @@
 """The checker of names, docstrings and messages finds what it should, and only that."""
 
 import ast
+from typing import Protocol, Self
 
 import pytest
 from tools import check_language
 from tools.check_language import (
+    check_class,
     check_module_names,
     check_names,
     compare,
@@ -108,6 +110,48 @@ def test_what_a_docstring_lacks(old, new, complaint):
 
 def test_no_docstring():
     assert list(complaints_about_docstring(None, add)) == ["has none"]
+
+
+class Adder(Protocol):
+    """Adds numbers."""
+
+    def add(self, first: int) -> int:
+        """Add a number to the sum."""
+
+
+class Calculator:
+    """Adds numbers, and multiplies them.
+
+    Parameters
+    ----------
+    start : int
+        The first number.
+    """
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def add(self, first: int) -> int:
+        """Add a number."""
+
+    @classmethod
+    def zero(cls, name: str) -> Self:
+        """Start at 0."""
+
+
+def test_a_method_that_implements_a_protocol_needs_a_summary_alone(monkeypatch):
+    for cls in (Adder, Calculator):
+        for method in (cls.add, getattr(cls, "zero", None)):
+            if method:
+                monkeypatch.setattr(getattr(method, "__func__", method), "__module__", "linkwise.here")
+    assert list(check_class("Adder", Adder, set(), {"add"})) == [
+        "docstring linkwise.here.Adder.add: the parameter first is missing",
+        "docstring linkwise.here.Adder.add: has no section Returns",
+    ]
+    assert list(check_class("Calculator", Calculator, set(), {"add"})) == [
+        "docstring linkwise.here.Calculator.zero: the parameter name is missing",
+        "docstring linkwise.here.Calculator.zero: has no section Returns",
+    ]
 
 
 def test_good_messages():
