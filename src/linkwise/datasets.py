@@ -44,22 +44,20 @@ class Dataset:
 
 
 def load(name: str) -> Dataset:
-    """Load a data set that comes with scikit-learn, without a network.
+    """Load a data set that comes with scikit-learn; needs no network.
 
     Parameters
     ----------
     name : {"iris", "wine", "breast_cancer", "digits"}
-        The data set.
 
     Returns
     -------
     Dataset
-        Its matrix, the known classes, and the names of its columns.
 
     Raises
     ------
     DataError
-        There is no such data set.
+        Unknown name.
     """
     if name not in BUNDLED:
         raise DataError(
@@ -139,17 +137,6 @@ def _numbers(frame: Any, name: str) -> NDArray[np.float64]:
 
 
 def scale_to_unit(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Scale every column to the range 0 to 1.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        The columns. Pixels have a common scale already and keep it.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns) and float64
-        The scaled columns; a constant column becomes 0.
-    """
+    """Every column from 0 to 1, constant ones 0; pixels share one scale already and keep it."""
     spread = np.ptp(X, axis=0)
     return np.asarray((X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0))

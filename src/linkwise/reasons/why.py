@@ -37,7 +37,6 @@ class Why:
     Attributes
     ----------
     first, second : int
-        The two rows.
     clusters : tuple of (str, int or None)
         Of `first` and of `second`; None for a row in no cluster, of a clusterer that leaves rows out.
     by : {"answers", "parts", "rules", "nothing"}
@@ -87,17 +86,12 @@ class Why:
         return f"<Why: {self.sentences()[0]}>"
 
     def sentences(self, names: Call | Sequence[object] = str) -> list[str]:
-        """Put the reason into words.
+        """The reason in words.
 
         Parameters
         ----------
         names : callable or sequence
-            The name of a row, as ``names(row)`` or ``names[row]``. The default is its position.
-
-        Returns
-        -------
-        list of str
-            The sentences.
+            What a row is called: ``names(row)``, or ``names[row]``.
         """
         call: Call = names if callable(names) else lambda row: str(names[row])
         one, other = call(self.first), call(self.second)
@@ -188,12 +182,6 @@ def why(
     Returns
     -------
     Why
-        The reason; `print` shows it.
-
-    Raises
-    ------
-    ConstraintError
-        `first` and `second` are the same row.
 
     Examples
     --------

@@ -73,7 +73,6 @@ class ActiveCOBS(ActiveLearner):
     cache : str or None
         Folder where pools are kept between runs, whole ones and what an interruption leaves.
     random_state : int, RandomState or None
-        Seed of everything that is random.
 
     Attributes
     ----------

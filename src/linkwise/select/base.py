@@ -82,15 +82,12 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The data.
         y : ignored
         constraints : Constraints, optional
-            Constraints between the rows. The default is none.
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
@@ -139,17 +136,15 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
     @available_if(_can_predict)
     def predict(self, X: ArrayLike) -> Labels:
-        """Predict the clusters of rows by the best estimator, if it has `predict`.
+        """Clusters of rows by the best estimator, where it can predict.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, as integers; -1 is noise.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)

@@ -77,7 +77,6 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
     cache : str or None
         Folder where pools are kept between runs, whole ones and what an interruption leaves.
     random_state : int, RandomState or None
-        Seed of everything that is random.
 
     Attributes
     ----------
@@ -176,23 +175,19 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Build the pool of clusterings and choose one.
+        """Make the pool and choose.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The data.
         y : ignored
         constraints : Constraints, optional
-            Constraints between the rows. The default is none.
         progress : callable, optional
-            Called as ``progress(made, planned)`` while the clusterings are computed. If it raises, the work
-            ends.
+            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
 
         Returns
         -------
         self
-            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -239,18 +234,16 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.alternatives_ = [reported(pool, score, c) for c in next_best(pool, score, first, N_ALTERNATIVES)]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Predict the clusters of rows by the rule of the chosen algorithm, see `rule_`.
+        """Clusters of rows by the rule of the chosen algorithm, see `rule_`.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, as integers. If DBSCAN was chosen and noise is not a cluster, rows farther than eps
-            from all core rows are -1.
+            -1 for rows beyond eps of all core rows, where DBSCAN was chosen and noise is no cluster.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)

@@ -37,11 +37,9 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         The graph: exp(-d² / (sigma_i sigma_j)) between all rows, sigma_i the distance to a row's
         neighbour number `n_neighbors`; or edges to the `n_neighbors` nearest rows.
     n_neighbors : int
-        Number of neighbours of each row in the graph.
     min_clusters, max_clusters : int
         Numbers of clusters that are tried; where rows are few, below their number.
     random_state : int, RandomState or None
-        Seed of the k-means that ends the clustering.
 
     Attributes
     ----------
@@ -94,13 +92,11 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The data.
         y : ignored
 
         Returns
         -------
         self
-            The fitted estimator.
         """
         self._validate_params()
         rows = checked_rows(X, self)

@@ -119,50 +119,17 @@ class Pool:
         return tuple(first[c] for c in range(len(self)))
 
     def clustering(self, number: int) -> Labels:
-        """Compute the labels of all rows in one of the distinct clusterings.
-
-        Parameters
-        ----------
-        number : int
-            The number of the clustering, from 0.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The labels, as integers; -1 is noise.
-        """
+        """Labels of all rows in one of the distinct clusterings."""
         labels: Labels = self.labels[number].astype(np.int32)[self.base]
         return labels
 
     def together(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Test which clusterings put which pairs of rows together.
-
-        Parameters
-        ----------
-        pairs : ndarray of shape (n_pairs, 2)
-            Positions of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs, n_clusterings) and bool
-            True where the clustering puts both rows into one cluster.
-        """
+        """Whether each clustering puts each pair of rows together, shape (n_pairs, n_clusterings)."""
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
 
     def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the pairs that each clustering puts together.
-
-        Parameters
-        ----------
-        pairs : ndarray of shape (n_pairs, 2)
-            Positions of rows.
-
-        Returns
-        -------
-        ndarray of shape (n_clusterings,) and int64
-            The counts.
-        """
+        """How many of the pairs each clustering puts together, shape (n_clusterings,)."""
         count = np.zeros(len(self), dtype=np.int64)
         for at in range(0, len(pairs), BLOCK):
             count += self.together(pairs[at : at + BLOCK]).sum(axis=0)
@@ -186,13 +153,7 @@ class Pool:
 
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pool to one file (NumPy's npz, without pickles), completely or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The new file.
-        """
+        """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
         pool_files.write(
             path,
             labels=self.labels,
@@ -208,22 +169,12 @@ class Pool:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Pool:
-        """Read a pool that `save` has written.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Returns
-        -------
-        Pool
-            The pool.
+        """Read what `save` wrote.
 
         Raises
         ------
         DataError
-            The file is not a pool of this version of linkwise.
+            The file is no pool of this version of linkwise.
         """
         kept = pool_files.read(path)
         try:
@@ -264,10 +215,9 @@ def build_pool(
         (``sklearn.preprocessing.minmax_scale``).
     preset : "paper", "quick" or Preset
         "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017); "quick": 246 of that kind.
-    seed : int, default=0
-        Seed of everything that is random.
-    noise : {"cluster", "singletons", "nearest"}, default="cluster"
-        What noise becomes: one cluster, a cluster for each row, or part of the cluster of the nearest row.
+    seed : int
+    noise : {"cluster", "singletons", "nearest"}
+        What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
     extra : sequence of (clusterer, grid)
         scikit-learn clusterers that are tried too, with the values of their parameters.
     constraints : Constraints, optional
@@ -290,7 +240,6 @@ def build_pool(
     Returns
     -------
     Pool
-        The clusterings, without repetitions.
 
     Raises
     ------

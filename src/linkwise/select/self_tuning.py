@@ -94,13 +94,11 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            The data.
         y : ignored
 
         Returns
         -------
         self
-            The fitted estimator.
         """
         self._validate_params()
         rows = checked_rows(X, self)

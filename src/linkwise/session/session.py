@@ -53,22 +53,15 @@ class Session(SessionView):
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        The data. Session files keep a fingerprint of them, not the values.
     learner : Learner, optional
-        The learner that chooses the questions, for example ``COBRAS(random_state=0)``. The default is
-        ``KIN(random_state=0)``.
+        What asks, for example ``COBRAS(random_state=0)``; None: ``KIN(random_state=0)``.
     ids : sequence of str, optional
-        The id of every row, for files that are exported. The default is the position of each row.
+        The id of every row, for files that are exported; positions are used without it.
     source : dict, optional
-        Where the data came from, as values of JSON. The session keeps it.
+        Where the data came from; kept with the session, in JSON.
     progress : callable, optional
-        Called as ``progress(made, planned)`` while the learner prepares. If it raises, the work ends and
-        nothing is stored.
-
-    Raises
-    ------
-    TypeError
-        `source` is not a dict, or `learner` is not a learner.
+        ``progress(made, planned)`` while the learner prepares, where it tells. What it raises ends the
+        work, and nothing is stored.
 
     Examples
     --------
@@ -113,33 +106,27 @@ class Session(SessionView):
         source: dict[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Open a session file, or create one.
+        """Open a session file, or begin one.
 
         Parameters
         ----------
         path : path
-            The session file. A new one requires `X` and `learner`.
+            Created if there is none; then X and learner are needed.
         X : array-like of shape (n_rows, n_features), optional
-            The data of the session; their last bits may differ. Without them the session asks nothing, but
-            answers, constraints and the last labels can be read, and answers undone.
+            The data that the session was made for, up to their last bits. Without them
+            nothing can be asked, but answers, constraints and the last labels can be read, and answers
+            undone.
         learner : Learner, optional
-            The default is the stored learner. Another one takes over and keeps every answer.
+            The stored one by default; another one takes over and keeps every answer.
         ids : sequence of str, optional
-            The id of every row. For an existing file these must be its own ids.
+            As for the class; when the file exists, those it was made with.
         source : dict, optional
-            Where the data of a new session came from. An existing file keeps its own.
+            As for the class; when the file exists, what it holds stays.
         progress : callable, optional
-            Called as ``progress(made, planned)`` while the learner prepares.
-
-        Returns
-        -------
-        Session
-            The session, which keeps the file open until `close`.
+            As for the class.
 
         Raises
         ------
-        FileNotFoundError
-            There is no such file, and `X` or `learner` is missing.
         DataMismatchError
             X or the ids are not those that the session was made for.
         SessionDamagedError
@@ -218,22 +205,19 @@ class Session(SessionView):
 
     @alone
     def answer(self, answer: Answer | bool, *, question_id: str | None = None) -> None:
-        """Answer the present question, and return when the answer is safely stored.
+        """Answer the present question; returns after the answer is safely stored.
 
         Parameters
         ----------
         answer : {"yes", "no", "unsure"} or bool
-            Whether the two rows belong together. True means "yes" and False means "no".
         question_id : str, optional
-            The question that the person saw, as given by the property `question_id`. Without it, the answer
-            is not accepted if another client has written anything since this one last read `question`.
+            Name of the question that the person saw, as given by `question_id`. Without it, the answer
+            is refused if another client wrote anything since this one last read `question`.
 
         Raises
         ------
         StaleAnswerError
-            The present question is another one; the error holds it. Nothing was stored.
-        SessionError
-            There is no question left, or the session was opened without its data. Nothing was stored.
+            Another question is asked by now; the error holds it. Nothing was stored.
         """
         self._catch_up()
         q = self._asking().question
@@ -252,21 +236,20 @@ class Session(SessionView):
 
     @alone
     def look_ahead(self, answer: Answer | bool, *, stop: Callable[[], bool] = bool) -> bool:
-        """Compute what would follow an answer to the present question, while the person still thinks.
+        """Work out now what would follow an answer to the present question, while the person still thinks.
 
-        Nothing is stored and nothing changes. If that answer is given, the next question comes sooner.
+        Nothing is stored and nothing changes; if that answer is given, the next question comes sooner.
 
         Parameters
         ----------
         answer : {"yes", "no", "unsure"} or bool
-            The answer to try.
         stop : callable, optional
-            Called from time to time. The work ends when it returns True.
+            Asked now and then; the work ends when it says True.
 
         Returns
         -------
         bool
-            Whether the work was completed.
+            Whether the work came to its end.
         """
         self._catch_up()
         replay = self._asking()
@@ -275,21 +258,12 @@ class Session(SessionView):
 
     @alone
     def add(self, first: int, second: int, kind: Kind) -> None:
-        """Volunteer a pair.
-
-        Parameters
-        ----------
-        first, second : int
-            Positions of the two rows.
-        kind : {"must-link", "cannot-link"}
-            Whether the rows belong together or apart.
+        """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
         Raises
         ------
-        ConstraintError
-            `kind` is neither of the two, or the rows do not exist.
         InfeasibleConstraintsError
-            The pair contradicts earlier facts; the error names the chain. Nothing was stored.
+            It contradicts what is known; the error names the chain. Nothing was stored.
         """
         if kind not in KINDS:
             raise ConstraintError(f"kind {kind!r}; allowed are {' and '.join(KINDS)}")
@@ -303,26 +277,12 @@ class Session(SessionView):
 
     @alone
     def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
-        """Import a set of constraints as one event, without their weights.
-
-        Parameters
-        ----------
-        constraints : Constraints
-            The pairs, for the rows of this session.
-        source : str, optional
-            Where they came from, for the history. Empty by default.
-
-        Returns
-        -------
-        int
-            The number of pairs.
+        """Take a whole set of constraints as one event, without their weights; returns how many pairs.
 
         Raises
         ------
-        TypeError
-            `constraints` is not a `Constraints`.
         InfeasibleConstraintsError
-            The pairs contradict earlier facts; the error names the chain. Nothing was stored.
+            They contradict what is known; the error names the chain. Nothing was stored.
         """
         if not isinstance(constraints, Constraints):
             raise TypeError(
@@ -332,39 +292,17 @@ class Session(SessionView):
         return self._bring_in(constraints, (), source)
 
     def import_csv(self, path: str | os.PathLike[str]) -> int:
-        """Import the pairs of a file with the columns ``id_a,id_b,kind``.
-
-        Parameters
-        ----------
-        path : path
-            The file. Its ids are those of the session.
-
-        Returns
-        -------
-        int
-            The number of pairs.
-        """
+        """Take the pairs of a file with the columns ``id_a,id_b,kind``; returns how many."""
         return self.import_constraints(Constraints.read_csv(path, ids=self.ids), source=Path(path).name)
 
     @alone
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
-        """Import all answers of another session by the ids of the rows.
-
-        Parameters
-        ----------
-        path : path
-            The file of the other session.
+        """Take all answers of another session by the ids of the rows.
 
         Returns
         -------
         tuple of int
-            The number of distinct pairs that now hold here, and the number of answers that were left out
-            because this session has no row with such an id.
-
-        Raises
-        ------
-        SessionError
-            `path` is the file of this session.
+            Different pairs that hold here now, and answers left out because an id is not among the rows.
         """
         if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
             raise SessionError(f"{os.fspath(path)} is this session itself; name another one")
@@ -402,9 +340,9 @@ class Session(SessionView):
 
     @alone
     def set_done(self, row: int) -> int:
-        """Mark the cluster of a row as done: all its present rows belong together.
+        """Say of the cluster of a row that all its rows belong together: nothing is asked inside it then.
 
-        The session asks no question inside the cluster from then on. `undo` takes this back.
+        What is said is said of the rows that are in it now. Taken back by `undo`.
 
         Parameters
         ----------
@@ -414,12 +352,7 @@ class Session(SessionView):
         Returns
         -------
         int
-            The number of rows in the cluster.
-
-        Raises
-        ------
-        SessionError
-            The session was opened without its data, and there are answers since the labels were stored.
+            Rows of the cluster.
         """
         members: list[int] = []
 
@@ -439,22 +372,7 @@ class Session(SessionView):
 
     @alone
     def set_name(self, row: int, name: str) -> None:
-        """Name the cluster of a row.
-
-        Parameters
-        ----------
-        row : int
-            The row that the name stays with.
-        name : str
-            The name. An empty one removes the name that the cluster has.
-
-        Raises
-        ------
-        TypeError
-            `name` is not a string.
-        SessionError
-            `name` is not valid Unicode.
-        """
+        """Name the cluster of a row; the name stays with that row. An empty name takes it away."""
         if not isinstance(name, str):
             raise TypeError(f"the name is a {type(name).__name__}; give text")
         if not is_unicode(name):
@@ -472,22 +390,12 @@ class Session(SessionView):
 
     @alone
     def undo(self, number: int | None = None) -> Event | None:
-        """Undo the last event, or an earlier one.
-
-        Parameters
-        ----------
-        number : int, optional
-            The number of the event in `history`. The default is the last event that holds.
+        """Take back what was said last, or an earlier event by its number in `history`.
 
         Returns
         -------
         Event or None
-            The event that was undone; None if there is none.
-
-        Raises
-        ------
-        SessionError
-            No event of this number holds, or another client wrote at the same moment.
+            What was taken back; None when there is nothing.
         """
         self._catch_up()
         left = holding(self._events)
@@ -507,19 +415,10 @@ class Session(SessionView):
 
     @alone
     def change(self, number: int, answer: Answer | bool) -> None:
-        """Change an earlier answer or volunteered pair.
-
-        Parameters
-        ----------
-        number : int
-            The number of its event in `history`.
-        answer : {"yes", "no", "unsure"} or bool
-            The new answer.
+        """Change an earlier answer or volunteered pair, by the number of its event in `history`.
 
         Raises
         ------
-        SessionError
-            No answer of this number holds.
         InfeasibleConstraintsError
             The new answer contradicts other answers. Nothing was stored.
         """
@@ -539,18 +438,7 @@ class Session(SessionView):
     # ------------------------------------------------------------ files
     @alone
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Move a session from memory to a file, which also stores all later events.
-
-        Parameters
-        ----------
-        path : path
-            The new file.
-
-        Raises
-        ------
-        SessionError
-            The session has a file already.
-        """
+        """Move a session from memory to a file; what comes later goes there too."""
         if self._store.path is not None:
             raise SessionError(f"the session lives in {self._store.path} already; use save_copy(path)")
         self.save_copy(path)
@@ -560,19 +448,13 @@ class Session(SessionView):
 
     @alone
     def save_copy(self, path: str | os.PathLike[str]) -> None:
-        """Write a complete copy to another file; the session keeps its own.
-
-        Parameters
-        ----------
-        path : path
-            The new file.
-        """
+        """Write a complete copy; the session goes on where it is."""
         self._keep_snapshot(always=True)
         self._store.copy_to(path)
 
     @alone
     def close(self) -> None:
-        """Store the labels and close the file; closing twice does no harm."""
+        """Keep the labels and let go of the file; a second time does nothing."""
         try:
             self._keep_snapshot(always=True)
         finally:

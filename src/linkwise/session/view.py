@@ -63,7 +63,7 @@ class SessionView:
         self._replay = replay  # after it was seen to work
 
     @property
-    def X(self) -> NDArray[Any] | None:  # noqa: N802
+    def X(self) -> NDArray[Any] | None:
         """The data, of shape (n_rows, n_features); None where the session was opened without them."""
         return None if self._replay is None else self._replay.X
 

@@ -38,28 +38,27 @@ BLOCK = 2**20  # distances that are looked at together
 
 
 def dbcv_score(X: ArrayLike, labels: ArrayLike, *, metric: Metric = "euclidean") -> float:
-    """Compute the density-based validity of a clustering, from -1 to 1; higher is better.
+    """Density-based validity of a clustering, from -1 to 1, the higher the better.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        The data.
     labels : array-like of shape (n_rows,)
-        The cluster of every row. -1 is noise, which still counts in the number of rows that the score is
-        divided by.
-    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
-        The distance. The authors' program uses squared distances; the paper does not specify it.
+        Cluster of every row; -1 is noise, which counts in the number of rows by which the score is
+        divided.
+    metric : {"euclidean", "sqeuclidean"}
+        The distance. The authors' own program takes squared ones, the paper leaves it open.
 
     Returns
     -------
     float
-        The mean validity of the clusters, weighted by their share of all rows; -1 if fewer than two clusters
-        have two rows or more.
+        The mean validity of the clusters, weighted by their shares of all rows; -1 where there are
+        fewer than two clusters of two rows or more.
 
     Raises
     ------
     ValueError
-        There is not one label for each row, a value is not a finite number, or the metric is unknown.
+        Labels that are not one a row, values that are no finite numbers, another metric.
 
     References
     ----------

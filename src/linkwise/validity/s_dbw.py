@@ -50,33 +50,31 @@ def s_dbw_score(
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """Compute S_Dbw, the scatter within clusters plus the density between them, from 0; lower is better.
+    """Scatter within clusters and density between them, from 0, the lower the better.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        The data.
     labels : array-like of shape (n_rows,)
-        The cluster of every row; rows with label -1, noise, are left out.
-    stdev : {"mean", "icdm2001"}, default="mean"
-        The radius within which rows count as near: the mean standard deviation of the clusters, or that of
-        the paper of 2001.
-    factor : {"mean", "printed"}, default="mean"
+        Cluster of every row; rows of -1, noise, are left out.
+    stdev : {"mean", "icdm2001"}
+        How near is near: the mean standard deviation of the clusters, or that of the paper of 2001.
+    factor : {"mean", "printed"}
         Whether the density is the mean over pairs of clusters, or a quarter of it, as printed.
     squares : ndarray of shape (n_rows, n_clusters), optional
-        Squared distances from every row to the mean of every cluster, in the order of the labels. They are
-        computed if not given.
+        Squared distances of every row to the mean of every cluster, in the order of the labels, where they
+        are known: they need not be computed again.
 
     Returns
     -------
     float
-        The score; infinity if every row is noise.
+        Infinity where every row is noise.
 
     Raises
     ------
     ValueError
-        There is not one label for each row, a label is None or NaN, a value is not a finite number, an option
-        is unknown, or `squares` has another shape or negative values.
+        Labels that are not one a row, or are None or NaN; values that are no finite numbers, no such option;
+        distances that are no squares or have another shape.
 
     References
     ----------

@@ -53,7 +53,7 @@ def by_estimator(clusterer: Any, k: int, seed: int, constraints: Constraints | N
     """What an estimator makes of weighted rows, told the constraints if there are some."""
     told = {} if constraints is None else {"constraints": constraints}
 
-    def cluster(rows: Array, _starts: Array | None, /) -> Clustered:
+    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
         model = made(clusterer, k, seed)
         return named(rows, np.asarray(model.fit_predict(rows, **told)), model)
 

@@ -142,7 +142,7 @@ def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
             if value < now - MARGIN:
                 candidates.append((value, t, at, split))
     found: dict[object, Growing] = {}
-    for _, t, at, split in nearly_sorted(candidates):
+    for _, t, at, split in nearly_sorted(candidates, problem.beam_width):
         tree = refined(problem, viewed[t], at, split)
         number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
         found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
@@ -151,7 +151,9 @@ def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
     return list(found.values())
 
 
-def nearly_sorted(candidates: list[tuple[float, int, int, int]]) -> Iterator[tuple[float, int, int, int]]:
+def nearly_sorted(
+    candidates: list[tuple[float, int, int, int]], width: int
+) -> Iterator[tuple[float, int, int, int]]:
     """Candidates by H; of those that differ by rounding only, the first one first."""
     left = list(candidates)
     while left:
