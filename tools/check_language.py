@@ -53,19 +53,12 @@ PARTICIPLES = {
     *("seen", "grown", "chosen", "held", "gone", "meant", "brought", "left"),
 }
 ADJECTIVES = {
-    "constrained",
-    "linked",
-    "named",
-    "nested",
-    "seeded",
-    "shared",
-    "signed",
-    "sorted",
-    "squared",
-    "weighted",
+    *("connected", "constrained", "expected", "linked", "named", "nested", "satisfied", "seeded", "shared"),
+    *("signed", "sorted", "squared", "weighted"),
 }
 NOUNS_IN_ED = {"seed", "need", "speed", "feed", "embed", "bed"}
 QUESTIONS = {"what", "how", "which", "where", "who", "whose", "when", "whether"}  # `why` is a name users know
+TERMS = {"must-link", "cannot-link"}  # values of a parameter, too
 BANNED_PHRASES = re.compile(
     r"\b(refused|is said|are said|is told|are told|says|knows|and the like|as before|has it that)\b"
 )
@@ -84,7 +77,7 @@ def check_names(source: Path) -> Iterator[str]:
             name = f"{owner}.{node.name}" if owner else node.name
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(module)
-            for complaint in complaints_about_name(node.name, is_function=not isinstance(node, ast.ClassDef)):
+            for complaint in complaints_about_name(node.name, is_function=is_function(node)):
                 yield f"name {module} {name}: {complaint}"
     for name, owners in classes.items():
         if len(owners) > 1:
@@ -117,6 +110,14 @@ def public_definitions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | ast.Fu
                 for inner in node.body:
                     if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_"):
                         yield inner, node.name
+
+
+def is_function(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    """Whether a definition is a function; a property is not, for it is read like a value."""
+    if isinstance(node, ast.ClassDef):
+        return False
+    decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+    return not decorators & {"property", "cached_property", "setter"}
 
 
 def complaints_about_name(name: str, *, is_function: bool) -> Iterator[str]:
@@ -324,12 +325,15 @@ def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[
     """
     if isinstance(node, ast.ClassDef):
         names |= {each for inner in node.body for each in argument_names(inner)}
-    names |= argument_names(node)
+    if isinstance(node, ast.FunctionDef):
+        names |= argument_names(node) | {node.name}
     call = None
     if isinstance(node, ast.Raise):
         call = node.exc
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "warn":
         call = node
+    if isinstance(call, ast.Call) and ast.unparse(call.func) == "AttributeError":  # in Python's own words
+        call = None
     if isinstance(call, ast.Call) and call.args and (text := literal_text(call.args[0])) is not None:
         yield text, names
     for child in ast.iter_child_nodes(node):
@@ -358,7 +362,10 @@ def literal_text(node: ast.AST) -> str | None:
 def complaints_about_message(message: str, names: frozenset[str]) -> Iterator[str]:
     """What is wrong with the form of a message."""
     first = re.split(r"[\s=;:,.]", message.lstrip(), maxsplit=1)[0]
-    is_name = first in names or "_" in first or first.startswith(("{", "`", '"', "'", "--", "linkwise"))
+    is_name = (
+        first in names | TERMS or "_" in first or first.startswith(("{", "`", '"', "'", "--", "linkwise"))
+    )
+    is_name |= re.match(r"\w+=", message) is not None
     if not (is_name or first[:1].isupper() or first[:1].isdigit()):
         yield "begins with neither a capital letter nor a parameter's name"
     if ";" in message:

@@ -55,7 +55,9 @@ def test_modules_that_are_named_after_others():
 
 
 def test_classes_alike_and_private_names(tmp_path):
-    (tmp_path / "one.py").write_text("class View:\n    def made(self): ...\nclass _Twin: ...\n")
+    (tmp_path / "one.py").write_text(
+        "class View:\n    def made(self): ...\n    @property\n    def known(self): ...\nclass _Twin: ...\n"
+    )
     (tmp_path / "two.py").write_text("class View: ...\nclass _Twin: ...\ndef _told(): ...\n")
     assert sorted(check_names(tmp_path)) == [
         "name class View: also in one.py, two.py",
@@ -161,11 +163,15 @@ def fit(budget, *, kind):
     raise ValueError(f"{kind} 7 joins row 3 to itself. Remove it.")
     raise ValueError("Row 17 has no value in column 3: it is empty. Drop it.")
     raise TypeError("n_rows is 1.5. Give a whole number.")
+    raise ValueError("metric='x' is unknown. Give another one.")
+    raise ValueError("must-link 3 joins row 1 to itself. Remove it.")
+    raise ValueError("fit takes no weights. Give them to the constraints.")
+    raise AttributeError("module has no attribute x")
     raise KeyError("stale")
     raise ValueError(text)
     warnings.warn("Nothing was asked. Pass an oracle.", UserWarning)
 """
-    assert [complaints for _, complaints in messages(code)] == [[]] * 5
+    assert [complaints for _, complaints in messages(code)] == [[]] * 8
 
 
 @pytest.mark.parametrize(
