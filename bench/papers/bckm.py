@@ -169,7 +169,7 @@ def line_of(group: Cell, rows: list[Row]) -> tuple[str, ...]:
 
 
 def target_of(task: str, method: str, percent: str) -> Row | None:
-    wanted = [task.split(",", maxsplit=1)[0], method.split(",", maxsplit=1)[0], percent]
+    wanted = [task.split(",")[0], method.split(",")[0], percent]
     found = [r for r in read_target("bckm_table2.csv") if [r["task"], r["method"], r["percent"]] == wanted]
     return found[0] if found else None
 

@@ -47,16 +47,14 @@ class ClusterWords:
 
 
 def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> list[ClusterWords]:
-    """Find the words by which clusters of texts differ most.
+    """The words by which clusters of texts differ most.
 
     Parameters
     ----------
     labels : array-like of shape (n_rows,)
-        The cluster of each text.
     texts : sequence of str or None, of length n_rows
-        The texts; None for a row without one.
     most : int, default=5
-        Largest number of words for each cluster.
+        Words a cluster.
 
     Returns
     -------
