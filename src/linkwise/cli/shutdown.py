@@ -20,7 +20,7 @@ def call_on_signal(stop: Callable[[], object]) -> Iterator[None]:
     """Call `stop` at the first SIGINT or SIGTERM within the block; only the main thread may enter it."""
     caught = False
 
-    def catch(number: int, frame: FrameType | None) -> None:
+    def catch(_number: int, _frame: FrameType | None) -> None:
         nonlocal caught
         caught = True
         for each in (*SIGNALS, signal.SIGALRM):

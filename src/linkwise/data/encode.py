@@ -37,29 +37,32 @@ def encode(
     Parameters
     ----------
     table : Table
+        The table, as `read_table` or `from_frame` returns it.
     scale : {"unit", "standard", "none"}, optional
-        Of records, "unit" by default. unit: each numeric column runs from 0 to 1; standard: mean 0 and
-        deviation 1; none: as it is.
-        Categories become one column of 0 and 1 each, true/false becomes a single one; these stay
-        0 and 1 whatever the scale. Of series, "standard" by default, see `encode_series`. Texts have none.
-    categories : {"columns", "codes"}, default="columns"
-        columns: as just said, for methods that measure distances. codes: one column 0, 1, 2, ... for all
-        categories of a source column, for methods that are told which columns are nominal.
+        The scale of numeric columns. "unit" (the default for records) maps each column to the range 0 to 1,
+        "standard" gives it mean 0 and standard deviation 1, and "none" leaves it as it is. A category
+        becomes a column of 0 and 1, and true/false a single one, whatever the scale. For series the default
+        is "standard"; see `encode_series`. Texts have no scale.
     impute : "median", optional
-        What to put where a value is missing: the median, or the most frequent category (the first in
-        alphabetical order among equals). By default missing values are refused.
+        The value for a missing cell: the median of a numeric column, or the most frequent category, of
+        equally frequent ones the first in alphabetical order. By default a missing value is an error.
+    categories : {"columns", "codes"}, default="columns"
+        How categories are encoded. "columns" makes a column of 0 and 1 for each category, for methods that
+        measure distances. "codes" makes one column with the values 0, 1, 2, ... for each source column, for
+        methods that take a list of nominal columns.
 
     Returns
     -------
     Encoded
+        The matrix, what each of its columns means, and notes about the choices made.
 
     Raises
     ------
     DataError
-        Infinite values; missing values without `impute`; values too large for the scale; texts or series of
-        which nothing can be made (see `encode_texts`, `encode_series`).
+        The table has infinite values, missing values without `impute`, values too large for the scale, or
+        texts or series that cannot be encoded (see `encode_texts`, `encode_series`).
     ValueError
-        A choice that is not there, or a scale or `impute` for texts, or `impute` for series.
+        `scale`, `impute` or `categories` is not one of its choices, or does not apply to this kind of data.
     """
     if scale not in (None, "unit", "standard", "none"):
         raise ValueError(f"scale must be 'unit', 'standard' or 'none', not {scale!r}.")

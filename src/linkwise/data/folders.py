@@ -33,32 +33,34 @@ def read_folder(
     skip_broken: bool = False,
     progress: Progress | None = None,
 ) -> Rows:
-    """Read a folder of pictures or of text files.
+    """Read a folder of images or of text files.
 
-    A row is known by the path of its file within the folder; rows are in the order of these. Folders in the
-    folder are read too, but not what is hidden (names that begin with a dot) or linked to.
+    The id of a row is the path of its file within the folder; rows are sorted by it. Subfolders are read too,
+    but neither hidden files and folders (names that begin with a dot) nor links.
 
     Parameters
     ----------
     folder : path
+        The folder.
     kind : {"image", "text"}, optional
-        By default pictures (.png, .jpg, .webp, .bmp, .gif, .tif, .ppm, .pgm) where there are any, else texts
-        (.txt and .md, in UTF-8).
+        The kind of files to read: images (.png, .jpg, .webp, .bmp, .gif, .tif, .ppm, .pgm) or texts (.txt and
+        .md, in UTF-8). The default is images if there are any, else texts.
     skip_broken : bool, default=False
-        Leave pictures out that cannot be read, instead of refusing all.
+        Whether to leave out images that cannot be read. Otherwise one such image is an error.
     progress : callable, optional
-        ``progress(read, all)``.
+        Called as ``progress(n_read, n_files)``.
 
     Returns
     -------
     Rows
+        The ids, the matrix and the items of the files.
 
     Raises
     ------
     DataError
-        No such files, or fewer than two; files that cannot be read; nothing that tells them apart.
+        The folder has fewer than two such files, a file cannot be read, or all files are alike.
     ImportError
-        Pictures without Pillow (the extra `images`).
+        Pillow, which images require, is not installed (the extra `images`).
     """
     folder = Path(folder)
     names = _names(folder)

@@ -45,13 +45,24 @@ class Items:
     pixels: Callable[[int], NDArray[np.uint8]] | None = None
 
 
-def no_fields(row: int) -> dict[str, str]:
+def no_fields(_row: int) -> dict[str, str]:
     """Nothing beside the content."""
     return {}
 
 
 def record_items(table: Table) -> Items:
-    """Rows of a table, with all of their values."""
+    """Show the rows of a table with all their values.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+    """
     return Items("record", table.item, lambda row: None)
 
 
@@ -66,18 +77,43 @@ def value_items(X: ArrayLike, names: Sequence[str]) -> Items:
 
 
 def text_items(texts: Sequence[str], fields: Fields = no_fields) -> Items:
-    """Texts, one a row."""
+    """Show texts, one for each row.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    fields : callable, optional
+        Takes the position of a row and returns the values shown beside it, by name. None by default.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+    """
     return Items("text", fields, lambda row: texts[row])
 
 
 def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
-    """Pictures in memory.
+    """Show images that are in memory.
 
     Parameters
     ----------
     images : array-like of shape (n_rows, height, width) or (n_rows, height, width, 3)
-        Bytes are shown as they are; of other numbers the lowest is black and the highest is white.
+        The images. Bytes are shown as they are; for other numbers the lowest is black and the highest is
+        white.
     fields : callable, optional
+        Takes the position of a row and returns the values shown beside it, by name. None by default.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+
+    Raises
+    ------
+    DataError
+        The array has another shape, is empty, or holds NaN or infinity.
     """
     given = np.asarray(images)
     if (
@@ -97,7 +133,25 @@ def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
 
 
 def series_items(curves: ArrayLike, fields: Fields = no_fields) -> Items:
-    """Curves, an array of shape (n_rows, n_samples); NaN where a value is missing."""
+    """Show curves, one for each row.
+
+    Parameters
+    ----------
+    curves : array-like of shape (n_rows, n_samples)
+        The curves, with NaN for a missing value.
+    fields : callable, optional
+        Takes the position of a row and returns the values shown beside it, by name. None by default.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+
+    Raises
+    ------
+    DataError
+        `curves` has another shape.
+    """
     values = np.asarray(curves, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"The curves have shape {values.shape}; wanted is (n_rows, n_samples).")

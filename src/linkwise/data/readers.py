@@ -49,21 +49,32 @@ def read_table(
         .csv, .tsv, .tab or .txt (UTF-8, a line of column names first), .parquet, .jsonl, .ndjson or
         .json (one JSON object a line), .npy (a 2-D array of numbers), .npz (its array named X, or the
         only 2-D one; ids from a 1-D array named ids or id).
-    id_column, columns, drop, text, series
+    id_column : str, optional
+        As for `from_frame`.
+    columns : sequence of str, optional
+        As for `from_frame`.
+    drop : sequence of str, default=()
         As for `from_frame`.
     delimiter : str, optional
-        What separates the columns of a text file. By default one of , ; tab | is found out.
+        The character between the columns of a text file. By default it is detected: a comma, semicolon, tab
+        or vertical bar.
+    text : str, optional
+        As for `from_frame`.
+    series : bool, default=False
+        As for `from_frame`.
 
     Returns
     -------
     Table
-        ``read_table(path, **table.choices)`` gives the same table again.
+        The table; ``read_table(path, **table.choices)`` returns the same one again.
 
     Raises
     ------
     DataError
-        What cannot be read, with line or byte, and all that `from_frame` refuses.
+        The file cannot be read, and the error names the line or byte; or `from_frame` does not accept the
+        table.
     FileNotFoundError
+        There is no such file.
     """
     path = Path(path)
     ending = path.suffix.lower()

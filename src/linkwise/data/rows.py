@@ -30,7 +30,18 @@ class Rows(NamedTuple):
 
 
 def items_of(table: Table) -> Items:
-    """Rows of a table as its kind has them: what they are compared by, and the other columns beside it."""
+    """Show the rows of a table as records, texts or curves, with its other columns beside them.
+
+    Parameters
+    ----------
+    table : Table
+        The table, whose kind decides.
+
+    Returns
+    -------
+    Items
+        The items, one for each row.
+    """
     if table.kind == "record":
         return record_items(table)
 

@@ -30,27 +30,30 @@ SCALES = {
 def encode_series(
     curves: NDArray[Any], scale: str = "standard", names: Sequence[str] | None = None
 ) -> Encoded:
-    """Curves as points.
+    """Encode curves as points.
 
     Parameters
     ----------
     curves : ndarray of shape (n_rows, n_samples)
-        NaN where a value is missing: it is put on the line between its neighbours, before the first and after
-        the last known value on their level.
+        The curves, with NaN for a missing value. Missing values are interpolated linearly between their
+        neighbours; before the first and after the last known value the curve is level.
     scale : {"standard", "unit", "none"}, default="standard"
-        standard: each curve to mean 0 and deviation 1; unit: each from 0 to 1; none: as they are. A curve
-        that is one level throughout becomes 0 by the first two.
+        "standard" gives each curve mean 0 and standard deviation 1, "unit" maps each to the range 0 to 1, and
+        "none" leaves them as they are. A constant curve becomes 0 under the first two.
     names : sequence of str, optional
-        Of the samples.
+        Names of the samples. The default is their positions.
 
     Returns
     -------
     Encoded
+        One row for each curve, one column for each sample.
 
     Raises
     ------
     DataError
-        Infinite values; a curve without any value; curves that are all the same.
+        A value is infinite, a curve has no value, or all curves are the same.
+    ValueError
+        `scale` is not one of its choices.
     """
     if scale not in SCALES:
         raise ValueError(f"scale must be 'standard', 'unit' or 'none', not {scale!r}.")

@@ -139,6 +139,7 @@ def from_frame(
     Returns
     -------
     Table
+        The table, with the role of each column and notes about the choices made.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def create_app(hub: Hub, access: AccessControl) -> ASGIApp:
 def _file(name: str, media_type: str) -> Callable[[Request], Response]:
     content = files("linkwise.page").joinpath("static", name)
 
-    def send(request: Request) -> Response:
+    def send(_request: Request) -> Response:
         return Response(content.read_bytes(), media_type=media_type)
 
     return send

@@ -75,15 +75,33 @@ class Explanation(RuleSet):
         return f"<Explanation: {headline(self)}>"
 
     def to_text(self) -> str:
-        """The tree, test by test, drawn in characters."""
+        """Draw the tree in characters, one test a line.
+
+        Returns
+        -------
+        str
+            The tree, on several lines.
+        """
         return drawing.to_text(self)
 
     def to_mermaid(self) -> str:
-        """The tree as a Mermaid flowchart."""
+        """Write the tree as a Mermaid flowchart.
+
+        Returns
+        -------
+        str
+            The source of the flowchart.
+        """
         return drawing.to_mermaid(self)
 
     def to_dot(self) -> str:
-        """The tree for Graphviz."""
+        """Write the tree for Graphviz.
+
+        Returns
+        -------
+        str
+            The source in the DOT language.
+        """
         return drawing.to_dot(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -92,14 +110,25 @@ class Explanation(RuleSet):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure by default.
+            The axes to draw on. The default is a new figure.
+
+        Returns
+        -------
+        Axes
+            The axes with the tree.
         """
         from linkwise.reasons.plot import plot
 
         return plot(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Rules and tree as what JSON can hold."""
+        """Convert the rules and the tree to dicts, lists, strings and numbers.
+
+        Returns
+        -------
+        dict
+            Values that JSON can hold.
+        """
         return {
             "rows": self.n_rows,
             "fidelity": self.fidelity,
@@ -111,7 +140,18 @@ class Explanation(RuleSet):
         }
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Rules and tree in JSON."""
+        """Convert the rules and the tree to JSON.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces for each level. The default is one line without indentation.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -139,19 +179,27 @@ def explain(
     feature_names : sequence of str, optional
         Names of the columns of an array; x0, x1, ... by default.
     max_leaves : int, optional
-        Largest number of rules; by default three a cluster, at least 8 and at most 256.
+        Largest number of rules. The default is three for each cluster, at least 8 and at most 256.
     fidelity : float, optional
-        Share of the rows that the rules have to put into their cluster, 0 to 1, by default 0.95: a tree of
-        `max_leaves` is cut back as long as it does. Every cluster with more than 1 % of the rows keeps a
-        rule, if it has one in the larger tree.
+        Share of the rows that the rules must assign to their cluster, from 0 to 1. The default is 0.95. A
+        tree of `max_leaves` is pruned as long as it keeps this share. Every cluster with more than 1 % of the
+        rows keeps a rule if it has one in the larger tree.
     constraints : Constraints, optional
-        To be counted by rule; by default the ``constraints_`` of a clusterer.
-    random_state : int
-        For the sample of rows that a tree grows on, above 100 000 rows.
+        Constraints to count for each rule. The default is the ``constraints_`` of a clusterer.
+    random_state : int, default=0
+        Seed of the sample that the tree grows on if there are more than 100 000 rows.
 
     Returns
     -------
     Explanation
+        The rules of each cluster; `print` shows them.
+
+    Raises
+    ------
+    TypeError
+        The arguments are in the wrong order.
+    ValueError
+        The labels and `X` differ in length, or an option is out of its range.
 
     Examples
     --------

@@ -72,6 +72,17 @@ class RuleSet:
         return len(self.leaf_of)
 
     def rule_of(self, row: int) -> Rule:
-        """The rule that holds for a row."""
+        """Find the rule that holds for a row.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        Rule
+            The rule.
+        """
         leaf = int(self.leaf_of[row])
         return next(rule for rule in self.rules if rule.leaf == leaf)

@@ -134,7 +134,7 @@ def make_pair_view(data: datasets.Dataset) -> PairView:
         return _make_table_view(data)
     images, white = data.images, float(data.images.max())
 
-    def draw(question: Question, width: int, lines: int) -> RenderableType:
+    def draw(question: Question, _width: int, _lines: int) -> RenderableType:
         rows = (question.first, question.second)
         pictures = [screen.picture(images[row].tolist(), white) for row in rows]
         return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
