@@ -115,7 +115,7 @@ def fetch(name: str, *, version: int = 1, data_home: str | None = None) -> Datas
     label_names, y = np.unique(np.asarray(bunch.target, dtype=str), return_inverse=True)
     return Dataset(
         name,
-        _numbers(bunch.data, name),
+        _to_numbers(bunch.data, name),
         y.astype(np.int64),
         tuple(str(feature) for feature in bunch.feature_names),
         tuple(str(label) for label in label_names),
@@ -124,7 +124,7 @@ def fetch(name: str, *, version: int = 1, data_home: str | None = None) -> Datas
     )
 
 
-def _numbers(frame: Any, name: str) -> NDArray[np.float64]:
+def _to_numbers(frame: Any, name: str) -> NDArray[np.float64]:
     """All columns as float64, refused where one holds something else."""
     for column in frame.columns:
         if frame[column].dtype.kind not in "biuf":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-LONGEST = 60  # characters of a value in a message
+MAX_REPR = 60  # characters of a value in a message
 
 
 def short_repr(value: object) -> str:
@@ -13,12 +13,12 @@ def short_repr(value: object) -> str:
     kind, shape = type(value).__name__, getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{kind} of shape {shape}"
-    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > LONGEST // 3:
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > MAX_REPR // 3:
         return f"{kind} of {len(value)} items"
     text = repr(value)
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_REPR:
         return text
-    return f"{text[:LONGEST]}... ({kind})" if isinstance(value, str) else kind
+    return f"{text[:MAX_REPR]}... ({kind})" if isinstance(value, str) else kind
 
 
 class ConstraintError(ValueError):

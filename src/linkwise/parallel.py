@@ -41,12 +41,12 @@ def one_blas_thread() -> AbstractContextManager[object]:
     -------
     context manager
     """
-    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    limited: AbstractContextManager[object] = _find_libraries().limit(limits=1, user_api="blas")
     return limited
 
 
 @cache
-def _libraries() -> Any:
+def _find_libraries() -> Any:
     """The libraries of this process that have threads; to look for them takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
@@ -54,7 +54,7 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-def mapped(
+def map_tasks(
     function: Callable[[Any, Task], Result],
     shared: Any,
     tasks: Sequence[Task],
@@ -95,18 +95,18 @@ def mapped(
     if backend == "serial":
         return ((at, function(shared, task)) for at, task in enumerate(tasks))
     if backend == "loky":
-        return _on_loky(function, shared, tasks, n_jobs or n_threads())
-    return _on_dask(function, shared, tasks)
+        return _map_on_loky(function, shared, tasks, n_jobs or n_threads())
+    return _map_on_dask(function, shared, tasks)
 
 
-def _on_loky(
+def _map_on_loky(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], n_jobs: int
 ) -> Generator[tuple[int, Result], None, None]:
     from joblib import Parallel, delayed
 
     # arrays of `shared` above a megabyte are written once and mapped into the memory of all workers
     run = Parallel(n_jobs, backend="loky", return_as="generator_unordered", pre_dispatch="n_jobs")
-    found = run(delayed(_numbered)(function, shared, at, task) for at, task in enumerate(tasks))
+    found = run(delayed(_call_numbered)(function, shared, at, task) for at, task in enumerate(tasks))
     try:
         # not `yield from`, by which closing this iterator would close that one unguarded
         for result in found:  # noqa: UP028
@@ -117,13 +117,13 @@ def _on_loky(
             found.close()
 
 
-def _numbered(
+def _call_numbered(
     function: Callable[[Any, Task], Result], shared: Any, at: int, task: Task
 ) -> tuple[int, Result]:
     return at, function(shared, task)
 
 
-def _on_dask(
+def _map_on_dask(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task]
 ) -> Generator[tuple[int, Result], None, None]:
     try:
@@ -139,7 +139,7 @@ def _on_dask(
             "backend='dask' found no client; start one first: dask.distributed.Client()"
         ) from None
     (there,) = client.scatter([shared], broadcast=True, hash=False)
-    futures = client.map(_shared_last, tasks, function=function, shared=there, pure=False)
+    futures = client.map(_call_with_shared, tasks, function=function, shared=there, pure=False)
     position = {future.key: at for at, future in enumerate(futures)}
     try:
         for future, result in as_completed(futures, with_results=True):
@@ -148,5 +148,5 @@ def _on_dask(
         client.cancel(futures)
 
 
-def _shared_last(task: Task, *, function: Callable[[Any, Task], Result], shared: Any) -> Result:
+def _call_with_shared(task: Task, *, function: Callable[[Any, Task], Result], shared: Any) -> Result:
     return function(shared, task)

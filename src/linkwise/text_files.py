@@ -56,7 +56,7 @@ def decode(raw: bytes) -> str:
 
 
 @contextmanager
-def long_cells() -> Iterator[None]:
+def allow_long_cells() -> Iterator[None]:
     """Let the csv module read cells of `MOST_CHARACTERS`; meanwhile other threads wait here."""
     with _CSV_LIMIT:
         before = csv.field_size_limit(MOST_CHARACTERS)
@@ -66,8 +66,11 @@ def long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def csv_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record with the line it begins in; empty lines are empty records. Read within `long_cells`."""
+def split_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record with the number of its first line; call it within `allow_long_cells`.
+
+    An empty line is an empty record.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -95,14 +98,14 @@ def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
     OSError
     """
     text = decode(read_bytes(path))
-    with long_cells():
-        records = list(csv_records(text, delimiter_of(text)))
+    with allow_long_cells():
+        records = list(split_records(text, detect_delimiter(text)))
     if records:
         check_unique([name.strip() for name in records[0][1]])
     return records
 
 
-def delimiter_of(text: str) -> str:
+def detect_delimiter(text: str) -> str:
     """A comma, or what spreadsheets of other countries write between the names of the columns."""
     names = text.split("\n", 1)[0]
     return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
@@ -117,7 +120,7 @@ def check_unique(names: Iterable[str], where: str = "") -> None:
         raise DataError(f"Column names must differ; these come twice: {some}{rest}.{where}")
 
 
-def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
+def refuse_lone_surrogates(texts: Sequence[str | None], where: str) -> None:
     """Refuse texts that UTF-8 cannot write: they hold one half of a character of UTF-16."""
     for row, text in enumerate(texts):
         if text is not None and not text.isascii():

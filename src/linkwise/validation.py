@@ -20,14 +20,14 @@ from linkwise.errors import ConstraintWarning, DataError, short_repr
 LARGEST = 1e150  # squares of larger values overflow, squares of smaller differences vanish
 
 
-def seed_of(random_state: int | np.random.RandomState | None) -> int:
+def resolve_seed(random_state: int | np.random.RandomState | None) -> int:
     """One integer from scikit-learn's kinds of random_state."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def checked_rows(
+def check_rows(
     X: Any, estimator: BaseEstimator | None = None, *, sparse: bool = False, reset: bool = True
 ) -> Any:
     """X as floats; what cannot be clustered is named by its place.
@@ -56,31 +56,31 @@ def checked_rows(
         rows = check(X, dtype=[np.float64, np.float32], ensure_all_finite=False, **form)
     except (TypeError, ValueError) as error:
         if "Expected 2D array" in str(error):
-            raise DataError(_without_columns(X)) from None
+            raise DataError(_describe_shape(X)) from None
         is_text = "could not convert string to float" in str(error)
-        if isinstance(error, TypeError) and _is_table_of_ours(X):  # it names the way out itself
+        if isinstance(error, TypeError) and _is_linkwise_table(X):  # it names the way out itself
             raise
         if not (is_text or isinstance(error, TypeError) or "setting an array element" in str(error)):
             raise
-        wrong = f"{_without_numbers(X)}; encode it as numbers, for example by linkwise.data.encode"
+        wrong = f"{_describe_non_number(X)}; encode it as numbers, for example by linkwise.data.encode"
         if is_text:
             raise DataError(wrong) from None
         raise TypeError(
             f"{wrong}. The argument must be a table of numbers, or of strings that are numbers"
         ) from None
     if issparse(rows):
-        rows = _canonical(rows)
+        rows = _to_canonical(rows)
     _check_finite(rows)
     _check_range(rows)
     return rows
 
 
-def _is_table_of_ours(X: object) -> bool:
+def _is_linkwise_table(X: object) -> bool:
     """Whether X is a Table, or what became of one, that refuses to be an array."""
     return hasattr(type(X), "__array__") and type(X).__module__.startswith("linkwise.")
 
 
-def _without_columns(X: Any) -> str:
+def _describe_shape(X: Any) -> str:
     """What to do with numbers that are no table, which may be many: the message does not hold them."""
     shape = np.shape(X)
     way_out = "Reshape your data: numpy.reshape(X, (-1, 1)) for one column, or (1, -1) for one row"
@@ -90,7 +90,7 @@ def _without_columns(X: Any) -> str:
     )
 
 
-def _canonical(X: Any) -> csr_array:
+def _to_canonical(X: Any) -> csr_array:
     """CSR with sorted indices, each cell once and none of them 0; a copy where `X` is otherwise."""
     rows = csr_array(X)
     if not rows.has_canonical_format or not rows.data.all():
@@ -127,7 +127,7 @@ def _check_range(rows: Any) -> None:
         )
 
 
-def _without_numbers(X: Any) -> str:
+def _describe_non_number(X: Any) -> str:
     """Where the first value stands that is no number."""
     table = isinstance(X, Iterable) and not isinstance(X, (str, bytes, Constraints))
     values = np.asarray(X, dtype=object) if table else np.empty(0)
@@ -155,7 +155,7 @@ def refuse_weights(sample_weight: object) -> None:
         raise TypeError("score has no weights of rows; give weights to the constraints: must_link_weight=")
 
 
-def checked_constraints(constraints: object, X: Any) -> Constraints:
+def check_constraints(constraints: object, X: Any) -> Constraints:
     """Constraints about the rows of X; empty ones for None."""
     n_rows = X.shape[0]
     if constraints is None:
@@ -167,7 +167,7 @@ def checked_constraints(constraints: object, X: Any) -> Constraints:
         )
     if constraints.n_rows != n_rows:
         raise ValueError(f"the constraints are about {constraints.n_rows} rows, X has {n_rows}")
-    same = np.flatnonzero(_identical(X, constraints.cannot_link))
+    same = np.flatnonzero(_find_identical(X, constraints.cannot_link))
     if len(same):
         a, b = constraints.cannot_link[same[0]]
         warnings.warn(
@@ -182,7 +182,7 @@ def checked_constraints(constraints: object, X: Any) -> Constraints:
 _PAIRS_AT_ONCE = 10_000
 
 
-def _identical(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _find_identical(X: Any, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which pairs are of rows that are equal in every feature."""
     same = np.empty(len(pairs), dtype=bool)
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):

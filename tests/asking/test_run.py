@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 import linkwise as lw
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.history import History
-from linkwise.asking.learner import Question, checked_answer, rng_at
+from linkwise.asking.learner import Question, check_answer, rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -156,7 +156,7 @@ def clusterings_and_answers(draw):
 def test_respecting_contradicts_no_answer_and_changes_little(problem):
     labels, known = problem
     before = labels.copy()
-    found = respecting(labels, Evidence(len(labels), known))
+    found = enforce_answers(labels, Evidence(len(labels), known))
     np.testing.assert_array_equal(labels, before)
     assert lw.constraint_score(found, known) == 1.0
     assert set(found) == set(range(len(set(found))))
@@ -173,7 +173,7 @@ def test_cannot_links_alone_never_bring_rows_together(labels, data):
     shown = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     rows = st.integers(0, len(shown) - 1)
     pairs = data.draw(st.lists(st.tuples(rows, rows).filter(lambda p: p[0] != p[1]), max_size=15))
-    found = respecting(shown, Evidence(len(shown), lw.Constraints(len(shown), (), pairs)))
+    found = enforce_answers(shown, Evidence(len(shown), lw.Constraints(len(shown), (), pairs)))
     together = found[:, None] == found
     assert (shown[:, None] == shown)[together].all()
 
@@ -181,7 +181,7 @@ def test_cannot_links_alone_never_bring_rows_together(labels, data):
 def test_many_strays_are_placed_one_by_one():
     """20 000 pairs apart in one cluster: work in proportion to the pairs, not to their square."""
     pairs = np.arange(40_000).reshape(-1, 2)
-    found = respecting(np.zeros(40_000, np.int32), Evidence(40_000, lw.Constraints(40_000, (), pairs)))
+    found = enforce_answers(np.zeros(40_000, np.int32), Evidence(40_000, lw.Constraints(40_000, (), pairs)))
     assert np.bincount(found).tolist() == [20_000, 20_000]
 
 
@@ -192,7 +192,7 @@ def test_many_strays_are_placed_one_by_one():
      (np.str_("no"), "no")],
 )  # fmt: skip
 def test_what_an_oracle_may_say(given_answer, meant):
-    assert checked_answer(given_answer, 0, 1) == meant
+    assert check_answer(given_answer, 0, 1) == meant
 
 
 BAD_ANSWERS = ["Yes", "y", "", None, 1, 0, 1.0, b"yes", [], ["yes"], np.array([True]), object()]
@@ -201,7 +201,7 @@ BAD_ANSWERS = ["Yes", "y", "", None, 1, 0, 1.0, b"yes", [], ["yes"], np.array([T
 @pytest.mark.parametrize("answer", BAD_ANSWERS, ids=lambda said: type(said).__name__ + str(said)[:9])
 def test_what_an_oracle_may_not_say(answer):
     with pytest.raises(TypeError, match=r"rows 3 and 5 is .*give 'yes', 'no', 'unsure', True or False"):
-        checked_answer(answer, 3, 5)
+        check_answer(answer, 3, 5)
 
 
 class Boom(BaseException):

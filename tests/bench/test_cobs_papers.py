@@ -27,7 +27,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
-from linkwise.select.ranking import satisfied
+from linkwise.select.ranking import satisfied_weights
 
 
 def made_up(name, source):
@@ -128,7 +128,7 @@ def test_the_choice_is_that_of_the_estimator(place, tie, n):
     task = made_up("wine", None)
     constraints = constraints_of(task.y, supervised(len(task.y), 1)[1][:n])
     pool = pool_of("wine", place)
-    tied, first = chosen(pool, constraints, satisfied(pool, constraints), tie, 0)
+    tied, first = chosen(pool, constraints, satisfied_weights(pool, constraints), tie, 0)
     model = COBS(tie=tie, random_state=0).fit(task.X, constraints=constraints)
     assert np.array_equal(pool.clustering(first), model.labels_)
     assert len(tied) == model.n_tied_

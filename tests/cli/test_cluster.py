@@ -193,7 +193,7 @@ def test_the_pool_is_kept_only_where_it_is_wanted(fruit, pairs, tmp_path, linkwi
     assert sorted(tmp_path.rglob("*")) == before
     first = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
     assert len(list(folder.glob("*.npz"))) == 1
-    monkeypatch.setattr("linkwise.select.pool._collected", None, raising=False)
+    monkeypatch.setattr("linkwise.select.pool._collect_distinct", None, raising=False)
     monkeypatch.setattr("linkwise.select.pool._collect", None, raising=False)
     again = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
     assert plain == first.stdout == again.stdout

@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import shortest_path
 
 from linkwise.constraints import closure
 from linkwise.constraints.closure import (
-    chain_in_words,
-    components,
+    find_components,
+    format_chain,
     shortest_chain,
     shortest_chain_apart,
     shortest_contradiction,
@@ -35,7 +35,7 @@ def as_pairs(pairs):
 @given(graphs())
 def test_components_are_those_of_the_matrix(problem):
     n, must, _ = problem
-    found = components(n, must)
+    found = find_components(n, must)
     together = closed(n, must, [])[0]
     np.testing.assert_array_equal(found[:, None] == found, together)
     firsts = np.unique(found, return_index=True)[1]
@@ -158,15 +158,15 @@ def test_the_search_leaves_what_cannot_be_the_shortest(monkeypatch):
 
 @pytest.mark.parametrize(("fewer_than", "found"), [(np.inf, 5), (6, 5), (5, 5), (3, 3)])
 def test_steps_from_both_ends(fewer_than, found):
-    path = closure._graph(9, np.array([(i, i + 1) for i in range(8)] + [(i + 1, i) for i in range(8)]))
+    path = closure._build_graph(9, np.array([(i, i + 1) for i in range(8)] + [(i + 1, i) for i in range(8)]))
     assert closure._steps_between(path, 2, 7, fewer_than=fewer_than) == found
 
 
 def test_chains_in_words():
-    assert chain_in_words((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
-    assert chain_in_words((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
-    twelve = chain_in_words(range(12))
+    assert format_chain((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
+    assert format_chain((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
+    twelve = format_chain(range(12))
     assert twelve.count("=") == 11
-    assert chain_in_words(range(13)) == "0 = 1 = 2 = 3 = 4 = (3 more rows) = 8 = 9 = 10 = 11 = 12, but 0 ≠ 12"
-    long = chain_in_words(range(1000))
+    assert format_chain(range(13)) == "0 = 1 = 2 = 3 = 4 = (3 more rows) = 8 = 9 = 10 = 11 = 12, but 0 ≠ 12"
+    long = format_chain(range(1000))
     assert long == ("0 = 1 = 2 = 3 = 4 = (990 more rows) = 995 = 996 = 997 = 998 = 999, but 0 ≠ 999")

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
 from linkwise.metric.mmc import diagonal_weights
-from linkwise.metric.mmc_search import longest, on_simplex
+from linkwise.metric.mmc_search import maximize_lengths, project_on_simplex
 from metric.problems import a_problem
 from reference import mmc as paper
 
@@ -152,7 +152,7 @@ def test_an_early_end_is_said():
 def test_the_nearest_point_of_the_simplex(seed, d):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=d) * 3
-    found = on_simplex(values)
+    found = project_on_simplex(values)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
     others = rng.dirichlet(np.ones(d), 50)
@@ -171,7 +171,7 @@ def test_the_gap_is_a_bound(seed, diagonal):
         return weight @ np.sqrt(lengths)
 
     coarse, fine = (
-        longest(pairs, weight, diagonal=diagonal, tol=tol, max_iter=5000) for tol in (0.05, 1e-10)
+        maximize_lengths(pairs, weight, diagonal=diagonal, tol=tol, max_iter=5000) for tol in (0.05, 1e-10)
     )
     assert coarse.gap <= 0.05
     assert fine.gap <= 1e-9

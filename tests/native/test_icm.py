@@ -19,7 +19,7 @@ def problems(draw):
     must, cannot = (pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32) for pairs in (must, cannot))
     columns = [draw(st.sampled_from([1, k])) for _ in range(2)]
     prices = [2.0 * rng.integers(0, 6, (len(p), c)) for p, c in zip((must, cannot), columns, strict=True)]
-    group = closure.components(m, must).astype(np.int32)
+    group = closure.find_components(m, must).astype(np.int32)
     costs = rng.integers(-3, 8, (m, k)).astype(float)
     labels, order = rng.integers(0, k, m).astype(np.int32), rng.permutation(m).astype(np.int32)
     return costs, labels, must, prices[0], cannot, prices[1], group, order

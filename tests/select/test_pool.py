@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 
 from linkwise.errors import DataError
-from linkwise.select.clusterings import PRESETS, Preset, make, without_noise
+from linkwise.select.clusterings import PRESETS, Preset, assign_noise, run_task
 from linkwise.select.pool import Pool, build_pool
 
 X, y = load_iris(return_X_y=True)
@@ -45,7 +45,7 @@ def test_the_paper_s_pool_holds_931_clusterings(pool):
 def test_distinct_clusterings_are_kept_once_with_clusters_in_order_of_rows(pool):
     assert len(np.unique(pool.labels, axis=0)) == len(pool) < len(pool.candidates)
     for labels in pool.labels:
-        assert np.array_equal(without_noise(X, labels, "cluster"), labels)
+        assert np.array_equal(assign_noise(X, labels, "cluster"), labels)
     assert pool.labels.dtype == np.int16
     assert not pool.labels.flags.writeable
     assert [pool.makers[c].clustering for c in range(len(pool))] == list(range(len(pool)))
@@ -222,7 +222,7 @@ def test_what_was_made_before_an_interruption_is_not_made_again(backend, client,
     kept = len(list(parts.iterdir()))
     assert kept >= 2
     done = []
-    monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or make(*work))
+    monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or run_task(*work))
     told = []
     pool = build_pool(X, SMALL, cache=tmp_path, progress=lambda *count: told.append(count))
     n_tasks = 2 + 1 + 1 + 2  # k-means for two k, all DBSCANs, a graph of neighbours, two Gaussian ones
@@ -247,11 +247,11 @@ def test_few_rows_make_a_pool_too(n, seed, noise):
 def test_noise_is_settled_as_asked():
     rows = np.array([[0.0], [0.1], [1.0], [5.0], [5.2], [9.0]])
     labels = np.array([1, 1, -1, 0, 0, -1])
-    assert without_noise(rows, labels, "cluster").tolist() == [0, 0, 1, 2, 2, 1]
-    assert without_noise(rows, labels, "singletons").tolist() == [0, 0, 1, 2, 2, 3]
-    assert without_noise(rows, labels, "nearest").tolist() == [0, 0, 0, 1, 1, 1]
-    assert without_noise(rows, np.full(6, -1), "nearest").tolist() == [0] * 6
-    assert without_noise(rows, np.array([7, 10**12, -3, 7, 5, -1]), "cluster").tolist() == [0, 1, 2, 0, 3, 2]
+    assert assign_noise(rows, labels, "cluster").tolist() == [0, 0, 1, 2, 2, 1]
+    assert assign_noise(rows, labels, "singletons").tolist() == [0, 0, 1, 2, 2, 3]
+    assert assign_noise(rows, labels, "nearest").tolist() == [0, 0, 0, 1, 1, 1]
+    assert assign_noise(rows, np.full(6, -1), "nearest").tolist() == [0] * 6
+    assert assign_noise(rows, np.array([7, 10**12, -3, 7, 5, -1]), "cluster").tolist() == [0, 1, 2, 0, 3, 2]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from linkwise.select.base import constraints_for
+from linkwise.select.base import route_constraints
 
 X, y = load_iris(return_X_y=True)
 C = lw.Constraints.sample(y, 60, 0)
@@ -137,8 +137,8 @@ def test_constraints_reach_the_last_step_of_a_pipeline():
 
 
 def test_who_takes_no_constraints_is_not_given_any():
-    assert constraints_for(k_means(), C) == {}
-    assert constraints_for(make_pipeline(MinMaxScaler(), DBSCAN()), C) == {}
+    assert route_constraints(k_means(), C) == {}
+    assert route_constraints(make_pipeline(MinMaxScaler(), DBSCAN()), C) == {}
 
 
 @each_search

@@ -113,7 +113,7 @@ def test_many_dimensions_stay_within_floats(d):
     with np.errstate(all="raise"):
         score = lw.dbcv_score(X, labels)
     assert 0 < score < 1
-    core = module._core_distances(np.arange(15), module._distances(X, "euclidean"), d)
+    core = module._core_distances(np.arange(15), module._make_distances(X, "euclidean"), d)
     apart = np.sqrt(((X[1:15] - X[0]) ** 2).sum(axis=1))
     assert core[0] == pytest.approx(np.exp(-(logsumexp(-d * np.log(apart)) - np.log(14)) / d))
 

@@ -10,7 +10,7 @@ from linkwise.asking.learner import Grouped, Labels
 from linkwise.constraints.evidence import Groups
 
 
-def respecting(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels:
+def enforce_answers(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | None = None) -> Labels:
     """Labels that contradict no answer, with as few changes as it takes.
 
     A learner may treat many rows as one, or show a clustering that is older than the last answer. Here
@@ -35,12 +35,12 @@ def respecting(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | Non
     if len(said.row) == 0:
         return labels
     left = np.bincount(labels) if sizes is None else sizes  # rows of each label
-    home, support = _homes(labels, said, len(left))
+    home, support = _majority_labels(labels, said, len(left))
     crowded = said.foes[home[said.foes[:, 0]] == home[said.foes[:, 1]]]
     divided = support < np.bincount(said.number)
     if len(crowded) == 0 and not divided.any():
         return labels
-    place = _new_homes(home, support, crowded, len(left))
+    place = _separate_groups(home, support, crowded, len(left))
     moved = (divided | (place != home))[said.number]
     rows = said.row[moved]
     changed = labels.copy()
@@ -52,7 +52,9 @@ def respecting(labels: Labels, evidence: Grouped, sizes: NDArray[np.int64] | Non
     return changed if used.all() else (np.cumsum(used, dtype=np.int32) - 1).take(changed)
 
 
-def _homes(labels: Labels, said: Groups, n_labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _majority_labels(
+    labels: Labels, said: Groups, n_labels: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The label that most rows of each group bear, the lowest among equals, and how many bear it."""
     keys, votes = np.unique(said.number * n_labels + labels[said.row], return_counts=True)
     group, label = np.divmod(keys, n_labels)
@@ -64,7 +66,7 @@ def _homes(labels: Labels, said: Groups, n_labels: int) -> tuple[NDArray[np.int6
     return home, support
 
 
-def _new_homes(
+def _separate_groups(
     home: NDArray[np.int64], support: NDArray[np.int64], crowded: NDArray[np.int64], fresh: int
 ) -> NDArray[np.int64]:
     """Label of every group such that no two foes share one; groups with more support stay."""

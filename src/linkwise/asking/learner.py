@@ -143,7 +143,7 @@ def rng_at(seed: int, *place: int) -> np.random.Generator:
     return np.random.default_rng([seed, *place])
 
 
-def checked_answer(answer: object, first: int, second: int) -> Answer:
+def check_answer(answer: object, first: int, second: int) -> Answer:
     """``"yes"``, ``"no"`` or ``"unsure"``; True and False are taken as yes and no."""
     if isinstance(answer, (bool, np.bool_)):
         return "yes" if answer else "no"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise.asking.learner import rng_at
-from linkwise.constraints.checks import class_codes, is_integer
+from linkwise.constraints.checks import encode_classes, is_integer
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import short_repr
 
@@ -42,7 +42,7 @@ class TruthOracle:
         for name, value in (("noise", noise), ("unsure", unsure)):
             if not (isinstance(value, Real) and 0 <= value <= 1):
                 raise ValueError(f"{name}={short_repr(value)}; give a probability, 0 to 1")
-        self.codes = class_codes(y)
+        self.codes = encode_classes(y)
         self.noise, self.unsure = noise, unsure
         self.seed = int(np.random.default_rng(random_state).integers(2**31))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Learner, Problem, Question, Reason
 from linkwise.constraints.evidence import Answer, Evidence
 
@@ -38,7 +38,7 @@ class Run:
         What is asked now; None at the end.
     labels : ndarray of shape (n_rows,)
         The best clustering at this moment: the learner's, with the rows that were answered about put
-        where the answers say (see `respecting`).
+        where the answers say (see `enforce_answers`).
     reason : {"budget", "exhausted"} or None
         Why it ended.
     state : object
@@ -114,4 +114,4 @@ class Run:
     def _shown(self, labels: Labels) -> Labels:
         if labels is not self._counted[0]:
             self._counted = (labels, np.bincount(labels))
-        return respecting(labels, self.evidence, self._counted[1])
+        return enforce_answers(labels, self.evidence, self._counted[1])

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from linkwise import __version__
 from linkwise.errors import DataError
-from linkwise.text_files import csv_records
+from linkwise.text_files import split_records
 from linkwise.workspace.exit_codes import WrongUse, plainly
 
 if TYPE_CHECKING:
@@ -619,7 +619,7 @@ def _names(option: str, given: str | None) -> tuple[str, ...] | None:
     if given is None:
         return None
     try:
-        names = tuple(name.strip() for _, record in csv_records(given, ",") for name in record)
+        names = tuple(name.strip() for _, record in split_records(given, ",") for name in record)
     except DataError:
         raise WrongUse(f"{option} {given!r} has a quote that does not end; write {option} A,B") from None
     if not all(names) or not names:

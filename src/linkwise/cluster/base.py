@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
-from linkwise.constraints.closure import chain_in_words, shortest_contradiction
+from linkwise.constraints.closure import format_chain, shortest_contradiction
 from linkwise.constraints.constraints import Constraints, constraint_score
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.validation import (
-    checked_constraints,
-    checked_rows,
+    check_constraints,
+    check_rows,
     refuse_constraints_as_y,
     refuse_weights,
-    seed_of,
+    resolve_seed,
 )
 
 
@@ -45,7 +45,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     hard: ClassVar[bool] = False
     """Whether no constraint is ever broken."""
     leaves_noise: ClassVar[bool] = False
-    """Whether rows may be in no cluster, label -1: apart from all others, as `noise_alone` says."""
+    """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 
     n_clusters: int
     random_state: int | np.random.RandomState | None
@@ -80,12 +80,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self, sparse=self.sparse)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self, sparse=self.sparse)
+        wanted = check_constraints(constraints, rows)
         if self._breaks_nothing():
             refuse_conflicts(wanted, type(self).__name__)
         k = self._most_clusters(rows)
-        labels = self._fit(rows, wanted, k, seed_of(self.random_state), progress)
+        labels = self._fit(rows, wanted, k, resolve_seed(self.random_state), progress)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
@@ -93,7 +93,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 
     def _most_clusters(self, rows: Any) -> int:
         """How many clusters are wanted of these rows."""
-        return clusters_of(rows, self.n_clusters)
+        return count_clusters(rows, self.n_clusters)
 
     def _breaks_nothing(self) -> bool:
         """Whether these parameters allow no constraint to be broken."""
@@ -105,7 +105,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         return tags
 
 
-def noise_alone(labels: Labels) -> Labels:
+def isolate_noise(labels: Labels) -> Labels:
     """The same labels, but each row of noise (-1) is a cluster of its own."""
     noise = labels < 0
     alone = labels.copy()
@@ -137,7 +137,7 @@ class ScoredByConstraints(ABC):
         refuse_weights(sample_weight)
         labels = self.predict(X)
         rows: Any = csr_array(X) if issparse(X) else np.asarray(X)
-        return constraint_score(labels, checked_constraints(constraints, rows))
+        return constraint_score(labels, check_constraints(constraints, rows))
 
 
 class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
@@ -165,10 +165,10 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
         return self._nearest(self._new_rows(X))
 
     def _nearest(self, X: Any) -> Labels:
-        return points.nearest(X, self.cluster_centers_)[0]
+        return points.nearest_centers(X, self.cluster_centers_)[0]
 
     def _new_rows(self, X: ArrayLike) -> Any:
-        return checked_rows(X, self, sparse=self.sparse, reset=False)
+        return check_rows(X, self, sparse=self.sparse, reset=False)
 
 
 def refuse_conflicts(constraints: Constraints, name: str) -> None:
@@ -177,16 +177,16 @@ def refuse_conflicts(constraints: Constraints, name: str) -> None:
         return
     chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
     raise InfeasibleConstraintsError(
-        f"{name} satisfies every constraint, but these contradict each other: {chain_in_words(chain)}; "
+        f"{name} satisfies every constraint, but these contradict each other: {format_chain(chain)}; "
         "remove one of them, or take a method that may break constraints, such as PCKMeans",
         chain,
     )
 
 
-def clusters_of(X: Any, n_clusters: int) -> int:
+def count_clusters(X: Any, n_clusters: int) -> int:
     """How many clusters there can be: `n_clusters`, or fewer where there are fewer distinct rows."""
     refuse_more_than_rows(n_clusters, X.shape[0])
-    distinct = _distinct_rows(X, n_clusters)
+    distinct = _count_distinct_rows(X, n_clusters)
     if distinct < n_clusters:
         warnings.warn(
             f"X has {distinct} distinct row(s), so there are {distinct} clusters instead of "
@@ -205,7 +205,7 @@ def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
         )
 
 
-def _distinct_rows(X: Any, enough: int) -> int:
+def _count_distinct_rows(X: Any, enough: int) -> int:
     """Number of distinct rows, or `enough` when there are at least as many."""
     seen: set[bytes] = set()
     for row in range(X.shape[0]):

@@ -19,37 +19,37 @@ Centers = NDArray[np.float64]
 Weight = NDArray[np.int64] | None
 
 
-def _threads(n_threads: int | None) -> int:
+def _resolve_threads(n_threads: int | None) -> int:
     return parallel.n_threads() if n_threads is None else n_threads
 
 
-def squared_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
+def squared_center_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
     """(n, k) squared distances of every row to every centre."""
     if not issparse(X):
-        return native.squared_distances(X, centers, _threads(n_threads))
+        return native.squared_distances(X, centers, _resolve_threads(n_threads))
     product = X @ centers.T
-    squares: NDArray[np.float64] = _squares(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
+    squares: NDArray[np.float64] = _squared_lengths(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
     return np.maximum(squares, 0, out=squares)
 
 
-def nearest(
+def nearest_centers(
     X: Any, centers: Centers, n_threads: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The nearest centre of each row, the lower index among equals, and its squared distance."""
     if not issparse(X):
-        labels, squares = native.nearest_points(X, centers, _threads(n_threads))
+        labels, squares = native.nearest_points(X, centers, _resolve_threads(n_threads))
         return labels.astype(np.int32), squares
-    table = squared_distances(X, centers)
+    table = squared_center_distances(X, centers)
     found = table.argmin(axis=1)
     return found.astype(np.int32), table[np.arange(len(found)), found]
 
 
-def sums(
+def cluster_sums(
     X: Any, labels: NDArray[np.int32], k: int, weight: Weight = None, n_threads: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """(k, d) sums of the rows of each cluster and (k,) how many they are; label -1 is in no cluster."""
     if not issparse(X):
-        return native.label_sums(X, labels, k, weight, _threads(n_threads))
+        return native.label_sums(X, labels, k, weight, _resolve_threads(n_threads))
     rows = np.flatnonzero(labels >= 0)
     each = np.ones(len(labels), dtype=np.int64) if weight is None else weight
     members = csr_array((each[rows].astype(np.float64), (labels[rows], rows)), shape=(k, len(labels)))
@@ -58,11 +58,11 @@ def sums(
     return (members @ X).toarray(), counts
 
 
-def means(
+def cluster_means(
     X: Any, labels: NDArray[np.int32], centers: Centers, weight: Weight = None, n_threads: int | None = None
 ) -> Centers:
     """The mean of each cluster; the centre of an empty one stays where it is."""
-    total, counts = sums(X, labels, len(centers), weight, n_threads)
+    total, counts = cluster_sums(X, labels, len(centers), weight, n_threads)
     used = counts > 0
     moved = centers.copy()
     moved[used] = total[used] / counts[used, None]
@@ -89,7 +89,7 @@ def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
 
 
 # ---------------------------------------------------------------- starts
-def starts(
+def draw_starts(
     X: Any,
     k: int,
     seed: int | np.random.SeedSequence,
@@ -130,11 +130,13 @@ def starts(
     before = known if len(known) else None
     candidates = 2 + int(log(k))
     if issparse(X):
-        rows = np.stack([_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
+        rows = np.stack([_draw_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
     else:
-        rows = native.kmeans_plusplus(X, drawn, seeds, candidates, _threads(n_threads), weight, before)
+        rows = native.kmeans_plusplus(
+            X, drawn, seeds, candidates, _resolve_threads(n_threads), weight, before
+        )
     if (rows < 0).any():
-        rows = _topped_up(X, rows, known)
+        rows = _add_distinct_rows(X, rows, known)
     found = X[rows.ravel()]
     chosen = (found.toarray() if issparse(X) else found).astype(np.float64)
     chosen = chosen.reshape(len(rows), rows.shape[1], X.shape[1])
@@ -142,7 +144,7 @@ def starts(
     return np.ascontiguousarray(centers)  # one feature: the axes of what is joined may have any order
 
 
-def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
+def _add_distinct_rows(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
     """Rows with further distinct ones where none were drawn, since they differ by less than squares can tell.
 
     As many in every start: all distinct rows that are no given centre, where those are fewer than wanted.
@@ -159,7 +161,7 @@ def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.in
     return full
 
 
-def _sparse_plusplus(
+def _draw_sparse_plusplus(
     X: Any, k: int, seed: np.uint64, n_candidates: int, weight: Weight, given: Centers | None
 ) -> NDArray[np.int64]:
     """As ``kernels.kmeans_plusplus`` for one start; -1 in the last places."""
@@ -169,24 +171,24 @@ def _sparse_plusplus(
     chosen = np.full(k, -1)
     if given is None:
         chosen[0] = rng.choice(X.shape[0], p=each / each.sum())
-        left = squared_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
-        left[_identical_to(X, chosen[0], key)] = 0
+        left = squared_center_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
+        left[_find_equal_rows(X, chosen[0], key)] = 0
     else:
-        left = squared_distances(X, given).min(axis=1)
-        left[left <= 1e-12 * _squares(X)] = 0  # rounding of a row that is a given centre
+        left = squared_center_distances(X, given).min(axis=1)
+        left[left <= 1e-12 * _squared_lengths(X)] = 0  # rounding of a row that is a given centre
     for c in range(int(given is None), k):
         mass = left * each
         if mass.sum() <= 0:
             break
         rows = rng.choice(X.shape[0], size=n_candidates, p=mass / mass.sum())
-        after = np.minimum(left[:, None], squared_distances(X, X[rows].toarray().astype(np.float64)))
+        after = np.minimum(left[:, None], squared_center_distances(X, X[rows].toarray().astype(np.float64)))
         best = int((each @ after).argmin())
         chosen[c], left = rows[best], after[:, best]
-        left[_identical_to(X, rows[best], key)] = 0
+        left[_find_equal_rows(X, rows[best], key)] = 0
     return chosen
 
 
-def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _find_equal_rows(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows equal one of them in every cell; equal rows have equal keys."""
     same: NDArray[np.bool_] = key == key[row]
     cells = slice(X.indptr[row], X.indptr[row + 1])
@@ -197,7 +199,7 @@ def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool
     return same
 
 
-def _squares(X: Any) -> NDArray[np.float64]:
+def _squared_lengths(X: Any) -> NDArray[np.float64]:
     """Squared length of every sparse row; float32 cells are widened first, their squares may overflow."""
     cells = csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
     squares: NDArray[np.float64] = np.asarray(cells.sum(axis=1)).ravel()
@@ -205,7 +207,7 @@ def _squares(X: Any) -> NDArray[np.float64]:
 
 
 # ---------------------------------------------------------------- plain k-means
-def lloyd(
+def run_lloyd(
     X: Any,
     starts: Centers,
     *,
@@ -217,13 +219,15 @@ def lloyd(
     """Plain k-means from each given start; `tol` is relative to the mean variance of the features."""
     bound = tol * mean_variance(X, weight)
     if not issparse(X):
-        return native.lloyd(X, np.ascontiguousarray(starts), max_iter, bound, _threads(n_threads), weight)
-    runs = [_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
+        return native.lloyd(
+            X, np.ascontiguousarray(starts), max_iter, bound, _resolve_threads(n_threads), weight
+        )
+    runs = [_run_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
     labels, centers, inertia, n_iter = (np.stack(part) for part in zip(*runs, strict=True))
     return native.LloydRuns(labels, centers, inertia, n_iter.astype(np.int32))
 
 
-def _sparse_lloyd(
+def _run_sparse_lloyd(
     X: Any, start: Centers, max_iter: int, tol: float, weight: Weight
 ) -> tuple[NDArray[np.int32], Centers, np.float64, np.int32]:
     """One run by the rules of ``kernels.lloyd``."""
@@ -232,18 +236,23 @@ def _sparse_lloyd(
     n_iter = 0
     for _ in range(max_iter):
         n_iter += 1
-        labels, squares = nearest(X, centers)
+        labels, squares = nearest_centers(X, centers)
         changed = bool((labels != before).any())
-        moved = means(X, filled(labels, squares, len(centers), each) if changed else labels, centers, weight)
+        moved = cluster_means(
+            X,
+            fill_empty_clusters(labels, squares, len(centers), each) if changed else labels,
+            centers,
+            weight,
+        )
         shift = float(((moved - centers) ** 2).sum())
         centers, before = moved, labels
         if not changed or shift <= tol:
             break
-    labels, squares = nearest(X, centers)
+    labels, squares = nearest_centers(X, centers)
     return labels, centers, np.float64(each @ squares), np.int32(n_iter)
 
 
-def filled(
+def fill_empty_clusters(
     labels: NDArray[np.int32], squares: NDArray[np.float64], k: int, weight: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """Labels in which each empty cluster has the row farthest from its centre.

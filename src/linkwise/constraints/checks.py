@@ -17,10 +17,10 @@ from linkwise.errors import (
     short_repr,
 )
 
-Kind = Literal["must-link", "cannot-link"]
-KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
-MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
-HEAVIEST = 1e300  # weight; sums of more would overflow
+ConstraintKind = Literal["must-link", "cannot-link"]
+CONSTRAINT_KINDS: tuple[ConstraintKind, ConstraintKind] = ("must-link", "cannot-link")
+MAX_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
+MAX_WEIGHT = 1e300  # weight; sums of more would overflow
 
 
 def is_integer(value: object) -> bool:
@@ -38,20 +38,20 @@ def is_sequence(value: object) -> bool:
     return not plain and getattr(value, "ndim", 1) == 1
 
 
-def row_count(n_rows: object) -> int:
-    """`n_rows` as an int, from 0 to `MOST_ROWS`."""
+def check_row_count(n_rows: object) -> int:
+    """`n_rows` as an int, from 0 to `MAX_ROWS`."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
         raise TypeError(
             f"n_rows={short_repr(n_rows)} ({type(n_rows).__name__}); give the number of rows, an integer"
         )
-    if not 0 <= n_rows <= MOST_ROWS:
+    if not 0 <= n_rows <= MAX_ROWS:
         raise ConstraintError(
-            f"n_rows={short_repr(int(n_rows))}; give the number of rows, 0 or more, at most {MOST_ROWS}"
+            f"n_rows={short_repr(int(n_rows))}; give the number of rows, 0 or more, at most {MAX_ROWS}"
         )
     return int(n_rows)
 
 
-def checked_row(row: object, n_rows: int) -> int:
+def check_row(row: object, n_rows: int) -> int:
     """The position of one row as an int."""
     if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
         raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
@@ -60,7 +60,7 @@ def checked_row(row: object, n_rows: int) -> int:
     return int(row)
 
 
-def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
+def check_pairs(given: Any, n: int, kind: ConstraintKind) -> tuple[Pairs, int]:
     """`given` as an (m, 2) array of rows in range, and m."""
     pairs = _as_integers(given, kind)
     outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
@@ -73,7 +73,7 @@ def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
     return pairs, len(pairs)
 
 
-def _as_integers(given: Any, kind: Kind) -> Pairs:
+def _as_integers(given: Any, kind: ConstraintKind) -> Pairs:
     """Pairs as int64; a list is looked at entry by entry, since NumPy turns True and 3.0 into numbers."""
     if given is None:
         raise TypeError(f"the {kind}s are None; give pairs of row positions, or () for none")
@@ -97,7 +97,7 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     return pairs.astype(np.int64)
 
 
-def _check_pair(pair: Any, at: int, kind: Kind) -> None:
+def _check_pair(pair: Any, at: int, kind: ConstraintKind) -> None:
     """Raise what makes an entry of a list no pair of rows."""
     ends = list(pair) if is_sequence(pair) else []
     if len(ends) != 2:
@@ -107,12 +107,12 @@ def _check_pair(pair: Any, at: int, kind: Kind) -> None:
             raise TypeError(
                 f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); row positions are integers"
             )
-        if not -MOST_ROWS <= value <= MOST_ROWS:  # NumPy would make fractions of it, or objects
+        if not -MAX_ROWS <= value <= MAX_ROWS:  # NumPy would make fractions of it, or objects
             raise ConstraintError(f"{kind} {at} names row {short_repr(int(value))}, more than any data have")
 
 
-def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
-    """One weight a pair, above 0 and at most `HEAVIEST`; 1 where none is given."""
+def check_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
+    """One weight a pair, above 0 and at most `MAX_WEIGHT`; 1 where none is given."""
     if given is None:
         return np.ones(n_pairs)
     try:
@@ -121,18 +121,18 @@ def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray
         raise ConstraintError(f"{name} is {short_repr(given)}; give one weight a pair, above 0") from None
     if weights.shape != (n_pairs,):
         raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
-    wrong = np.flatnonzero(~((weights > 0) & (weights <= HEAVIEST)))
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= MAX_WEIGHT)))
     if len(wrong):
         raise ConstraintError(
-            f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are above 0, at most {HEAVIEST:g}"
+            f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are above 0, at most {MAX_WEIGHT:g}"
         )
     return weights
 
 
-Parts = tuple[Pairs, NDArray[np.float64], NDArray[np.int64]]
+LocatedPairs = tuple[Pairs, NDArray[np.float64], NDArray[np.int64]]
 
 
-def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -> Parts:
+def drop_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: ConstraintKind) -> LocatedPairs:
     """Pairs of two different rows, with their weights and their positions in what was given."""
     itself = pairs[:, 0] == pairs[:, 1]
     positions = np.arange(len(pairs))
@@ -152,7 +152,7 @@ def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -
     return pairs[~itself], weights[~itself], positions[~itself]
 
 
-def distinct(
+def merge_duplicates(
     pairs: Pairs, weights: NDArray[np.float64], positions: NDArray[np.int64], n: int
 ) -> tuple[Pairs, NDArray[np.float64], NDArray[np.int64], int]:
     """Distinct pairs, lower row first, sorted; the largest weight and first position of each."""
@@ -164,14 +164,14 @@ def distinct(
 
 
 # ---------------------------------------------------------------- labels and files
-def checked_ids(ids: Any) -> list[str]:
+def check_ids(ids: Any) -> list[str]:
     """The id of every row as text."""
     if not is_sequence(ids):
         raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
     return [str(name) for name in ids]
 
 
-def class_codes(y: ArrayLike) -> NDArray[np.int64]:
+def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
     """Classes as 0 .. k-1, unknown ones as -1."""
     values = np.asarray(y)
     if values.dtype.kind == "U" and not hasattr(y, "__array__"):

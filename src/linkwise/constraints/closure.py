@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 Pairs = NDArray[np.int64]
 
 
-def components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
+def find_components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
     """Component of every row under the must-links, numbered in order of each one's first row.
 
     Parameters
@@ -27,7 +27,7 @@ def components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
     """
     if len(must_link) == 0:
         return np.arange(n_rows, dtype=np.int64)
-    found = connected_components(_graph(n_rows, must_link), directed=False)[1]
+    found = connected_components(_build_graph(n_rows, must_link), directed=False)[1]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -38,7 +38,7 @@ def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tu
     """Rows from `first` to `second`, each must-linked to the next; empty when no chain joins them."""
     if first == second:
         return (first,)
-    return _path(_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
+    return _find_path(_build_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
 
 
 def shortest_chain_apart(
@@ -51,7 +51,9 @@ def shortest_chain_apart(
     """
     both = np.vstack([must_link, must_link[:, ::-1]])
     across = np.vstack([cannot_link, cannot_link[:, ::-1]]) + np.array([0, n_rows])
-    path = _path(_graph(2 * n_rows, np.vstack([both, both + n_rows, across])), first, second + n_rows)
+    path = _find_path(
+        _build_graph(2 * n_rows, np.vstack([both, both + n_rows, across])), first, second + n_rows
+    )
     return tuple(row for row in path if row < n_rows), tuple(row - n_rows for row in path if row >= n_rows)
 
 
@@ -61,13 +63,13 @@ def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) ->
     Each cannot-link has a least possible length, from the distances of its ends to a third row. The search
     begins with the smallest of these, and leaves a cannot-link as soon as its chain cannot be the shortest.
     """
-    component = components(n_rows, must_link)
+    component = find_components(n_rows, must_link)
     joined = cannot_link[component[cannot_link[:, 0]] == component[cannot_link[:, 1]]]
     if len(joined) == 0:
         return ()
     best = joined[0]
     if len(joined) > 1:
-        graph = _graph(n_rows, np.vstack([must_link, must_link[:, ::-1]]))
+        graph = _build_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]]))
         first_rows = np.unique(component, return_index=True)[1]
         depth = dijkstra(graph, indices=first_rows, unweighted=True, min_only=True)[joined]
         least = np.abs(depth[:, 0] - depth[:, 1])
@@ -96,7 +98,7 @@ def _steps_between(graph: csr_array, first: int, second: int, *, fewer_than: flo
     return fewer_than
 
 
-def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> str:
+def format_chain(chain: Sequence[int], name: Callable[[int], str] = str) -> str:
     """``(3, 7, 9)`` as ``"3 = 7 = 9, but 3 ≠ 9"``; the middle of a long chain is only counted."""
     shown = [name(row) for row in chain]
     ends = f"{shown[0]} ≠ {shown[-1]}"
@@ -105,7 +107,7 @@ def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> st
     return f"{' = '.join(shown)}, but {ends}"
 
 
-def _path(graph: Any, first: int, second: int) -> tuple[int, ...]:
+def _find_path(graph: Any, first: int, second: int) -> tuple[int, ...]:
     previous = breadth_first_order(graph, first)[1]
     if previous[second] < 0:
         return ()
@@ -115,7 +117,7 @@ def _path(graph: Any, first: int, second: int) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def _graph(n_rows: int, pairs: Pairs) -> Any:
+def _build_graph(n_rows: int, pairs: Pairs) -> Any:
     ones = np.ones(len(pairs), dtype=np.int8)
     # int32 indices keep a chain through 10⁶ rows small; SciPy would widen them otherwise
     index = np.int32 if n_rows < 2**31 else np.int64

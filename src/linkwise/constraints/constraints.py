@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.checks import (
-    Kind,
-    checked_ids,
-    checked_pairs,
-    checked_row,
-    checked_weights,
-    class_codes,
-    distinct,
-    row_count,
-    without_self_pairs,
+    ConstraintKind,
+    check_ids,
+    check_pairs,
+    check_row,
+    check_row_count,
+    check_weights,
+    drop_self_pairs,
+    encode_classes,
+    merge_duplicates,
 )
-from linkwise.constraints.closure import Pairs, chain_in_words, components, shortest_contradiction
-from linkwise.constraints.files import positions_of, read_pairs, write_pairs
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.closure import Pairs, find_components, format_chain, shortest_contradiction
+from linkwise.constraints.files import index_ids, read_pairs, write_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import (
     ConstraintError,
     ConstraintWarning,
@@ -32,7 +32,7 @@ from linkwise.errors import (
     InfeasibleConstraintsError,
     short_repr,
 )
-from linkwise.text_files import refuse_half_characters
+from linkwise.text_files import refuse_lone_surrogates
 
 OnConflict = Literal["raise", "keep"]
 
@@ -110,18 +110,18 @@ class Constraints:
         cannot_link_weight: ArrayLike | None = None,
         on_conflict: OnConflict = "raise",
     ) -> None:
-        n = row_count(n_rows)
+        n = check_row_count(n_rows)
         if not (isinstance(on_conflict, str) and on_conflict in ("raise", "keep")):
             raise ValueError(f"on_conflict={short_repr(on_conflict)}; give 'raise' or 'keep'")
-        must, must_at = checked_pairs(must_link, n, "must-link")
-        cannot, cannot_at = checked_pairs(cannot_link, n, "cannot-link")
-        must_w = checked_weights(must_link_weight, must_at, "must_link_weight")
-        cannot_w = checked_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
-        must, must_w, must_pos = without_self_pairs(must, must_w, "must-link")
-        cannot, cannot_w, cannot_pos = without_self_pairs(cannot, cannot_w, "cannot-link")
-        must, must_w, must_pos, must_twice = distinct(must, must_w, must_pos, n)
-        cannot, cannot_w, cannot_pos, cannot_twice = distinct(cannot, cannot_w, cannot_pos, n)
-        component = components(n, must)
+        must, must_at = check_pairs(must_link, n, "must-link")
+        cannot, cannot_at = check_pairs(cannot_link, n, "cannot-link")
+        must_w = check_weights(must_link_weight, must_at, "must_link_weight")
+        cannot_w = check_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
+        must, must_w, must_pos = drop_self_pairs(must, must_w, "must-link")
+        cannot, cannot_w, cannot_pos = drop_self_pairs(cannot, cannot_w, "cannot-link")
+        must, must_w, must_pos, must_twice = merge_duplicates(must, must_w, must_pos, n)
+        cannot, cannot_w, cannot_pos, cannot_twice = merge_duplicates(cannot, cannot_w, cannot_pos, n)
+        component = find_components(n, must)
         inside = component[cannot[:, 0]] == component[cannot[:, 1]]
         if inside.any():
             _report_conflict(n, must, cannot, must_pos, cannot_pos, inside, on_conflict)
@@ -170,7 +170,7 @@ class Constraints:
         """
         if isinstance(rows, tuple):  # scikit-learn asks for c[rows, ...]
             rows = rows[0]
-        return _induced(self, np.atleast_1d(np.arange(self.n_rows)[rows]))
+        return _restrict(self, np.atleast_1d(np.arange(self.n_rows)[rows]))
 
     # ------------------------------------------------------------ what they say
     @property
@@ -178,9 +178,9 @@ class Constraints:
         """Number of distinct pairs."""
         return len(self.must_link) + len(self.cannot_link)
 
-    def relation(self, first: int, second: int) -> Kind | None:
+    def relation(self, first: int, second: int) -> ConstraintKind | None:
         """What is given or follows for a pair: ``"must-link"``, ``"cannot-link"`` or None."""
-        rows = [checked_row(row, self.n_rows) for row in (first, second)]
+        rows = [check_row(row, self.n_rows) for row in (first, second)]
         a, b = sorted(self.component[rows].tolist())
         if a == b:
             return "must-link"
@@ -217,7 +217,7 @@ class Constraints:
         y : array-like of shape (n_rows,)
             Class of every row; -1 (or None, or NaN) where it is unknown.
         """
-        codes = class_codes(y)
+        codes = encode_classes(y)
         known = np.flatnonzero(codes >= 0)
         order = known[np.argsort(codes[known], kind="stable")]
         new_class = np.r_[True, np.diff(codes[order]) > 0] if len(order) else np.empty(0, bool)
@@ -242,7 +242,7 @@ class Constraints:
             Number of pairs, at most all there are.
         random_state : int, Generator or None
         """
-        codes = class_codes(y)
+        codes = encode_classes(y)
         known = np.flatnonzero(codes >= 0)
         total = len(known) * (len(known) - 1) // 2
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= total:
@@ -250,7 +250,7 @@ class Constraints:
                 f"n={short_repr(n)} pairs of {len(known)} labelled rows; there are {total} pairs to draw from"
             )
         rng = np.random.default_rng(random_state)
-        pairs = known[random_pairs(len(known), n, rng)]
+        pairs = known[draw_pairs(len(known), n, rng)]
         same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
         return cls(len(codes), pairs[same], pairs[~same])
 
@@ -278,11 +278,11 @@ class Constraints:
         """
         if (n_rows is None) == (ids is None):
             raise TypeError("give either n_rows (the file names positions) or ids (it names ids)")
-        names = list(map(str, range(row_count(n_rows)))) if n_rows is not None else checked_ids(ids)
-        position = positions_of(names)
+        names = list(map(str, range(check_row_count(n_rows)))) if n_rows is not None else check_ids(ids)
+        position = index_ids(names)
         must: list[tuple[int, int, float]] = []
         cannot: list[tuple[int, int, float]] = []
-        line_of: dict[tuple[int, int, Kind], int] = {}
+        line_of: dict[tuple[int, int, ConstraintKind], int] = {}
         for line, first, second, kind, weight in read_pairs(path, position):
             (must if kind == "must-link" else cannot).append((first, second, weight))
             line_of.setdefault((min(first, second), max(first, second), kind), line)
@@ -299,7 +299,7 @@ class Constraints:
             ends = tuple(sorted((error.chain[0], error.chain[-1])))
             steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
             lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]
-            words = chain_in_words(error.chain, names.__getitem__)
+            words = format_chain(error.chain, names.__getitem__)
             where = ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, sorted(lines)))
             raise InfeasibleConstraintsError(
                 f"{os.fspath(path)}: {words} ({where}); remove one of them",
@@ -315,11 +315,11 @@ class Constraints:
         ids : sequence of length n_rows, optional
             The id of every row; positions are written without it.
         """
-        names = None if ids is None else checked_ids(ids)
+        names = None if ids is None else check_ids(ids)
         if names is not None and len(names) != self.n_rows:
             raise ValueError(f"{len(names)} ids for {self.n_rows} rows; give one id a row")
         try:
-            refuse_half_characters(names or (), "the ids")
+            refuse_lone_surrogates(names or (), "the ids")
         except DataError as error:
             raise ConstraintError(str(error)) from None
         name = str if names is None else names.__getitem__
@@ -393,7 +393,7 @@ def _report_conflict(
     on_conflict: OnConflict,
 ) -> None:
     chain = shortest_contradiction(n, must, cannot[inside])
-    words = f"the constraints contradict each other: {chain_in_words(chain)}"
+    words = f"the constraints contradict each other: {format_chain(chain)}"
     if len(chain) == 2:
         low, high = sorted(chain)
         m = must_at[np.flatnonzero((must == (low, high)).all(axis=1))[0]]
@@ -412,19 +412,19 @@ def _report_conflict(
 
 
 # ---------------------------------------------------------------- cutting
-def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
+def _restrict(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
     """Constraints among `rows` (positions in c, repeats allowed), renumbered 0 .. len(rows) - 1."""
     place = np.full(c.n_rows, -1, dtype=np.int64)
     place[rows[::-1]] = np.arange(len(rows))[::-1]  # the first of several copies
     copies = np.flatnonzero(place[rows] != np.arange(len(rows)))
-    must, must_w = _both_kept(c.must_link, c.must_link_weight, place)
-    cannot, cannot_w = _both_kept(c.cannot_link, c.cannot_link_weight, place)
+    must, must_w = _restrict_pairs(c.must_link, c.must_link_weight, place)
+    cannot, cannot_w = _restrict_pairs(c.cannot_link, c.cannot_link_weight, place)
     must = np.vstack([must, np.column_stack([place[rows[copies]], copies])])
     must_w = np.r_[must_w, np.ones(len(copies))]
 
     # must-links that led through rows left out
     old = c.component[rows]
-    first = np.unique(components(len(rows), must), return_index=True)[1]
+    first = np.unique(find_components(len(rows), must), return_index=True)[1]
     first = first[np.argsort(old[first], kind="stable")]
     followed = np.flatnonzero(np.diff(old[first]) == 0)
     weakest = np.full(c.n_rows, np.inf)
@@ -458,7 +458,7 @@ def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
         )
 
 
-def _both_kept(
+def _restrict_pairs(
     pairs: Pairs, weights: NDArray[np.float64], place: NDArray[np.int64]
 ) -> tuple[Pairs, NDArray[np.float64]]:
     moved = place[pairs]

@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints.checks import checked_row, row_count
+from linkwise.constraints.checks import check_row, check_row_count
 from linkwise.constraints.closure import (
     Pairs,
-    chain_in_words,
+    format_chain,
     shortest_chain,
     shortest_chain_apart,
     shortest_contradiction,
@@ -106,7 +106,7 @@ class Evidence:
     """
 
     def __init__(self, n_rows: int, constraints: Constraints | None = None) -> None:
-        self.n_rows = row_count(n_rows)
+        self.n_rows = check_row_count(n_rows)
         self.n_questions = 0
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
@@ -195,7 +195,7 @@ class Evidence:
         if len(constraints.conflicts):
             chain = shortest_contradiction(self.n_rows, constraints.must_link, constraints.conflicts)
             raise InfeasibleConstraintsError(
-                f"the constraints contradict each other: {chain_in_words(chain)}; remove one of them", chain
+                f"the constraints contradict each other: {format_chain(chain)}; remove one of them", chain
             )
         Constraints(  # raises on a contradiction with what is known
             self.n_rows,
@@ -315,7 +315,7 @@ class Evidence:
 
     # ------------------------------------------------------------ the closure
     def _row(self, row: int) -> int:
-        return checked_row(row, self.n_rows)
+        return check_row(row, self.n_rows)
 
     def _group_of_each(self) -> NDArray[np.int64]:
         """Group of every row; a view that must not outlive the next answer."""
@@ -356,7 +356,7 @@ class Evidence:
             near, far = self._chain_apart(i, j)
             chain = (*reversed(near), *reversed(far))
         return InfeasibleConstraintsError(
-            f"the answer contradicts earlier ones: {chain_in_words(chain)}; "
+            f"the answer contradicts earlier ones: {format_chain(chain)}; "
             "undo or change one of them, or answer 'unsure'",
             chain,
         )

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TextIO
 
-from linkwise.constraints.checks import KINDS, Kind
+from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind
 from linkwise.errors import (
     ConstraintError,
     DataError,
@@ -22,7 +22,7 @@ FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet w
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
-def positions_of(ids: Sequence[str]) -> dict[str, int]:
+def index_ids(ids: Sequence[str]) -> dict[str, int]:
     """Row position of every id; ids must be unique."""
     position = {name: row for row, name in enumerate(ids)}
     if len(position) < len(ids):
@@ -33,13 +33,13 @@ def positions_of(ids: Sequence[str]) -> dict[str, int]:
     return position
 
 
-def safe_cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """`text` for a cell of CSV: behind an apostrophe where a spreadsheet would take it for a formula."""
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def row_named(cell: str, position: Mapping[str, int]) -> int | None:
-    """The row that a cell names, as `safe_cell` wrote it or plain; None if there is none."""
+def find_row(cell: str, position: Mapping[str, int]) -> int | None:
+    """The row that a cell names, as `escape_cell` wrote it or plain; None if there is none."""
     if cell.startswith("'") and FORMULA.match(cell) and cell[1:] in position:
         return position[cell[1:]]
     return position.get(cell)
@@ -49,7 +49,7 @@ def write_pairs(
     target: str | os.PathLike[str] | TextIO, rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
     """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
-    rows = [[safe_cell(cell) for cell in row] for row in rows]
+    rows = [[escape_cell(cell) for cell in row] for row in rows]
     # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
     bare = any("\r" in cell for row in rows for cell in row)
     with ExitStack() as stack:
@@ -62,7 +62,7 @@ def write_pairs(
 
 def read_pairs(
     path: str | os.PathLike[str], position: dict[str, int]
-) -> Iterator[tuple[int, int, int, Kind, float]]:
+) -> Iterator[tuple[int, int, int, ConstraintKind, float]]:
     """Line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
@@ -82,16 +82,16 @@ def read_pairs(
         if len(line) != len(header):
             raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
         cells = dict(zip(header, line, strict=True))
-        yield number, *_pair_of(name, number, cells, position)
+        yield number, *_parse_pair(name, number, cells, position)
 
 
-def _pair_of(
+def _parse_pair(
     name: str, number: int, cells: dict[str, str], position: dict[str, int]
-) -> tuple[int, int, Kind, float]:
+) -> tuple[int, int, ConstraintKind, float]:
     rows = []
     for column in ("id_a", "id_b"):
-        row = row_named(cells[column], position)
-        row = row_named(cells[column].strip(), position) if row is None else row
+        row = find_row(cells[column], position)
+        row = find_row(cells[column].strip(), position) if row is None else row
         if row is None:
             some = ", ".join(repr(shorten(known)) for known in islice(position, 2))
             raise ConstraintError(
@@ -99,10 +99,11 @@ def _pair_of(
                 f" are called {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
             )
         rows.append(row)
-    kind = next((k for k in KINDS if k == cells["kind"].strip()), None)
+    kind = next((k for k in CONSTRAINT_KINDS if k == cells["kind"].strip()), None)
     if kind is None:
         raise ConstraintError(
-            f"{name} line {number}: kind {shorten(cells['kind'])!r}; allowed are {' and '.join(KINDS)}"
+            f"{name} line {number}: kind {shorten(cells['kind'])!r};"
+            f" allowed are {' and '.join(CONSTRAINT_KINDS)}"
         )
     written = cells.get("weight", "").strip() or "1"
     try:

@@ -7,7 +7,7 @@ import numpy as np
 from linkwise.constraints.closure import Pairs
 
 
-def random_pairs(n: int, wanted: int, rng: np.random.Generator) -> Pairs:
+def draw_pairs(n: int, wanted: int, rng: np.random.Generator) -> Pairs:
     """`wanted` distinct unordered pairs out of n rows, uniformly: a numbered pair is (i, j), i > j."""
     total = n * (n - 1) // 2
     number = rng.choice(total, size=wanted, replace=False, shuffle=True)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 Array = NDArray[np.float64]
 
@@ -54,8 +54,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         if len(rows) > 1 and (rows == rows[0]).all():
             warnings.warn(
                 f"all {rows.shape[1]} column(s) of X are constant, so nothing can be learned; check that the "
@@ -80,7 +80,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             ``X @ components_.T``, float32 for rows of float32.
         """
         check_is_fitted(self, "_map")
-        rows: NDArray[Any] = checked_rows(X, self, reset=False)
+        rows: NDArray[Any] = check_rows(X, self, reset=False)
         with one_blas_thread():
             images = rows * self._map if self._map.ndim == 1 else rows @ self._map.T
         return images.astype(rows.dtype, copy=False)

@@ -32,11 +32,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import native
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, prices, spreads
-from linkwise.metric.roots import root
-from linkwise.validation import seed_of
+from linkwise.metric.differences import (
+    Array,
+    compute_covariance,
+    constraint_prices,
+    feature_spreads,
+    find_common_unit,
+    pair_differences,
+    replace_zeros,
+)
+from linkwise.metric.roots import matrix_root
+from linkwise.validation import resolve_seed
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds
 _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be singular
@@ -114,16 +122,16 @@ class ITML(MetricLearner):
 
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
         plain = self.prior == "identity"
-        unit = np.full(X.shape[1], common_unit(X)) if plain else nonzero(spreads(X))
+        unit = np.full(X.shape[1], find_common_unit(X)) if plain else replace_zeros(feature_spreads(X))
         start = np.eye(X.shape[1]) if plain else _inverse_correlation(X, unit)
         square = float(unit[0] ** 2) if plain else 1.0  # the plain metric has a unit, the other has none
         if self.bounds is None:
-            low, high = _percentiles(X, unit, start, rng_at(seed_of(self.random_state)))
+            low, high = _find_percentiles(X, unit, start, rng_at(resolve_seed(self.random_state)))
         else:
-            low, high = (bound / square for bound in _checked(self.bounds))
+            low, high = (bound / square for bound in _check_bounds(self.bounds))
         self.bounds_ = (low * square, high * square)
         metric, self.n_iter_ = self._projected(X, constraints, unit, start, (low, high))
-        return root(metric) / (1.0 if plain else unit)
+        return matrix_root(metric) / (1.0 if plain else unit)
 
     def _projected(
         self,
@@ -135,7 +143,7 @@ class ITML(MetricLearner):
     ) -> tuple[Array, int]:
         """The metric of differences in `unit`, and the sweeps made."""
         must, cannot = constraints.must_link, constraints.cannot_link
-        pairs = differences(X, np.vstack([must, cannot]), unit)
+        pairs = pair_differences(X, np.vstack([must, cannot]), unit)
         sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
         weight = np.r_[constraints.must_link_weight, constraints.cannot_link_weight]
         told = (pairs**2).any(axis=1)
@@ -144,7 +152,7 @@ class ITML(MetricLearner):
         pairs, sign, gamma = (
             pairs[told],
             sign[told],
-            prices(weight[told], self.gamma),
+            constraint_prices(weight[told], self.gamma),
         )
         bound = np.where(sign > 0, *bounds)
         found = native.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
@@ -163,7 +171,7 @@ class ITML(MetricLearner):
         return found.metric, found.n_sweeps
 
 
-def _checked(bounds: tuple[float, float]) -> tuple[float, float]:
+def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     """Two positive numbers."""
     if len(bounds) != 2 or not all(isinstance(bound, Real) and 0 < bound < np.inf for bound in bounds):
         raise ValueError(
@@ -175,20 +183,20 @@ def _checked(bounds: tuple[float, float]) -> tuple[float, float]:
 
 def _inverse_correlation(X: NDArray[Any], unit: Array) -> Array:
     """The inverse covariance of the features in `unit`, their spreads; of those that never vary 1."""
-    shrunk = (1 - _SHRUNK) * covariance(X, unit)
+    shrunk = (1 - _SHRUNK) * compute_covariance(X, unit)
     shrunk[np.diag_indices_from(shrunk)] = 1.0
     inverse = np.linalg.inv(shrunk)
     symmetric: Array = (inverse + inverse.T) / 2
     return symmetric
 
 
-def _percentiles(
+def _find_percentiles(
     X: NDArray[Any], unit: Array, metric: Array, rng: np.random.Generator
 ) -> tuple[float, float]:
     """The 5th and the 95th percentile of the squared distances of rows that differ; 1 where all are alike."""
     total = len(X) * (len(X) - 1) // 2
-    pairs = random_pairs(len(X), min(total, _SAMPLED), rng)
-    apart = differences(X, pairs, unit)
+    pairs = draw_pairs(len(X), min(total, _SAMPLED), rng)
+    apart = pair_differences(X, pairs, unit)
     squares = np.einsum("ij,ij->i", apart @ metric, apart)
     low, high = np.percentile(squares[squares > 0], (5, 95)) if squares.any() else (1.0, 1.0)
     return float(low), float(high)

@@ -38,9 +38,17 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, relative, spreads
-from linkwise.metric.mmc_search import Longest, longest
-from linkwise.metric.roots import root
+from linkwise.metric.differences import (
+    Array,
+    Pairs,
+    feature_spreads,
+    outer_sum,
+    pair_differences,
+    replace_zeros,
+    scale_weights,
+)
+from linkwise.metric.mmc_search import SearchResult, maximize_lengths
+from linkwise.metric.roots import matrix_root
 from linkwise.parallel import one_blas_thread
 
 
@@ -98,10 +106,10 @@ class MMC(MetricLearner):
         self.max_iter = max_iter
 
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
-        must = _Links(constraints.must_link, constraints.must_link_weight)
-        cannot = _Links(constraints.cannot_link, constraints.cannot_link_weight)
+        must = _PairList(constraints.must_link, constraints.must_link_weight)
+        cannot = _PairList(constraints.cannot_link, constraints.cannot_link_weight)
         options = (self.diagonal, self.ridge, self.tol, self.max_iter)
-        found, gap, self.n_iter_ = _learned(X, must, cannot, *options)
+        found, gap, self.n_iter_ = _learn_map(X, must, cannot, *options)
         if gap > self.tol:
             warnings.warn(
                 f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps; allow more with "
@@ -175,62 +183,62 @@ def diagonal_weights(
     >>> diagonal_weights(X, [(0, 1), (2, 3)], [(0, 2), (1, 3)]).round(3)
     array([2., 0.])
     """
-    must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
+    must, cannot = _list_links(must_link, must_link_weight), _list_links(cannot_link, cannot_link_weight)
     with one_blas_thread():
-        return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
+        return _learn_map(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 
-class _Links(NamedTuple):
+class _PairList(NamedTuple):
     pairs: Pairs
     weight: Array
 
 
-class _Learned(NamedTuple):
+class _LearnedMap(NamedTuple):
     map: Array  # (d,) or (d, d)
     gap: float
     n_iter: int
 
 
-def _links(pairs: ArrayLike, weight: ArrayLike | None) -> _Links:
+def _list_links(pairs: ArrayLike, weight: ArrayLike | None) -> _PairList:
     found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return _Links(found, np.ones(len(found)) if weight is None else np.asarray(weight, dtype=np.float64))
+    return _PairList(found, np.ones(len(found)) if weight is None else np.asarray(weight, dtype=np.float64))
 
 
-def _learned(
+def _learn_map(
     X: NDArray[Any],
-    must: _Links,
-    cannot: _Links,
+    must: _PairList,
+    cannot: _PairList,
     diagonal: bool,
     ridge: float,
     tol: float,
     max_iter: int,
-) -> _Learned:
+) -> _LearnedMap:
     """The map whose metric has mean weight, or eigenvalue, 1."""
-    spread = spreads(X)
+    spread = feature_spreads(X)
     kept = np.flatnonzero(spread > 0)
     plain: Array = np.ones(X.shape[1]) if diagonal else np.eye(X.shape[1])
-    near, near_weight = _differing(X, must, spread)
-    apart, apart_weight = _differing(X, cannot, spread)
+    near, near_weight = _select_differing(X, must, spread)
+    apart, apart_weight = _select_differing(X, cannot, spread)
     if len(near) + len(apart) == 0:
-        return _Learned(plain, 0.0, 1)
-    together = _together(near, near_weight, diagonal, ridge)
+        return _LearnedMap(plain, 0.0, 1)
+    together = _sum_must_links(near, near_weight, diagonal, ridge)
     at = kept if diagonal else np.ix_(kept, kept)
-    found = Longest(plain[at], 0.0, 1)
+    found = SearchResult(plain[at], 0.0, 1)
     if len(apart):
-        pairs = _sent(apart, together)
-        found = longest(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
-    plain[at] = _map(_brought_back(found.metric, together), spread[kept])
-    return _Learned(plain, found.gap, found.n_iter)
+        pairs = _to_search_space(apart, together)
+        found = maximize_lengths(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
+    plain[at] = _build_map(_from_search_space(found.metric, together), spread[kept])
+    return _LearnedMap(plain, found.gap, found.n_iter)
 
 
-def _differing(X: NDArray[Any], links: _Links, spread: Array) -> tuple[Array, Array]:
+def _select_differing(X: NDArray[Any], links: _PairList, spread: Array) -> tuple[Array, Array]:
     """Differences of pairs whose rows differ, in features that vary, in their spreads; and the weights."""
-    found = differences(X, links.pairs, nonzero(spread))[:, spread > 0]
+    found = pair_differences(X, links.pairs, replace_zeros(spread))[:, spread > 0]
     differing = (found**2).any(axis=1)
-    return found[differing], relative(links.weight[differing])
+    return found[differing], scale_weights(links.weight[differing])
 
 
-def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
+def _sum_must_links(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
     """What must-linked rows differ by in sum, (d,); or the Cholesky factor of the matrix of it, (d, d).
 
     In these units the variance of each feature is 1.
@@ -244,7 +252,7 @@ def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Arra
     return lower
 
 
-def _sent(pairs: Array, together: Array) -> Array:
+def _to_search_space(pairs: Array, together: Array) -> Array:
     """Differences in the coordinates in which the squared lengths of must-links sum to the metric's trace."""
     if together.ndim == 1:
         return pairs / np.sqrt(together)
@@ -252,7 +260,7 @@ def _sent(pairs: Array, together: Array) -> Array:
     return images
 
 
-def _brought_back(metric: Array, together: Array) -> Array:
+def _from_search_space(metric: Array, together: Array) -> Array:
     """A metric in those coordinates as one of differences."""
     if together.ndim == 1:
         return metric / together
@@ -261,10 +269,10 @@ def _brought_back(metric: Array, together: Array) -> Array:
     return found
 
 
-def _map(metric: Array, unit: Array) -> Array:
+def _build_map(metric: Array, unit: Array) -> Array:
     """The map of the features themselves, from a metric of features in `unit`; scaled."""
     weights = metric if metric.ndim == 1 else np.diagonal(metric)
     shrunk = unit[weights > 0].min() / unit  # by the least unit: nothing overflows
-    found: Array = (np.sqrt(metric) if metric.ndim == 1 else root(metric)) * shrunk
+    found: Array = (np.sqrt(metric) if metric.ndim == 1 else matrix_root(metric)) * shrunk
     found /= np.sqrt((found**2).sum() / len(unit))
     return found

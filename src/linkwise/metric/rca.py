@@ -30,8 +30,8 @@ from sklearn.utils._param_validation import Interval
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, spreads
-from linkwise.metric.roots import inverse_root
+from linkwise.metric.differences import Array, feature_spreads, find_common_unit
+from linkwise.metric.roots import inverse_matrix_root
 
 _SINGULAR = 1e-10  # least eigenvalue in shares of the greatest
 _ADDED = 1e-3
@@ -91,13 +91,13 @@ class RCA(MetricLearner):
                     stacklevel=3,
                 )
             return np.ones(X.shape[1])
-        unit = common_unit(X)
-        scatter, n_rows = within(X, constraints.component, unit)
-        plain = float((spreads(X) / unit) @ (spreads(X) / unit)) / X.shape[1]
-        return inverse_root(_shrunk(scatter, n_rows, self.shrinkage * X.shape[1], plain or 1.0)) / unit
+        unit = find_common_unit(X)
+        scatter, n_rows = within_scatter(X, constraints.component, unit)
+        plain = float((feature_spreads(X) / unit) @ (feature_spreads(X) / unit)) / X.shape[1]
+        return inverse_matrix_root(_shrink(scatter, n_rows, self.shrinkage * X.shape[1], plain or 1.0)) / unit
 
 
-def _shrunk(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
+def _shrink(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
     """A covariance with an inverse, drawn to `plain` variance in all directions as by `prior_rows`."""
     d = len(scatter)
     covariance: Array = (scatter + prior_rows * plain * np.eye(d)) / (n_rows + prior_rows)
@@ -107,7 +107,7 @@ def _shrunk(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Arr
     return covariance
 
 
-def within(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
+def within_scatter(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
     """Scatter of rows about the means of their components, and the number of rows not alone in theirs."""
     joined = np.flatnonzero(np.bincount(component)[component] > 1)
     group = np.unique(component[joined], return_inverse=True)[1].ravel()

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def check_rows(X: NDArray[Any]) -> None:
+def check_row_array(X: NDArray[Any]) -> None:
     if not isinstance(X, np.ndarray) or X.dtype not in FLOATS:
         raise TypeError(
-            f"X must be a NumPy array of float32 or float64, got {describe(X)}; "
+            f"X must be a NumPy array of float32 or float64, got {describe_value(X)}; "
             "convert it with np.ascontiguousarray(X, dtype=np.float64)"
         )
     check_layout("X", X, (None, None))
@@ -25,7 +25,7 @@ def check_array(
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         wanted = np.dtype(dtype).name
         raise TypeError(
-            f"{name} must be a NumPy array of {wanted}, got {describe(array)}; "
+            f"{name} must be a NumPy array of {wanted}, got {describe_value(array)}; "
             f"convert it with np.ascontiguousarray({name}, dtype=np.{wanted})"
         )
     check_layout(name, array, shape)
@@ -64,5 +64,5 @@ def check_count(name: str, value: int) -> None:
         raise ValueError(f"{name} must be at least 1, got {value}")
 
 
-def describe(value: object) -> str:
+def describe_value(value: object) -> str:
     return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_range, check_rows
+from linkwise.native._checks import check_array, check_count, check_range, check_row_array
 
 
 class TwoNearest(NamedTuple):
@@ -35,7 +35,7 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
     -------
     TwoNearest
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("centers", centers, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return TwoNearest(*_native.two_nearest(X, centers, n_threads))

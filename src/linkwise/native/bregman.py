@@ -13,7 +13,7 @@ from linkwise.native._checks import check_array, check_count
 Array = NDArray[np.float64]
 
 
-class Projected(NamedTuple):
+class ProjectedMetric(NamedTuple):
     """A metric, (d, d), the multiplier of each pair, the sweeps made, and the change in the last."""
 
     metric: Array
@@ -24,7 +24,7 @@ class Projected(NamedTuple):
 
 def bregman_projections(
     pairs: Array, sign: Array, bound: Array, gamma: Array, start: Array, max_sweeps: int, tol: float
-) -> Projected:
+) -> ProjectedMetric:
     """The metric nearest to `start` whose squared lengths of pairs keep their bounds, with slack.
 
     Nearest is by the divergence ``tr(A B⁻¹) - log det(A B⁻¹)``, to which a pair whose bound b becomes c adds
@@ -56,4 +56,4 @@ def bregman_projections(
         check_array(name, values, (len(pairs),))
     check_array("start", start, (pairs.shape[1],) * 2)
     check_count("max_sweeps", max_sweeps)
-    return Projected(*_native.bregman_projections(pairs, sign, bound, gamma, start, max_sweeps, tol))
+    return ProjectedMetric(*_native.bregman_projections(pairs, sign, bound, gamma, start, max_sweeps, tol))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows, check_weight
+from linkwise.native._checks import check_array, check_count, check_row_array, check_weight
 
 
 def all_dbscans(
@@ -47,7 +47,7 @@ def all_dbscans(
     spatial databases with noise. Araújo Neto, Sander, Campello and Nascimento (2021), Core-SG:
     efficient computation of multiple MSTs for density-based methods.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("eps", eps, (None,))
     check_array("min_pts", min_pts, (None,), np.int64)
     if len(eps) > 255:

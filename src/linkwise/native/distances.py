@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def nearest_rows(
@@ -35,7 +35,7 @@ def nearest_rows(
     (k,) int64
         Row index, the lowest where several are equally near; -1 where no row qualifies.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
     check_array("centers", centers, (None, X.shape[1]))
     if allowed is not None:
@@ -62,7 +62,7 @@ def nearest_points(
     (n,) float64
         Squares are summed in the order of the features, so that a row is at 0 from itself.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return _native.nearest_points(X, points, n_threads)
@@ -81,7 +81,7 @@ def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: i
     -------
     (n, k) float64
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return _native.squared_distances(X, points, n_threads)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
@@ -24,7 +24,7 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     (float, float)
         Both 0 where all rows are equal. Sums are made in the order of the features.
     """
-    check_rows(X)
+    check_row_array(X)
     check_count("n_threads", n_threads)
     return _native.distance_range(X, n_threads)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows, check_stop, check_weight
+from linkwise.native._checks import check_array, check_count, check_row_array, check_stop, check_weight
 
 
 class LloydRuns(NamedTuple):
@@ -72,7 +72,7 @@ def lloyd(
     ----------
     Lloyd (1982), Least squares quantization in PCM. Hamerly (2010), Making k-means even faster.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("starts", starts, (None, None, X.shape[1]))
     check_stop(max_iter, n_threads)
     check_weight(weight, X)
@@ -97,7 +97,7 @@ def two_means(
     -------
     TwoMeans
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("start", start, (2, X.shape[1]))
     check_stop(max_iter, n_threads)
     return TwoMeans(*_native.two_means(X, start, max_iter, tol, n_threads))
@@ -141,7 +141,7 @@ def kmeans_plusplus(
     ----------
     Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("seeds", seeds, (None,), np.uint64)
     check_count("k", k)
     check_count("n_candidates", n_candidates)
@@ -214,7 +214,7 @@ def label_sums(
     (k,) int64
         Rows of each cluster.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
     check_count("k", k)
     check_count("n_threads", n_threads)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def metric_distances(
@@ -60,7 +60,7 @@ def metric_nearest(
 
 
 def _check(X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int) -> None:
-    check_rows(X)
+    check_row_array(X)
     check_array("centers", centers, (None, X.shape[1]))
     rows = () if np.ndim(maps) < 3 else (None,)
     check_array("maps", maps, (1 if np.shape(maps)[:1] == (1,) else len(centers), *rows, X.shape[1]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]:
@@ -25,7 +25,7 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     (n,) float64
         Squares are summed in the order of the features. Time O(n² d), memory O(n d).
     """
-    check_rows(X)
+    check_row_array(X)
     check_count("k", k)
     check_count("n_threads", n_threads)
     if k > len(X):
@@ -33,7 +33,7 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     return _native.core_squares(X, k, n_threads)
 
 
-class Walk(NamedTuple):
+class DensityWalk(NamedTuple):
     """The rows in the order of a walk."""
 
     order: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Walk(NamedTuple):
 
 def density_walk(
     X: NDArray[Any], core: NDArray[np.float64], start: int, n_threads: int, *, mutual: bool
-) -> Walk:
+) -> DensityWalk:
     """Visit all rows, always the one next that is reached at the least distance.
 
     Of rows that are equally near the first comes first; where one is reached from several at one distance,
@@ -74,9 +74,9 @@ def density_walk(
     Ankerst, Breunig, Kriegel and Sander (1999), OPTICS: ordering points to identify the clustering structure.
     Campello, Moulavi and Sander (2013), Density-based clustering based on hierarchical density estimates.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("core", core, (len(X),))
     check_count("n_threads", n_threads)
     if not 0 <= start < len(X):
         raise ValueError(f"start={start}; the rows are 0 to {len(X) - 1}")
-    return Walk(*_native.density_walk(X, core, start, mutual, n_threads))
+    return DensityWalk(*_native.density_walk(X, core, start, mutual, n_threads))

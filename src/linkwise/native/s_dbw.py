@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_range, check_rows
+from linkwise.native._checks import check_array, check_count, check_range, check_row_array
 
 
 def s_dbw(
@@ -43,7 +43,7 @@ def s_dbw(
     density : float
         Mean over pairs of clusters; 0 where there is one.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
     check_array("means", means, (None, X.shape[1]))
     check_range("labels", labels, np.iinfo(np.int32).min, len(means) - 1)

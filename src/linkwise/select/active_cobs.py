@@ -34,16 +34,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.parallel import Backend
-from linkwise.select.assign import of_all_rows_once
+from linkwise.select.assign import remember_all_rows
 from linkwise.select.clusterings import Noise
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
-from linkwise.select.ranking import ranked
-from linkwise.select.summary import standing
+from linkwise.select.ranking import rank_clusterings
+from linkwise.select.summary import describe_choice
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
@@ -150,21 +150,21 @@ class ActiveCOBS(ActiveLearner):
             cache=self.cache,
         )
 
-    def start(self, problem: Problem) -> State:
+    def start(self, problem: Problem) -> CobsState:
         """Return the clusterings, all with the same weight, and the rows that may be shown."""
         pool: Pool = problem.prepared
-        twin, shown = _shown(pool, problem.X, problem.askable)
-        clustering = of_all_rows_once(pool, problem.X, parallel.n_threads())
-        return State(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
+        twin, shown = _choose_representatives(pool, problem.X, problem.askable)
+        clustering = remember_all_rows(pool, problem.X, parallel.n_threads())
+        return CobsState(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
 
-    def describe(self, state: State) -> list[str]:
+    def describe(self, state: CobsState) -> list[str]:
         """Which clustering leads, and how many fit every answer."""
-        return standing(state.tally.pool, state.tally.evidence)
+        return describe_choice(state.tally.pool, state.tally.evidence)
 
-    def ask(self, state: State) -> Asking:
+    def ask(self, state: CobsState) -> Asking:
         """Algorithm 2 of the paper."""
         tally, fruitless = state.tally, 0
-        for sample in _samples(state.shown, self.n_candidates, state.seed):
+        for sample in _draw_samples(state.shown, self.n_candidates, state.seed):
             open_pairs = OpenPairs(tally.pool, sample)
             fruitless += 1
             while open_pairs.forget_known(tally.evidence):
@@ -183,7 +183,7 @@ class ActiveCOBS(ActiveLearner):
         return tally.best()
 
 
-class State(NamedTuple):
+class CobsState(NamedTuple):
     """One run."""
 
     tally: Tally
@@ -232,13 +232,13 @@ class Tally:
     def heaviest(self) -> int:
         """The clustering of which one candidate weighs most."""
         self.update()
-        return int(ranked(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
+        return int(rank_clusterings(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
 
     def best(self) -> Labels:
         """Its labels; rows that were answered about, and those identical to them, where the answers say."""
         self.update()
         if self._best is None:
-            labels = respecting(self._clustering(self.heaviest()), self.evidence)[self.twin]
+            labels = enforce_answers(self._clustering(self.heaviest()), self.evidence)[self.twin]
             used = np.bincount(labels) > 0
             self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best
@@ -284,7 +284,7 @@ class OpenPairs:
         return at, float(joins[at])
 
 
-def _shown(
+def _choose_representatives(
     pool: Pool, X: NDArray[Any], askable: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each row the one that stands for those identical to it, and the rows that may be shown.
@@ -308,12 +308,12 @@ def _shown(
     return twin, shown
 
 
-def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _draw_samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """All pairs once, where they are few; else one sample after the other."""
     total = len(rows) * (len(rows) - 1) // 2
     if total <= size:
         if total > 0:
-            yield rows[random_pairs(len(rows), total, rng_at(seed, 0))]
+            yield rows[draw_pairs(len(rows), total, rng_at(seed, 0))]
         return
     for number in count():
-        yield rows[random_pairs(len(rows), size, rng_at(seed, number))]
+        yield rows[draw_pairs(len(rows), size, rng_at(seed, number))]

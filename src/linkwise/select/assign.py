@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from linkwise import native
 from linkwise.asking.learner import Labels
-from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, without_noise
+from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, assign_noise
 from linkwise.select.pool import Candidate, Pool
 
 NOISE = -1
@@ -28,7 +28,7 @@ REMEMBERED = 8  # clusterings of all rows, where only a sample was clustered
 BLOCK = 512  # rows whose distances to all others are held at once
 
 
-class Near(NamedTuple):
+class WithinRadius(NamedTuple):
     """Rows within a distance of a point belong to the cluster of that point."""
 
     points: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
 
     how: str
     """In words."""
-    near: tuple[Near, ...]
+    near: tuple[WithinRadius, ...]
     """One after the other, the first that reaches."""
     otherwise: int
     """Cluster of the rows that none reaches."""
@@ -64,7 +64,7 @@ class Rule(NamedTuple):
         return found
 
 
-def rule_of(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
+def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
     """The rule of one of the clusterings of a pool.
 
     Parameters
@@ -79,22 +79,24 @@ def rule_of(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
     labels = pool.labels[number].astype(np.int32)
     maker = pool.makers[number]
     if maker.algorithm == K_MEANS:
-        return _of_centers(_means(base, labels, pool.weight))
+        return _make_center_rule(_means(base, labels, pool.weight))
     if (
         maker.algorithm == DBSCAN and "minPts" in maker.parameters
     ):  # ours, not an added clusterer of that name
-        return _of_dbscan(pool, base, labels, maker.parameters, n_threads)
-    return Rule("nearest row", (Near(base, labels, np.inf),), NOISE)
+        return _make_dbscan_rule(pool, base, labels, maker.parameters, n_threads)
+    return Rule("nearest row", (WithinRadius(base, labels, np.inf),), NOISE)
 
 
-def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tuple[Labels, Rule, str | None]:
+def label_all_rows(
+    pool: Pool, number: int, X: NDArray[Any], n_threads: int
+) -> tuple[Labels, Rule, str | None]:
     """One of the clusterings of a pool for all its rows, its rule, and in what it is approximate.
 
     Where a sample was clustered and k-means made the clustering, it goes on with all rows; other
     clusterings say by their rule where the other rows belong.
     """
-    rule = rule_of(pool, number, X, n_threads)
-    by_landmarks = _by_landmarks(pool.makers[number])
+    rule = find_rule(pool, number, X, n_threads)
+    by_landmarks = _used_landmarks(pool.makers[number])
     if not pool.sampled:
         return pool.clustering(number), rule, by_landmarks
     of_sample = f"chosen on a sample of {len(pool.base_rows)} of {len(X)} rows"
@@ -102,28 +104,32 @@ def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tup
         (near,) = rule.near
         tol = TOLERANCE * float(X.var(axis=0, dtype=np.float64).mean())
         runs = native.lloyd(X, near.points[None], MAX_ITER, tol, n_threads)
-        return runs.labels[0], _of_centers(runs.centers[0]), f"{of_sample}; k-means then ran on all rows"
-    labels = without_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
+        return (
+            runs.labels[0],
+            _make_center_rule(runs.centers[0]),
+            f"{of_sample}; k-means then ran on all rows",
+        )
+    labels = assign_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
     others = f"the other rows are in the cluster of the {rule.how}"
     return labels, rule, "; ".join(filter(None, [of_sample, by_landmarks, others]))
 
 
-def _by_landmarks(maker: Candidate) -> str | None:
+def _used_landmarks(maker: Candidate) -> str | None:
     if maker.algorithm != GAUSSIAN or "landmarks" not in maker.parameters:
         return None
     return f"its graph is known by {maker.parameters['landmarks']} landmarks"
 
 
-def of_all_rows_once(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
+def remember_all_rows(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
     """Labels of all rows in the clusterings of a pool; those used last are remembered."""
     if not pool.sampled:
         return pool.clustering
-    return lru_cache(REMEMBERED)(lambda number: of_all_rows(pool, number, X, n_threads)[0])
+    return lru_cache(REMEMBERED)(lambda number: label_all_rows(pool, number, X, n_threads)[0])
 
 
-def _of_centers(centers: NDArray[np.float64]) -> Rule:
+def _make_center_rule(centers: NDArray[np.float64]) -> Rule:
     """Clusters around centres."""
-    return Rule(CENTRE, (Near(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
+    return Rule(CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
 
 
 def _means(
@@ -134,7 +140,7 @@ def _means(
     return means
 
 
-def _of_dbscan(
+def _make_dbscan_rule(
     pool: Pool,
     base: NDArray[np.float64],
     labels: NDArray[np.int32],
@@ -142,8 +148,11 @@ def _of_dbscan(
     n_threads: int,
 ) -> Rule:
     square = parameters["eps"] ** 2
-    core = _neighbours(base, square, pool.weight) >= parameters["minPts"]
-    cores, others = Near(base[core], labels[core], square), Near(base[~core], labels[~core], 0.0)
+    core = _count_neighbours(base, square, pool.weight) >= parameters["minPts"]
+    cores, others = (
+        WithinRadius(base[core], labels[core], square),
+        WithinRadius(base[~core], labels[~core], 0.0),
+    )
     noise = np.flatnonzero(~core)
     if core.any():
         noise = noise[native.nearest_points(base, cores.points, n_threads)[1][noise] > square]
@@ -152,7 +161,9 @@ def _of_dbscan(
     return Rule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
 
 
-def _neighbours(base: NDArray[np.float64], square: float, weight: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_neighbours(
+    base: NDArray[np.float64], square: float, weight: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Weight within a radius of each row, itself included."""
     counts = [
         (cdist(base[start : start + BLOCK], base, "sqeuclidean") <= square) @ weight

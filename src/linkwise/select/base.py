@@ -23,16 +23,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ScoredByConstraints, noise_alone
+from linkwise.cluster.base import ScoredByConstraints, isolate_noise
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Refit = Callable[[Constraints], Labels]
 Score = Callable[[Labels, Refit], float]
 
 
-class Tried(NamedTuple):
+class SearchTrial(NamedTuple):
     """One setting, and what came of it."""
 
     params: dict[str, Any]
@@ -95,25 +95,25 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
             No setting could be fitted; the error names the reason of the first.
         """
         self._validate_params()
-        rows = checked_rows(X, self)
+        rows = check_rows(X, self)
         refuse_constraints_as_y(y)
-        wanted = checked_constraints(constraints, rows)
+        wanted = check_constraints(constraints, rows)
         settings = list(ParameterGrid(self.param_grid))
         score = self._scorer(rows, wanted)
-        results: list[Tried] = []
-        best: tuple[Tried, Any, Labels] | None = None
+        results: list[SearchTrial] = []
+        best: tuple[SearchTrial, Any, Labels] | None = None
         first_error: Exception | None = None
         for params in settings:
             try:
-                model, labels = fitted(self.estimator, params, rows, wanted)
-                judged = of_pairs(model, labels) if self.pairs_only else labels
+                model, labels = fit_copy(self.estimator, params, rows, wanted)
+                judged = pair_labels(model, labels) if self.pairs_only else labels
                 value = score(judged, _refit(self.estimator, params, rows, model, judged))
             except Exception as error:  # whatever the clusterer raises concerns this setting only
                 first_error = first_error or error
-                results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
+                results.append(SearchTrial(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
             else:
-                results.append(Tried(params, value, len(np.unique(labels)), None))
-                if best is None or _merit(results[-1]) > _merit(best[0]):
+                results.append(SearchTrial(params, value, len(np.unique(labels)), None))
+                if best is None or _rank_key(results[-1]) > _rank_key(best[0]):
                     best = results[-1], model, labels
             if self.progress is not None:
                 self.progress(len(results), len(settings))
@@ -126,12 +126,17 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         return self
 
     def _keep(
-        self, results: list[Tried], best: Tried, model: Any, labels: Labels, constraints: Constraints
+        self,
+        results: list[SearchTrial],
+        best: SearchTrial,
+        model: Any,
+        labels: Labels,
+        constraints: Constraints,
     ) -> None:
         self.results_ = results
         self.best_params_, self.best_score_ = best.params, best.score
         self.best_estimator_, self.labels_, self.n_clusters_ = model, labels, best.n_clusters
-        broken = constraints.violated(of_pairs(model, labels))
+        broken = constraints.violated(pair_labels(model, labels))
         self.violations_ = int(sum(kind.sum() for kind in broken))
 
     @available_if(_can_predict)
@@ -154,30 +159,30 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
     score = available_if(_can_predict)(ScoredByConstraints.score)
 
 
-def _merit(tried: Tried) -> tuple[float, int]:
+def _rank_key(tried: SearchTrial) -> tuple[float, int]:
     """By score, then fewer clusters; what has no score comes last."""
     return (-inf if isnan(tried.score) else tried.score, -tried.n_clusters)
 
 
-def fitted(
+def fit_copy(
     estimator: Any, params: Mapping[str, Any], X: NDArray[Any], constraints: Constraints
 ) -> tuple[Any, Labels]:
     """A copy of a clusterer with other parameters, fitted, and its labels of X."""
     model = clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
-    model.fit(X, **constraints_for(model, constraints))
-    last = _last(model)
+    model.fit(X, **route_constraints(model, constraints))
+    last = _last_step(model)
     labels = np.asarray(last.labels_ if hasattr(last, "labels_") else model.predict(X))
     if labels.shape != (len(X),):
         raise ValueError(f"the labels have shape {labels.shape}; there are {len(X)} rows")
     return model, labels
 
 
-def of_pairs(model: Any, labels: Labels) -> Labels:
+def pair_labels(model: Any, labels: Labels) -> Labels:
     """The labels by which pairs are together: noise is alone where the clusterer says so."""
-    return noise_alone(labels) if getattr(_last(model), "leaves_noise", False) else labels
+    return isolate_noise(labels) if getattr(_last_step(model), "leaves_noise", False) else labels
 
 
-def _last(model: Any) -> Any:
+def _last_step(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
@@ -185,13 +190,13 @@ def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: An
     """What gives labels of pairs under other constraints: the same ones, where the clusterer takes none."""
 
     def again(constraints: Constraints) -> Labels:
-        takes = constraints_for(model, constraints)
-        return of_pairs(*fitted(estimator, params, X, constraints)) if takes else labels
+        takes = route_constraints(model, constraints)
+        return pair_labels(*fit_copy(estimator, params, X, constraints)) if takes else labels
 
     return again
 
 
-def constraints_for(model: Any, constraints: Constraints) -> dict[str, Constraints]:
+def route_constraints(model: Any, constraints: Constraints) -> dict[str, Constraints]:
     """Constraints under the name by which a clusterer, or the last step of a pipeline, takes them."""
     if has_fit_parameter(model, "constraints"):
         return {"constraints": constraints}

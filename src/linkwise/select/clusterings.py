@@ -33,10 +33,10 @@ from linkwise.cluster.kmeans.lloyd import k_means_runs
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.select.spectral import (
-    gaussian_graph,
-    knn_graphs,
+    build_gaussian_graph,
+    build_knn_graphs,
+    choose_landmarks,
     landmark_labels,
-    landmark_rows,
     spectral_labels,
 )
 
@@ -96,7 +96,7 @@ PRESETS = {
 }
 
 
-class Made(NamedTuple):
+class PoolClustering(NamedTuple):
     """One clustering, and how it was made."""
 
     algorithm: str
@@ -105,7 +105,7 @@ class Made(NamedTuple):
     """(n,), -1 is noise; None where the algorithm failed."""
 
 
-class Work(NamedTuple):
+class PoolWork(NamedTuple):
     """What all tasks share."""
 
     X: NDArray[np.float64]
@@ -126,7 +126,7 @@ class Work(NamedTuple):
     """About the rows, for those of `extra` that take them."""
 
 
-class Task(NamedTuple):
+class PoolTask(NamedTuple):
     """A part of the work that can be done by itself."""
 
     kind: Literal["k-means", "DBSCAN", "neighbours", "gaussian", "extra"]
@@ -136,7 +136,7 @@ class Task(NamedTuple):
     """How many clusterings it makes."""
 
 
-def planned(
+def plan_tasks(
     X: NDArray[np.float64],
     weight: NDArray[np.int64],
     preset: Preset,
@@ -144,7 +144,7 @@ def planned(
     n_threads: int,
     extra: Extra = (),
     constraints: Constraints | None = None,
-) -> tuple[Work, list[Task]]:
+) -> tuple[PoolWork, list[PoolTask]]:
     """All that is to be made of some rows: the clusterings of a preset, and those of further clusterers.
 
     Parameters
@@ -164,7 +164,7 @@ def planned(
     Returns
     -------
     (Work, list of Task)
-        `make` does one task.
+        `run_task` does one task.
     """
     clusters = tuple(k for k in preset.clusters if k <= len(X)) or (1,) * bool(preset.clusters)
     neighbours = [k for k in preset.neighbours if k <= len(X)]
@@ -175,18 +175,20 @@ def planned(
         nearest = search.kneighbors(X, return_distance=False)
     landmarks = None
     if graphs and preset.sigmas and len(X) > MOST_WEIGHED:
-        landmarks = landmark_rows(X / _widest(X), (seed, 2), n_threads)
-    tasks = [Task("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
+        landmarks = choose_landmarks(X / _widest_range(X), (seed, 2), n_threads)
+    tasks = [PoolTask("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
     if len(X) > 1 and preset.n_eps and preset.min_pts:
-        tasks.append(Task("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
+        tasks.append(PoolTask("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
     if graphs:
-        tasks += [Task("neighbours", k, len(clusters)) for k in neighbours]
-        tasks += [Task("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
-    tasks += [Task("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
-    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra, constraints), tasks
+        tasks += [PoolTask("neighbours", k, len(clusters)) for k in neighbours]
+        tasks += [PoolTask("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
+    tasks += [PoolTask("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
+    return PoolWork(
+        X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra, constraints
+    ), tasks
 
 
-def make(work: Work, task: Task) -> list[Made]:
+def run_task(work: PoolWork, task: PoolTask) -> list[PoolClustering]:
     """Do one task."""
     # what comes from another process may lie anywhere in memory
     work = work._replace(
@@ -195,72 +197,79 @@ def make(work: Work, task: Task) -> list[Made]:
         neighbours=np.require(work.neighbours, None, ["C", "A"]),
     )
     if task.kind == "k-means":
-        return _k_means(work, task.at)
+        return _run_k_means(work, task.at)
     if task.kind == "DBSCAN":
-        return _dbscans(work)
+        return _run_dbscans(work)
     if task.kind == "neighbours":
-        return _of_neighbours(work, task.at)
+        return _cluster_by_neighbours(work, task.at)
     if task.kind == "gaussian":
-        return _gaussian(work, task.at)
-    return _extra(work, task.at)
+        return _cluster_by_gaussian(work, task.at)
+    return _run_extra(work, task.at)
 
 
-def _k_means(work: Work, k: int) -> list[Made]:
+def _run_k_means(work: PoolWork, k: int) -> list[PoolClustering]:
     # until nothing changes: every row is then with the nearest mean, as rows that are seen later will be
     runs = k_means_runs(
         work.X, k, (work.seed, k), work.preset.n_runs, tol=0, n_threads=work.n_threads, weight=work.weight
     )
-    return [Made(K_MEANS, {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
+    return [PoolClustering(K_MEANS, {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
 
 
-def _dbscans(work: Work) -> list[Made]:
-    least, most = (_reaching(square) for square in native.distance_range(work.X, work.n_threads))
+def _run_dbscans(work: PoolWork) -> list[PoolClustering]:
+    least, most = (_radius_reaching(square) for square in native.distance_range(work.X, work.n_threads))
     eps, min_pts = np.linspace(least, most, work.preset.n_eps), np.array(work.preset.min_pts, dtype=np.int64)
     labels = native.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
     return [
-        Made(DBSCAN, {"eps": radius, "minPts": least_core}, found)
+        PoolClustering(DBSCAN, {"eps": radius, "minPts": least_core}, found)
         for of_min_pts, least_core in zip(labels, work.preset.min_pts, strict=True)
         for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
     ]
 
 
-def _reaching(square: float) -> float:
+def _radius_reaching(square: float) -> float:
     """The root of a squared distance, rounded so that it reaches rows that far apart."""
     root = float(np.sqrt(square))
     return root if root * root >= square else float(np.nextafter(root, np.inf))
 
 
-def _of_neighbours(work: Work, k: int) -> list[Made]:
-    found = spectral_labels(knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads)
-    return _of_graph(NEIGHBOURS, {"k": k}, work.clusters, found)
+def _cluster_by_neighbours(work: PoolWork, k: int) -> list[PoolClustering]:
+    found = spectral_labels(
+        build_knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads
+    )
+    return _name_graph_clusterings(NEIGHBOURS, {"k": k}, work.clusters, found)
 
 
-def _gaussian(work: Work, at: int) -> list[Made]:
+def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
     sigma, seed = work.preset.sigmas[at], (work.seed, 2, at)
-    X = work.X / _widest(work.X)
+    X = work.X / _widest_range(work.X)
     if (landmarks := work.landmarks) is not None:
         found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
-        return _of_graph(GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
-    graph = gaussian_graph(X, sigma, n_threads=work.n_threads)
+        return _name_graph_clusterings(
+            GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found
+        )
+    graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads)
     found = spectral_labels(graph, work.clusters, seed, work.n_threads)
-    return _of_graph(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
+    return _name_graph_clusterings(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
 
-def _widest(X: NDArray[np.float64]) -> float:
+def _widest_range(X: NDArray[np.float64]) -> float:
     """The widest range of a feature, in units of which sigma is given."""
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
-def _of_graph(
+def _name_graph_clusterings(
     algorithm: str,
     graph: dict[str, Any],
     clusters: Sequence[int],
     found: Sequence[NDArray[Any] | None],
-) -> list[Made]:
-    return [Made(algorithm, {"K": k, **graph}, labels) for k, labels in zip(clusters, found, strict=True)]
+) -> list[PoolClustering]:
+    return [
+        PoolClustering(algorithm, {"K": k, **graph}, labels)
+        for k, labels in zip(clusters, found, strict=True)
+    ]
 
 
-def _extra(work: Work, at: int) -> list[Made]:
+def _run_extra(work: PoolWork, at: int) -> list[PoolClustering]:
     estimator, grid = work.extra[at]
     takes = has_fit_parameter(estimator, "constraints")
     told = {"constraints": work.constraints} if takes and work.constraints is not None else {}
@@ -269,11 +278,11 @@ def _extra(work: Work, at: int) -> list[Made]:
         labels = None
         with suppress(InfeasibleConstraintsError):  # what is not found is counted
             labels = np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X, **told))
-        made.append(Made(type(estimator).__name__, parameters, labels))
+        made.append(PoolClustering(type(estimator).__name__, parameters, labels))
     return made
 
 
-def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
+def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
     """Clusters 0, 1, ... in order of their first rows, noise (-1) settled.
 
     Parameters
@@ -301,10 +310,10 @@ def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArra
             clustered[rows] = False
             nearest, _ = native.nearest_points(X[rows], X[clustered].astype(np.float64), parallel.n_threads())
             settled[rows] = settled[clustered][nearest]
-    return _numbered_by_first(settled)
+    return _renumber_by_first_row(settled)
 
 
-def _numbered_by_first(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+def _renumber_by_first_row(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
     """Clusters 0, 1, ... in order of their first rows."""
     first = np.full(clusters.max() + 1, len(clusters))
     first[clusters[::-1]] = np.arange(len(clusters))[::-1]  # what is written last stays

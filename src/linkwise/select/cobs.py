@@ -33,13 +33,13 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import Backend
-from linkwise.select.assign import of_all_rows
-from linkwise.select.base_rows import n_base_rows
+from linkwise.select.assign import label_all_rows
+from linkwise.select.base_rows import count_base_rows
 from linkwise.select.clusterings import Extra, Noise, Preset
-from linkwise.select.pool import MAX_ROWS, Pool, build_pool, checked_preset
-from linkwise.select.ranking import next_best, ranked, reported, satisfied
-from linkwise.select.semi_supervised import clusterers, halves
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
+from linkwise.select.pool import MAX_ROWS, Pool, build_pool, resolve_preset
+from linkwise.select.ranking import list_runners_up, rank_clusterings, report_choice, satisfied_weights
+from linkwise.select.semi_supervised import list_clusterers, split_into_halves
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
 N_ALTERNATIVES = 5
 NOTHING = Preset(clusters=(), n_runs=0, n_eps=0, min_pts=(), neighbours=(), sigmas=())
@@ -191,14 +191,14 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
-        seed = seed_of(self.random_state)
-        preset, extra, told, choosing = checked_preset(self.preset), self.extra, None, wanted
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
+        seed = resolve_seed(self.random_state)
+        preset, extra, told, choosing = resolve_preset(self.preset), self.extra, None, wanted
         if self.pool == "semi-supervised":
-            told, choosing = halves(wanted, seed) if self.split else (wanted, wanted)
-            clustered = n_base_rows(rows, self.max_rows, seed)
-            preset, extra = NOTHING, [*clusterers(preset, seed, clustered), *extra]
+            told, choosing = split_into_halves(wanted, seed) if self.split else (wanted, wanted)
+            clustered = count_base_rows(rows, self.max_rows, seed)
+            preset, extra = NOTHING, [*list_clusterers(preset, seed, clustered), *extra]
         pool = build_pool(
             rows,
             preset,
@@ -216,22 +216,24 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         return self
 
     def _choose(self, X: NDArray[Any], pool: Pool, constraints: Constraints, seed: int) -> None:
-        score = satisfied(pool, constraints)
-        best = ranked(pool, score)
+        score = satisfied_weights(pool, constraints)
+        best = rank_clusterings(pool, score)
         first = int(best[0])
         if self.tie == "random":  # among the candidates, as printed, of which several may be alike
             share = pool.multiplicity[best] / pool.multiplicity[best].sum()
             first = int(rng_at(seed, len(pool)).choice(best, p=share))
-        chosen = reported(pool, score, first)
+        chosen = report_choice(pool, score, first)
         self.pool_ = pool
-        self.labels_, self._rule, self.approximation_ = of_all_rows(pool, first, X, parallel.n_threads())
+        self.labels_, self._rule, self.approximation_ = label_all_rows(pool, first, X, parallel.n_threads())
         self.rule_ = self._rule.how
         self.n_clusters_ = len(np.unique(self.labels_))
         self.algorithm_, self.parameters_ = chosen.algorithm, chosen.parameters
         self.n_tied_ = len(best)
         total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
         self.n_fitting_ = int((score >= total * (1 - 1e-9)).sum())
-        self.alternatives_ = [reported(pool, score, c) for c in next_best(pool, score, first, N_ALTERNATIVES)]
+        self.alternatives_ = [
+            report_choice(pool, score, c) for c in list_runners_up(pool, score, first, N_ALTERNATIVES)
+        ]
 
     def predict(self, X: ArrayLike) -> Labels:
         """Clusters of rows by the rule of the chosen algorithm, see `rule_`.

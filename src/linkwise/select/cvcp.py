@@ -32,7 +32,7 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.select.base import ClusteringSearch, Grid, Refit, Score
-from linkwise.validation import seed_of
+from linkwise.validation import resolve_seed
 
 
 class CVCPSearch(ClusteringSearch):
@@ -98,7 +98,7 @@ class CVCPSearch(ClusteringSearch):
         self.random_state = random_state
 
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
-        folds = list(independent_folds(constraints, self.n_folds, seed_of(self.random_state)))
+        folds = list(make_independent_folds(constraints, self.n_folds, resolve_seed(self.random_state)))
         tests = [constraints[held] for _, held in folds]
         if constraints.n_constraints and not any(test.n_constraints for test in tests):
             warnings.warn(
@@ -119,7 +119,7 @@ class CVCPSearch(ClusteringSearch):
         return score
 
 
-def independent_folds(
+def make_independent_folds(
     constraints: Constraints, n_folds: int, seed: int
 ) -> Iterator[tuple[Constraints, NDArray[np.int64]]]:
     """Split the rows that constraints are about.
@@ -141,10 +141,10 @@ def independent_folds(
     if len(named) == 0:
         return
     for held in np.array_split(rng_at(seed).permutation(named), min(n_folds, len(named))):
-        yield _among(constraints, np.setdiff1d(np.arange(constraints.n_rows), held)), held
+        yield _restrict_to_rows(constraints, np.setdiff1d(np.arange(constraints.n_rows), held)), held
 
 
-def _among(constraints: Constraints, rows: NDArray[np.int64]) -> Constraints:
+def _restrict_to_rows(constraints: Constraints, rows: NDArray[np.int64]) -> Constraints:
     """What the constraints say of some rows, under the numbers that these have among all."""
     cut = constraints[rows]
     with warnings.catch_warnings():

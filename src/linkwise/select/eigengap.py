@@ -21,11 +21,16 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels
-from linkwise.cluster.graph.random_walk import Graph, eigenvalues, embedding
+from linkwise.cluster.graph.random_walk import Graph, embed_graph, laplacian_eigenvalues
 from linkwise.parallel import one_blas_thread
-from linkwise.select.self_tuning import local_scaling, numbers_of_clusters, solved, squared_distances
-from linkwise.select.spectral import knn_graphs, spectral_labels
-from linkwise.validation import checked_rows, seed_of
+from linkwise.select.self_tuning import (
+    list_cluster_counts,
+    require_solution,
+    scale_affinities_locally,
+    scaled_squared_distances,
+)
+from linkwise.select.spectral import build_knn_graphs, spectral_labels
+from linkwise.validation import check_rows, resolve_seed
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):
@@ -99,27 +104,29 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        rows = checked_rows(X, self)
+        rows = check_rows(X, self)
         distinct = len(np.unique(rows, axis=0))
-        counts = numbers_of_clusters(self.min_clusters, self.max_clusters, max(distinct - 1, 1))
+        counts = list_cluster_counts(self.min_clusters, self.max_clusters, max(distinct - 1, 1))
         if counts == [1]:  # nothing to tell one and two clusters apart by
             self.eigenvalues_, self.gaps_ = np.zeros(1), {1: 0.0}
             self.labels_: Labels = np.zeros(len(rows), dtype=np.int32)
         else:
             graph = self._graph(rows)
             with one_blas_thread():
-                placed = solved(embedding(graph.copy(), counts[-1] + 1))
-                self.eigenvalues_ = eigenvalues(graph, placed)
+                placed = require_solution(embed_graph(graph.copy(), counts[-1] + 1))
+                self.eigenvalues_ = laplacian_eigenvalues(graph, placed)
             self.gaps_ = {k: float(self.eigenvalues_[k] - self.eigenvalues_[k - 1]) for k in counts}
             k = max(counts, key=self.gaps_.__getitem__)
-            self.labels_ = solved(spectral_labels(graph, [k], (seed_of(self.random_state),))[0])
+            self.labels_ = require_solution(
+                spectral_labels(graph, [k], (resolve_seed(self.random_state),))[0]
+            )
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
 
     def _graph(self, rows: NDArray[Any]) -> Graph:
         if self.affinity == "local_scaling":
-            return local_scaling(squared_distances(rows), self.n_neighbors)
+            return scale_affinities_locally(scaled_squared_distances(rows), self.n_neighbors)
         k = min(self.n_neighbors + 1, len(rows))  # the row itself is the first
         nearest = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(rows, return_distance=False)
-        graph = knn_graphs(nearest)(k)
+        graph = build_knn_graphs(nearest)(k)
         return sp.csr_array(graph - sp.diags_array(graph.diagonal()))

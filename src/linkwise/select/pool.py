@@ -21,22 +21,22 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import DataError
 from linkwise.parallel import Backend
 from linkwise.select import pool_files
-from linkwise.select.base_rows import BaseRows, base_rows, of_base_rows
+from linkwise.select.base_rows import BaseRows, find_base_rows, restrict_to_base_rows
 from linkwise.select.clusterings import (
     PRESETS,
     Extra,
-    Made,
     Noise,
+    PoolClustering,
+    PoolTask,
+    PoolWork,
     Preset,
-    Task,
-    Work,
-    make,
-    planned,
-    without_noise,
+    assign_noise,
+    plan_tasks,
+    run_task,
 )
 
 MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample
@@ -142,7 +142,7 @@ class Pool:
         Two clusterings that put all these pairs alike, together or apart, agree to 1.
         """
         n = self.labels.shape[1]
-        pairs = random_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))
+        pairs = draw_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))
         same = (self.labels[:, pairs[:, 0]] == self.labels[:, pairs[:, 1]]).astype(np.float32)
         both = (same @ same.T).astype(np.float64)
         one = same.sum(axis=1, dtype=np.float64)
@@ -154,7 +154,7 @@ class Pool:
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
-        pool_files.write(
+        pool_files.write_arrays(
             path,
             labels=self.labels,
             base=self.base,
@@ -164,7 +164,7 @@ class Pool:
             noise=np.array(self.noise),
             sampled=np.bool_(self.sampled),
             clustering=np.array([c.clustering for c in self.candidates], dtype=np.int64),
-            maker=np.array([pool_files.maker(c.algorithm, c.parameters) for c in self.candidates]),
+            maker=np.array([pool_files.encode_maker(c.algorithm, c.parameters) for c in self.candidates]),
         )
 
     @classmethod
@@ -176,7 +176,7 @@ class Pool:
         DataError
             The file is no pool of this version of linkwise.
         """
-        kept = pool_files.read(path)
+        kept = pool_files.read_arrays(path)
         try:
             makers = [json.loads(words) for words in kept["maker"].tolist()]
             candidates = tuple(
@@ -247,24 +247,24 @@ def build_pool(
         If a setting is none of those above, or makes no clustering.
     """
     rows = np.ascontiguousarray(X, dtype=np.float64)
-    settings = checked_preset(preset)
+    settings = resolve_preset(preset)
     if noise not in ("cluster", "singletons", "nearest"):
         raise ValueError(f"noise={noise!r}; give 'cluster', 'singletons' or 'nearest'")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
         raise ValueError(f"max_rows={max_rows}; give 1 to {np.iinfo(np.int16).max}")
     threads = parallel.n_threads() if n_threads is None else n_threads
-    name = _key(rows, settings, seed, noise, extra, max_rows, _name(constraints))
+    name = _cache_key(rows, settings, seed, noise, extra, max_rows, _describe_constraints(constraints))
     key = None if cache is None else Path(cache) / name
     kept = None if key is None else key.with_suffix(".npz")
     if kept is not None and kept.exists():
         with suppress(DataError):  # a damaged file is made anew
             return Pool.load(kept)
-    base = base_rows(rows, max_rows, seed, threads)
+    base = find_base_rows(rows, max_rows, seed, threads)
     points = rows[base.rows]
-    told = None if constraints is None else of_base_rows(constraints, base.of, len(points))
-    work, tasks = planned(points, base.weight, settings, seed, threads, extra, told)
-    made = _made(work, tasks, backend, progress, key)
-    pool = _collected(points, made, base, noise)
+    told = None if constraints is None else restrict_to_base_rows(constraints, base.of, len(points))
+    work, tasks = plan_tasks(points, base.weight, settings, seed, threads, extra, told)
+    made = _run_tasks(work, tasks, backend, progress, key)
+    pool = _collect_distinct(points, made, base, noise)
     if key is not None and kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         pool.save(kept)
@@ -272,7 +272,7 @@ def build_pool(
     return pool
 
 
-def checked_preset(preset: str | Preset) -> Preset:
+def resolve_preset(preset: str | Preset) -> Preset:
     """A preset, or the one of that name."""
     if isinstance(preset, Preset):
         return preset
@@ -281,7 +281,7 @@ def checked_preset(preset: str | Preset) -> Preset:
     return PRESETS[preset]
 
 
-def _name(constraints: Constraints | None) -> str | None:
+def _describe_constraints(constraints: Constraints | None) -> str | None:
     """A short name for constraints, weights and all."""
     if constraints is None:
         return None
@@ -292,7 +292,7 @@ def _name(constraints: Constraints | None) -> str | None:
     return digest.hexdigest()
 
 
-def _key(X: NDArray[Any], *settings: object) -> str:
+def _cache_key(X: NDArray[Any], *settings: object) -> str:
     """Name of a pool in the cache; estimators are told apart by what they print."""
     versions = (
         pool_files.FORMAT,
@@ -306,46 +306,48 @@ def _key(X: NDArray[Any], *settings: object) -> str:
     return digest.hexdigest()[:32]
 
 
-def _made(
-    work: Work,
-    tasks: list[Task],
+def _run_tasks(
+    work: PoolWork,
+    tasks: list[PoolTask],
     backend: Backend,
     progress: Progress | None,
     parts: Path | None,
-) -> list[Made]:
+) -> list[PoolClustering]:
     """What all tasks made, in the order of the tasks; done parts are kept in a folder where there is one."""
-    found = {} if parts is None else _finished(parts, len(tasks))
+    found = {} if parts is None else _read_finished(parts, len(tasks))
     left = [at for at in range(len(tasks)) if at not in found]
     in_all = sum(task.size for task in tasks)
     count = sum(tasks[at].size for at in found)
     one_each = work if backend == "serial" else work._replace(n_threads=1)
-    with closing(parallel.mapped(make, one_each, [tasks[at] for at in left], backend)) as results:
+    with closing(parallel.map_tasks(run_task, one_each, [tasks[at] for at in left], backend)) as results:
         for number, made in results:
             at = left[number]
             found[at] = made
             if parts is not None:
-                pool_files.write_made(parts / f"{at}.npz", made)
+                pool_files.write_clusterings(parts / f"{at}.npz", made)
             count += tasks[at].size
             if progress is not None:
                 progress(count, in_all)
     return [one for at in range(len(tasks)) for one in found[at]]
 
 
-def _finished(parts: Path, n_tasks: int) -> dict[int, list[Made]]:
-    found: dict[int, list[Made]] = {}
+def _read_finished(parts: Path, n_tasks: int) -> dict[int, list[PoolClustering]]:
+    found: dict[int, list[PoolClustering]] = {}
     for at in range(n_tasks):
         with suppress(FileNotFoundError, DataError):  # what is missing or damaged is made anew
-            found[at] = pool_files.read_made(parts / f"{at}.npz")
+            found[at] = pool_files.read_clusterings(parts / f"{at}.npz")
     return found
 
 
-def _collected(X: NDArray[np.float64], made: list[Made], base: BaseRows, noise: Noise) -> Pool:
+def _collect_distinct(
+    X: NDArray[np.float64], made: list[PoolClustering], base: BaseRows, noise: Noise
+) -> Pool:
     """Distinct clusterings, each once."""
     distinct: dict[bytes, int] = {}
     candidates: list[Candidate] = []
     for algorithm, parameters, labels in made:
         if labels is not None:
-            key = without_noise(X, labels, noise).astype(np.int16).tobytes()
+            key = assign_noise(X, labels, noise).astype(np.int16).tobytes()
             candidates.append(Candidate(algorithm, parameters, distinct.setdefault(key, len(distinct))))
     if not candidates:
         raise ValueError(

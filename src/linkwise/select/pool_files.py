@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.errors import DataError
-from linkwise.select.clusterings import Made
+from linkwise.select.clusterings import PoolClustering
 
 FORMAT = 2
 
 
-def write(path: str | os.PathLike[str], **arrays: Any) -> None:
+def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
     """Write arrays as one file, in place of what may be there."""
     path = Path(path)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -28,8 +28,8 @@ def write(path: str | os.PathLike[str], **arrays: Any) -> None:
         beside.unlink(missing_ok=True)
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Read what `write` wrote.
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Read what `write_arrays` wrote.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         raise DataError(f"{name} is no pool, or damaged; build it anew") from None
 
 
-def maker(algorithm: str, parameters: dict[str, Any]) -> str:
+def encode_maker(algorithm: str, parameters: dict[str, Any]) -> str:
     """Who made a clustering, as JSON; what JSON cannot hold is kept as it prints."""
     return json.dumps(
         [algorithm, parameters],
@@ -56,26 +56,26 @@ def maker(algorithm: str, parameters: dict[str, Any]) -> str:
     )
 
 
-def write_made(path: Path, made: list[Made]) -> None:
+def write_clusterings(path: Path, made: list[PoolClustering]) -> None:
     """Keep some clusterings of the same rows."""
     path.parent.mkdir(parents=True, exist_ok=True)
     labels = [one.labels for one in made if one.labels is not None]
-    write(
+    write_arrays(
         path,
         labels=np.array(labels, dtype=np.int64),
         there=np.array([one.labels is not None for one in made], dtype=bool),
-        maker=np.array([maker(one.algorithm, one.parameters) for one in made]),
+        maker=np.array([encode_maker(one.algorithm, one.parameters) for one in made]),
     )
 
 
-def read_made(path: Path) -> list[Made]:
-    """Read what `write_made` wrote."""
-    kept = read(path)
+def read_clusterings(path: Path) -> list[PoolClustering]:
+    """Read what `write_clusterings` wrote."""
+    kept = read_arrays(path)
     try:
         labels = iter(kept["labels"])
         makers = [json.loads(words) for words in kept["maker"].tolist()]
         return [
-            Made(algorithm, parameters, next(labels) if there else None)
+            PoolClustering(algorithm, parameters, next(labels) if there else None)
             for (algorithm, parameters), there in zip(makers, kept["there"].tolist(), strict=True)
         ]
     except (KeyError, ValueError, StopIteration):

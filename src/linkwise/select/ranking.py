@@ -27,7 +27,7 @@ class Choice(NamedTuple):
     """Its number in the pool: ``pool.clustering(choice.clustering)`` gives the labels."""
 
 
-def satisfied(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
+def satisfied_weights(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
     """Weight of the constraints that each distinct clustering satisfies, shape (n_clusterings,)."""
     must = pool.together(constraints.must_link).T @ constraints.must_link_weight
     cannot = ~pool.together(constraints.cannot_link).T @ constraints.cannot_link_weight
@@ -35,7 +35,7 @@ def satisfied(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
     return score
 
 
-def preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
+def compute_preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much each clustering agrees with all that fit well, shape (n_clusterings,).
 
     The sum of its adjusted Rand indices with all candidates, each of which counts 2.25 times less for
@@ -55,22 +55,22 @@ def preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(pool.n_clusters == 1, -1.0, agreement)
 
 
-def ranked(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The best clusterings of a pool, all tied ones: by `preference`, then the order of making."""
+def rank_clusterings(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The best clusterings of a pool, all tied ones: by `compute_preference`, then the order of making."""
     tied = np.flatnonzero(score >= score.max() - ROUNDING * max(1.0, abs(float(score.max()))))
     if len(tied) == 1:
         return tied
-    return tied[np.argsort(-preference(pool, score)[tied], kind="stable")]
+    return tied[np.argsort(-compute_preference(pool, score)[tied], kind="stable")]
 
 
-def next_best(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:
-    """The chosen clustering's runners-up: by score, then `preference`, then the order of making."""
+def list_runners_up(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:
+    """The chosen clustering's runners-up: by score, then `compute_preference`, then the order of making."""
     of_the_best = (score / max(1.0, abs(float(score.max())))).round(9)
-    order = np.lexsort((-preference(pool, score), -of_the_best))
+    order = np.lexsort((-compute_preference(pool, score), -of_the_best))
     return [int(c) for c in order if c != first][:how_many]
 
 
-def reported(pool: Pool, score: NDArray[np.float64], clustering: int) -> Choice:
+def report_choice(pool: Pool, score: NDArray[np.float64], clustering: int) -> Choice:
     """One clustering in the words of its first maker."""
     maker = pool.makers[clustering]
     return Choice(

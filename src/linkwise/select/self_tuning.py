@@ -31,9 +31,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels
-from linkwise.cluster.graph.random_walk import embedding
+from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.parallel import one_blas_thread
-from linkwise.validation import checked_rows
+from linkwise.validation import check_rows
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
@@ -101,23 +101,25 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        rows = checked_rows(X, self)
-        counts = numbers_of_clusters(self.min_clusters, self.max_clusters, len(np.unique(rows, axis=0)))
+        rows = check_rows(X, self)
+        counts = list_cluster_counts(self.min_clusters, self.max_clusters, len(np.unique(rows, axis=0)))
         if counts == [1]:
             self.alignment_, labels = {1: 1.0}, np.zeros(len(rows), dtype=np.int32)
         else:
-            squares = squared_distances(rows)
+            squares = scaled_squared_distances(rows)
             with one_blas_thread():
-                placed = solved(embedding(local_scaling(squares, self.n_neighbors), counts[-1]))
-                found = rotated(placed, counts)
+                placed = require_solution(
+                    embed_graph(scale_affinities_locally(squares, self.n_neighbors), counts[-1])
+                )
+                found = rotate_vectors(placed, counts)
             self.alignment_ = {k: found[k].alignment for k in counts}
-            labels = labels_on_axes(found[most_aligned(self.alignment_)].vectors, squares)
+            labels = label_by_axes(found[choose_best_aligned(self.alignment_)].vectors, squares)
         self.labels_: Labels = labels
         self.n_clusters_ = len(np.unique(labels))
         return self
 
 
-def numbers_of_clusters(least: int, most: int, n_distinct: int) -> list[int]:
+def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
     """The numbers of clusters to try; none is above the number of rows that differ.
 
     Raises
@@ -130,7 +132,7 @@ def numbers_of_clusters(least: int, most: int, n_distinct: int) -> list[int]:
     return list(range(min(least, n_distinct), min(most, n_distinct) + 1))
 
 
-def squared_distances(X: NDArray[Any]) -> Matrix:
+def scaled_squared_distances(X: NDArray[Any]) -> Matrix:
     """Between all rows, in units of the widest range of a feature."""
     points = X.astype(np.float64)
     unit = float(np.ptp(points, axis=0).max()) or 1.0
@@ -139,7 +141,7 @@ def squared_distances(X: NDArray[Any]) -> Matrix:
     return squares
 
 
-def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
+def scale_affinities_locally(squares: Matrix, n_neighbors: int) -> Matrix:
     """Affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour; 0 to itself."""
     at = min(n_neighbors, len(squares) - 1)
     sigma = np.sqrt(np.partition(squares, at, axis=1)[:, at])
@@ -150,7 +152,7 @@ def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
     return affinity
 
 
-def solved(found: Solution | None) -> Solution:
+def require_solution(found: Solution | None) -> Solution:
     """What a solver found, or an error."""
     if found is None:
         raise ValueError(
@@ -160,7 +162,7 @@ def solved(found: Solution | None) -> Solution:
     return found
 
 
-class Rotated(NamedTuple):
+class RotatedVectors(NamedTuple):
     """The first eigenvectors, rotated towards the axes."""
 
     vectors: Matrix
@@ -168,32 +170,32 @@ class Rotated(NamedTuple):
     """1 - (cost / n - 1) / C: 1 where every row lies on an axis."""
 
 
-def rotated(placed: Matrix, counts: list[int]) -> dict[int, Rotated]:
+def rotate_vectors(placed: Matrix, counts: list[int]) -> dict[int, RotatedVectors]:
     """Rotate the first k eigenvectors for each k, beginning with the result for the one before."""
-    found: dict[int, Rotated] = {}
+    found: dict[int, RotatedVectors] = {}
     vectors = placed[:, : counts[0]]
     for k in counts:
         if k > counts[0]:
             vectors = np.column_stack([vectors, placed[:, k - 1]])
-        vectors = vectors @ aligning_rotation(vectors)
-        found[k] = Rotated(vectors, 1 - (cost(_directions(vectors)) - 1) / k)
+        vectors = vectors @ find_aligning_rotation(vectors)
+        found[k] = RotatedVectors(vectors, 1 - (alignment_cost(_directions(vectors)) - 1) / k)
     return found
 
 
-def most_aligned(alignment: dict[int, float]) -> int:
+def choose_best_aligned(alignment: dict[int, float]) -> int:
     """The largest of the numbers of clusters that align best, or as good as that."""
     best = max(alignment.values())
     return max(k for k, value in alignment.items() if best - value <= EQUAL)
 
 
-def cost(Z: Matrix) -> float:
+def alignment_cost(Z: Matrix) -> float:
     """J / n: the mean over rows of the sum of Z_ij² / M_i², where M_i is the largest entry of row i."""
     squares = Z**2
     return float((squares / squares.max(axis=1, keepdims=True)).sum() / len(Z))
 
 
-def gradient(Z: Matrix) -> NDArray[np.float64]:
-    """Derivatives of `cost` by the Givens angles of all pairs of axes, at angle 0."""
+def alignment_gradient(Z: Matrix) -> NDArray[np.float64]:
+    """Derivatives of `alignment_cost` by the Givens angles of all pairs of axes, at angle 0."""
     row, top = np.arange(len(Z)), np.abs(Z).argmax(axis=1)
     largest = Z[row, top]
     by_entry = Z / largest[:, None] ** 2
@@ -204,7 +206,7 @@ def gradient(Z: Matrix) -> NDArray[np.float64]:
     return angles
 
 
-def givens(angles: NDArray[np.float64], k: int) -> Matrix:
+def compose_givens(angles: NDArray[np.float64], k: int) -> Matrix:
     """The product of the rotations in the planes of all pairs of k axes."""
     rotation = np.eye(k)
     for angle, i, j in zip(angles, *np.triu_indices(k, 1), strict=True):
@@ -213,16 +215,16 @@ def givens(angles: NDArray[np.float64], k: int) -> Matrix:
     return rotation
 
 
-def aligning_rotation(vectors: Matrix) -> Matrix:
+def find_aligning_rotation(vectors: Matrix) -> Matrix:
     """The rotation that gradient descent reaches from none, shape (k, k)."""
     Z, k = _directions(vectors), vectors.shape[1]
-    rotation, now, step, idle = np.eye(k), cost(Z), 1.0, 0
+    rotation, now, step, idle = np.eye(k), alignment_cost(Z), 1.0, 0
     for _ in range(MOST_STEPS):
-        downhill = -gradient(Z)
-        turn = givens(step * downhill, k)
-        while (then := cost(Z @ turn)) >= now and step > LEAST_STEP:
+        downhill = -alignment_gradient(Z)
+        turn = compose_givens(step * downhill, k)
+        while (then := alignment_cost(Z @ turn)) >= now and step > LEAST_STEP:
             step /= 2
-            turn = givens(step * downhill, k)
+            turn = compose_givens(step * downhill, k)
         gain = now - then
         if gain <= 0:
             break
@@ -240,7 +242,7 @@ def _directions(vectors: Matrix) -> Matrix:
     return placed
 
 
-def labels_on_axes(vectors: Matrix, squares: Matrix) -> Labels:
+def label_by_axes(vectors: Matrix, squares: Matrix) -> Labels:
     """The axis each row lies along; a row at the origin goes with the nearest row that is not there."""
     axis = np.abs(vectors).argmax(axis=1)
     placed = np.flatnonzero(vectors.any(axis=1))

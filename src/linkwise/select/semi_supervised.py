@@ -27,7 +27,7 @@ from linkwise.select.clusterings import Extra, Preset
 LARGEST_SEED = 2**31 - 1
 
 
-def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
+def list_clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
     """The clusterers that take constraints, with the settings of a preset.
 
     Parameters
@@ -53,7 +53,7 @@ def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
     return [(estimator, grid) for estimator, grid in found if all(grid.values())]
 
 
-def halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
+def split_into_halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
     """Two halves of the constraints, drawn at random; of an odd number the second has one more."""
     n_must = len(constraints.must_link)
     in_first = np.zeros(constraints.n_constraints, dtype=bool)

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from linkwise import native, parallel
-from linkwise.cluster.graph.eigenpairs import largest_pairs, start_block
-from linkwise.cluster.graph.random_walk import PRODUCTS, Graph, embedding
+from linkwise.cluster.graph.eigenpairs import draw_start_block, solve_largest
+from linkwise.cluster.graph.random_walk import PRODUCTS, Graph, embed_graph
 from linkwise.parallel import one_blas_thread
 
 LANDMARKS = 600
@@ -38,7 +38,7 @@ MAX_ITERATIONS = 300
 TOLERANCE = 1e-4  # of Lloyd's iteration, as in scikit-learn
 
 
-def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
+def build_knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
     """Graphs that join each row to its k nearest, itself included, with weight 1 where both agree, else 1/2.
 
     Parameters
@@ -57,7 +57,7 @@ def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
     return graph
 
 
-def gaussian_graph(
+def build_gaussian_graph(
     X: NDArray[np.float64], sigma: float, *, n_threads: int = 1, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Weights exp(-d² / (2 sigma²)) between all rows.
@@ -96,22 +96,22 @@ def spectral_labels(
         None where the graph has no edges, or its eigenvectors were not found.
     """
     with one_blas_thread():
-        placed = embedding(graph, max(clusters))
-    return _labels_at(placed, clusters, seed, n_threads)
+        placed = embed_graph(graph, max(clusters))
+    return _label_embedding(placed, clusters, seed, n_threads)
 
 
-def landmark_rows(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
+def choose_landmarks(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
     """Rows that lie far from each other, at most 600, by which the others can be known.
 
     They are drawn as the starts of k-means++ are (Arthur and Vassilvitskii 2007).
     """
     rows = native.kmeans_plusplus(
-        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _seeds(seed, 1), 1, n_threads
+        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _draw_seeds(seed, 1), 1, n_threads
     )
     return rows[rows >= 0]
 
 
-def _seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
+def _draw_seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed).generate_state(how_many, np.uint64).astype(np.uint64, copy=False)
 
 
@@ -140,7 +140,7 @@ def landmark_labels(
     """
     with one_blas_thread():
         placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
-    return _labels_at(placed, clusters, seed, n_threads)
+    return _label_embedding(placed, clusters, seed, n_threads)
 
 
 def _landmark_embedding(
@@ -166,11 +166,11 @@ def _landmark_embedding(
         walked: NDArray[np.float64] = ((scaled @ factor) @ factor.T - scaled * loops) / root
         return walked
 
-    found = largest_pairs(product, start_block(root, width), width, PRODUCTS)
+    found = solve_largest(product, draw_start_block(root, width), width, PRODUCTS)
     return None if found is None else (found.vectors / root).T
 
 
-def _labels_at(
+def _label_embedding(
     placed: NDArray[np.float64] | None, clusters: Sequence[int], seed: tuple[int, ...], n_threads: int | None
 ) -> list[NDArray[np.int32] | None]:
     if placed is None:
@@ -186,7 +186,7 @@ def _labels_at(
 
 def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:
     """Labels of the k-means clustering of least inertia, of as many starts as it takes to meet it again."""
-    seeds = _seeds(seed, MOST_STARTS)
+    seeds = _draw_seeds(seed, MOST_STARTS)
     labels: list[NDArray[np.int32]] = []
     inertia = np.empty(0)
     tol = TOLERANCE * float(X.var(axis=0).mean())

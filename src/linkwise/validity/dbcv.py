@@ -94,13 +94,13 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
     if metric not in ("euclidean", "sqeuclidean"):
         raise ValueError(f"metric={metric!r}; give 'euclidean' or 'sqeuclidean'")
     points = check_array(X, dtype=np.float64)
-    distances = _distances(points, metric)
-    known: dict[bytes, Cluster] = {}
+    distances = _make_distances(points, metric)
+    known: dict[bytes, ClusterDensity] = {}
 
-    def measured(rows: Rows) -> Cluster:
+    def measured(rows: Rows) -> ClusterDensity:
         key = rows.tobytes()
         if key not in known:
-            known[key] = _measured(rows, distances, points.shape[1])
+            known[key] = _measure_cluster(rows, distances, points.shape[1])
         return known[key]
 
     def score(labels: ArrayLike) -> float:
@@ -120,7 +120,7 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
     return score
 
 
-class Cluster(NamedTuple):
+class ClusterDensity(NamedTuple):
     """What the index needs to know of a cluster."""
 
     size: int
@@ -132,14 +132,14 @@ class Cluster(NamedTuple):
     """DSC: the largest mutual reachability on an edge between internal nodes."""
 
 
-def _distances(X: NDArray[np.float64], metric: Metric) -> Distances:
+def _make_distances(X: NDArray[np.float64], metric: Metric) -> Distances:
     if len(X) > SHARED_ROWS:
         return lambda rows, columns: cdist(X[rows], X[columns], metric)
     shared = cdist(X, X, metric)
     return lambda rows, columns: shared[np.ix_(rows, columns)]
 
 
-def _measured(rows: Rows, distances: Distances, n_features: int) -> Cluster:
+def _measure_cluster(rows: Rows, distances: Distances, n_features: int) -> ClusterDensity:
     core = _core_distances(rows, distances, n_features)
     parent, weight = _spanning_tree(rows, core, distances)
     child = np.arange(1, len(rows))
@@ -148,7 +148,7 @@ def _measured(rows: Rows, distances: Distances, n_features: int) -> Cluster:
     between = internal[parent] & internal[child]
     sparseness = weight[between].max() if between.any() else weight.max()
     inner = internal if internal.any() else ~internal
-    return Cluster(len(rows), rows[inner], core[inner], float(sparseness))
+    return ClusterDensity(len(rows), rows[inner], core[inner], float(sparseness))
 
 
 def _core_distances(rows: Rows, distances: Distances, n_features: int) -> NDArray[np.float64]:
@@ -197,7 +197,7 @@ def _spanning_tree(
     return parent[1:], weight[1:]
 
 
-def _separations(clusters: list[Cluster], distances: Distances) -> NDArray[np.float64]:
+def _separations(clusters: list[ClusterDensity], distances: Distances) -> NDArray[np.float64]:
     """DSPC of each cluster and the nearest other: the least mutual reachability of internal nodes."""
     inner = np.concatenate([cluster.inner for cluster in clusters])
     core = np.concatenate([cluster.core for cluster in clusters])
@@ -214,7 +214,7 @@ def _separations(clusters: list[Cluster], distances: Distances) -> NDArray[np.fl
     return separation
 
 
-def _validity(clusters: list[Cluster], separation: NDArray[np.float64]) -> NDArray[np.float64]:
+def _validity(clusters: list[ClusterDensity], separation: NDArray[np.float64]) -> NDArray[np.float64]:
     """V of each cluster, from -1 to 1; 0 where all rows lie on one another."""
     sparseness = np.array([cluster.sparseness for cluster in clusters])
     larger = np.maximum(separation, sparseness)

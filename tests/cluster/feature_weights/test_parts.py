@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler, minmax_scale
 
 import linkwise as lw
 from linkwise.cluster.feature_weights import tuning
-from linkwise.cluster.feature_weights.parts import made, named
+from linkwise.cluster.feature_weights.parts import make_clusterer, name_clusters
 
 X, CLASSES = load_iris(return_X_y=True)
 X = minmax_scale(X)
@@ -39,9 +39,9 @@ def test_the_number_and_the_seed_reach_the_last_step_of_a_pipeline(depth):
 
 
 def test_a_seed_that_is_settled_and_a_number_that_is_none_stay():
-    assert made(KMeans(2, random_state=7), 3, 1).get_params()["random_state"] == 7
+    assert make_clusterer(KMeans(2, random_state=7), 3, 1).get_params()["random_state"] == 7
     threshold = AgglomerativeClustering(n_clusters=None, distance_threshold=3.0)
-    assert made(threshold, 3, 1).n_clusters is None
+    assert make_clusterer(threshold, 3, 1).n_clusters is None
     assert fitted(threshold).n_clusters_ >= 1
 
 
@@ -98,7 +98,7 @@ def test_a_pair_in_the_noise_is_no_merit():
     c = lw.Constraints(3, [(0, 1)], [(0, 2)])
 
     def labels(*given):
-        return lambda rows, starts: named(rows, np.array(given))
+        return lambda rows, starts: name_clusters(rows, np.array(given))
 
     found = [
         tuning.Trials(tuning.Aim(rows, c, labels(*given), lambda r, f: 0.0), 1)(np.ones(1))

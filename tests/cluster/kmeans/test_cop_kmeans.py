@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.cluster.kmeans.feasible import labels_apart, large_clique
+from linkwise.cluster.kmeans.feasible import find_large_clique, find_separating_labels
 from linkwise.errors import ConstraintWarning
 from reference.closure import closed
 from reference.cop_kmeans import cop_k_means
@@ -110,7 +110,7 @@ def test_two_clusters_cannot_hold_an_odd_ring():
 
 def test_the_ring_that_is_named_is_the_shortest():
     with pytest.raises(lw.InfeasibleConstraintsError, match=r": [789] ≠ [789] ≠ [789] ≠ [789];"):
-        labels_apart(
+        find_separating_labels(
             int_pairs((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (4, 7), (7, 8), (8, 9), (9, 7)), 10, 2, NODES
         )
 
@@ -146,8 +146,8 @@ def test_one_cluster_holds_no_cannot_link():
 
 
 def test_no_clique_is_no_clique():
-    assert len(large_clique(int_pairs((0, 1), (1, 2), (2, 3)), 4, 2)) == 0
-    assert large_clique(int_pairs((0, 1), (1, 2), (0, 2), (2, 3)), 4, 2).tolist() == [0, 1, 2]
+    assert len(find_large_clique(int_pairs((0, 1), (1, 2), (2, 3)), 4, 2)) == 0
+    assert find_large_clique(int_pairs((0, 1), (1, 2), (0, 2), (2, 3)), 4, 2).tolist() == [0, 1, 2]
 
 
 def test_contradictions_are_refused_with_their_chain():

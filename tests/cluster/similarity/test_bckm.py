@@ -15,12 +15,12 @@ from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import (
     Similarities,
     Vectors,
-    centred,
-    locally_scaled,
-    space_of,
-    two_of_table,
+    center_products,
+    make_space,
+    scale_locally,
+    two_smallest,
 )
-from linkwise.cluster.similarity.weak_learner import by_priority, constrained_k_means, pairs_of
+from linkwise.cluster.similarity.weak_learner import constrained_k_means, list_pairs, order_by_priority
 from linkwise.errors import ConstraintWarning
 from reference import bckm as plain
 
@@ -47,7 +47,7 @@ def problems(draw):
 def test_a_pass_is_that_of_the_paper(problem):
     squares, pairs, must, rng = problem
     order = rng.permutation(len(pairs)).astype(np.int32)
-    labels, broken = native.assign_by_priority(two_of_table(squares.copy()), pairs, must, order)
+    labels, broken = native.assign_by_priority(two_smallest(squares.copy()), pairs, must, order)
     expected = plain.one_pass(squares, pairs[order], must[order])
     np.testing.assert_array_equal(labels, expected)
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
@@ -60,7 +60,7 @@ def test_the_two_nearest_are_those_of_the_table(n, d, k, seed):
     rng = np.random.default_rng(seed)
     X, centers = rng.integers(-3, 4, (n, d)) / 2, rng.integers(-3, 4, (k, d)) / 2
     found = native.two_nearest(X, centers, 1)
-    expected = two_of_table(native.squared_distances(X, centers, 1))
+    expected = two_smallest(native.squared_distances(X, centers, 1))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -81,7 +81,7 @@ def test_the_first_two_constraints_are_always_kept():
     for _ in range(200):
         X = rng.normal(size=(6, 2))
         c = lw.Constraints.sample(rng.integers(0, 3, 6), 5, rng)
-        pairs = pairs_of(c)
+        pairs = list_pairs(c)
         order = rng.permutation(5).astype(np.int32)
         near = native.two_nearest(X, rng.normal(size=(3, 2)), 1)
         broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)[1]
@@ -112,11 +112,11 @@ def test_inner_products_do_what_the_rows_do(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 4))
     y = rng.integers(0, 3, 20)
-    pairs = pairs_of(lw.Constraints.sample(y, 15, rng))
-    order = by_priority(pairs, pairs.weight, np.random.default_rng(1))
+    pairs = list_pairs(lw.Constraints.sample(y, 15, rng))
+    order = order_by_priority(pairs, pairs.weight, np.random.default_rng(1))
     share = pairs.weight / 15
     found = []
-    for space in (Vectors(X), Similarities(centred(native.squared_distances(X, X, 1)))):
+    for space in (Vectors(X), Similarities(center_products(native.squared_distances(X, X, 1)))):
         means = space.seeded(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
@@ -124,18 +124,18 @@ def test_inner_products_do_what_the_rows_do(seed):
 
 
 def test_wide_rows_take_similarities_and_long_ones_do_not():
-    assert isinstance(space_of(np.ones((3, 9)), "linear"), Similarities)
-    assert isinstance(space_of(csr_array(np.eye(9)[:3]), "linear"), Similarities)
-    assert isinstance(space_of(np.ones((9, 3)), "linear"), Vectors)
+    assert isinstance(make_space(np.ones((3, 9)), "linear"), Similarities)
+    assert isinstance(make_space(csr_array(np.eye(9)[:3]), "linear"), Similarities)
+    assert isinstance(make_space(np.ones((9, 3)), "linear"), Vectors)
 
 
 def test_local_scales_reach_to_the_seventh_neighbour():
     x = np.arange(12.0)
     squares = (x[:, None] - x) ** 2
-    K = locally_scaled(squares)
+    K = scale_locally(squares)
     assert K[0, 3] == pytest.approx(np.exp(-9 / (7 * 4)))  # the 7th neighbour of row 0 is 7 off, of row 3 4
     assert (K.diagonal() == 1).all()
-    copies = locally_scaled(np.zeros((5, 5)))
+    copies = scale_locally(np.zeros((5, 5)))
     assert (copies == 1).all()
 
 
@@ -259,7 +259,7 @@ def test_bent_clusters_under_a_local_kernel():
         lw.BCKM(2, kernel=kernel, random_state=0).fit(X, constraints=c) for kernel in ("linear", "rbf")
     )
     assert adjusted_rand_score(y, bent.labels_) > 0.95
-    K = locally_scaled(native.squared_distances(X, X, 1))
+    K = scale_locally(native.squared_distances(X, X, 1))
     given = lw.BCKM(2, kernel="precomputed", random_state=0).fit(K, constraints=c)
     np.testing.assert_array_equal(given.labels_, bent.labels_)
     assert straight.hypotheses_.shape[0] == 200
@@ -279,9 +279,9 @@ def test_rounds_without_boosting():
 def test_heavier_constraints_come_first():
     X = np.array([[0.0], [1.0], [2.0], [10.0]])
     c = lw.Constraints(4, [(0, 2)], [(0, 1), (1, 2)], cannot_link_weight=[1, 1], must_link_weight=[9])
-    pairs = pairs_of(c)
-    assert by_priority(pairs, pairs.weight, np.random.default_rng(0))[0] == 0
-    assert by_priority(pairs, np.ones(3), np.random.default_rng(0), "columns").tolist() == [1, 0, 2]
+    pairs = list_pairs(c)
+    assert order_by_priority(pairs, pairs.weight, np.random.default_rng(0))[0] == 0
+    assert order_by_priority(pairs, np.ones(3), np.random.default_rng(0), "columns").tolist() == [1, 0, 2]
     assert (
         lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[0]
         == lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[2]
@@ -381,4 +381,4 @@ def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
     c = lw.Constraints(6, [(0, 1)], [(0, 2)])
     assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.FEW_SPARSE", 3)
-    assert isinstance(space_of(X, "linear"), Vectors)
+    assert isinstance(make_space(X, "linear"), Vectors)

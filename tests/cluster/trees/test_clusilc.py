@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from linkwise.cluster.trees import growth
-from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
+from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.errors import ConstraintWarning
 from reference.clusilc import Reference, closure
 
@@ -78,9 +78,9 @@ def test_the_tree_is_that_of_the_transcription(problem, k, gamma, least, rule, w
 @given(problems())
 def test_what_follows_is_counted_without_being_written_out(problem):
     X, must, cannot = problem
-    linked = linked_rows(lw.Constraints(len(X), must, cannot))
+    linked = find_linked_rows(lw.Constraints(len(X), must, cannot))
     together, apart = closure(len(X), must, cannot)
-    assert pairs_that_follow(linked) == len(together) + len(apart)
+    assert count_implied_pairs(linked) == len(together) + len(apart)
 
 
 def test_a_large_component_costs_no_pairs():
@@ -312,14 +312,14 @@ def test_a_beam_holds_no_tree_twice(monkeypatch):
     rng = np.random.default_rng(3)
     X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
     seen = []
-    plain = growth.next_beam
+    plain = growth.refine_beam
 
     def watched(problem, beam):
         found = plain(problem, beam)
         seen.append([(*tree.tree().predict(X).tolist(), str(tree.tree().tests)) for tree in found])
         return found
 
-    monkeypatch.setattr(growth, "next_beam", watched)
+    monkeypatch.setattr(growth, "refine_beam", watched)
     lw.ClusILC(3, max_leaves=8, beam_width=5).fit(X, constraints=lw.Constraints.sample(y, 40, random_state=0))
     assert max(map(len, seen)) > 1
     assert all(len(set(trees)) == len(trees) for trees in seen)

@@ -23,7 +23,7 @@ from linkwise.active.kin.labels import Shown, agreement, shown
 from linkwise.active.kin.model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin.placement import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, rng_at
 
 JITTER = 0.05
@@ -340,12 +340,12 @@ class Field:
             labels = labels.copy()
             labels[self._placed()] = self._likeliest(self.placing, int(labels.max()) + 1)
         made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        made = respecting(made, self._facts.now())
+        made = enforce_answers(made, self._facts.now())
         shown = made.take(self.items.of)
         if not as_before and self._cells is not None:
             rows, home = self._follows("rows", self._name(), compute=self._by_row)
             shown[rows] = made[self.known().items[self.known().founders()]][home]
-        return shown if self.items.centers is None else respecting(shown, self._evidence)
+        return shown if self.items.centers is None else enforce_answers(shown, self._evidence)
 
     def _by_row(self) -> tuple[Rows, Rows]:
         """Rows at the borders of neighbourhoods, and which one is likeliest for each."""

@@ -19,7 +19,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Table
 from linkwise.select.cobs import COBS
 from linkwise.select.ranking import Choice
-from linkwise.select.summary import in_words, parameters_in_words
+from linkwise.select.summary import format_choice, format_parameters
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
@@ -110,7 +110,7 @@ def report(model: COBS, pairs: Constraints, *, width: int) -> list[RenderableTyp
     """What was chosen and how sure that is: nothing about single rows."""
     chosen = Choice(model.algorithm_, model.parameters_, model.n_clusters_, 0.0, -1)
     parts: list[RenderableType] = [
-        Text(f"Chosen: {in_words(chosen)}.", style="bold"),
+        Text(f"Chosen: {format_choice(chosen)}.", style="bold"),
         Text(_fit(model, pairs)),
         Text(_made(model)),
     ]
@@ -150,7 +150,7 @@ def _runners_up(model: COBS, pairs: Constraints) -> RenderableType:
     grid.add_column("clusters", justify="right")
     grid.add_column("pairs satisfied", justify="right")
     for choice, kept in zip(model.alternatives_, _satisfied(model, pairs), strict=True):
-        parameters = parameters_in_words(choice.parameters)
+        parameters = format_parameters(choice.parameters)
         grid.add_row(choice.algorithm, parameters, str(choice.n_clusters), f"{kept} of {pairs.n_constraints}")
     return grid
 

@@ -43,23 +43,23 @@ from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.feature_weights.parts import (
-    by_estimator,
-    judged,
-    predicted,
+    predict_clusters,
     refuse_class,
     takes_constraints,
+    wrap_estimator,
+    wrap_validity,
 )
 from linkwise.cluster.feature_weights.tuning import (
     Aim,
     Array,
-    Cluster,
-    Clustered,
+    ClusterFunction,
+    Clustering,
     Trials,
     Weighting,
-    by_factors,
-    by_steps,
-    k_means,
-    tuned,
+    make_k_means,
+    make_step_search,
+    try_factors,
+    tune_weights,
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -70,7 +70,7 @@ LEAST_OF_A_ROUND = 30  # evaluations
 Svd = Literal["scores", "whiten", "none"]
 
 
-class Round(NamedTuple):
+class WeightingRound(NamedTuple):
     """What came of the first dimensions."""
 
     dimensions: int
@@ -221,10 +221,10 @@ class FeatureWeightClustering(CenteredClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         refuse_class(self.clusterer)
-        self.mean_, self.components_ = dimensions(X, self.svd)
+        self.mean_, self.components_ = find_dimensions(X, self.svd)
         plain = self.svd == "none"
-        Z = X - self.mean_ if plain else projected(X, self.mean_, self.components_)
-        validity = s_dbw_validity if self.validity is None else judged(self.validity)
+        Z = X - self.mean_ if plain else project(X, self.mean_, self.components_)
+        validity = s_dbw_validity if self.validity is None else wrap_validity(self.validity)
         aim = Aim(Z, constraints, self._cluster(k, seed), validity)
         best = self._climbed(aim.first(self.n_dimensions or Z.shape[1]), progress)
         if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
@@ -232,11 +232,11 @@ class FeatureWeightClustering(CenteredClusterer):
         self._weights, self._found = best.weights, best.found
         self.weights_ = np.zeros(Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
-        self.feature_weights_ = shares(self.weights_, self.components_, Z)
+        self.feature_weights_ = column_shares(self.weights_, self.components_, Z)
         self.quality_ = best.satisfied + best.validity
         means = best.found.centers
         empty = np.zeros((len(means), X.shape[1]))
-        self.cluster_centers_ = points.means(X, best.found.labels, empty) if len(means) else empty
+        self.cluster_centers_ = points.cluster_means(X, best.found.labels, empty) if len(means) else empty
         return best.found.labels
 
     def _climbed(self, aim: Aim, progress: Progress | None) -> Weighting:
@@ -247,7 +247,7 @@ class FeatureWeightClustering(CenteredClusterer):
                 progress(min(done, self.max_evals), self.max_evals)
 
         d, until, mixed = aim.Z.shape[1], self.delta is None, self.start == "best"
-        self.history_: list[Round] = []
+        self.history_: list[WeightingRound] = []
         self.budget_exhausted_, done = False, 0
         idle = d == 1 or aim.constraints.n_constraints == 0
         best: Weighting | None = None
@@ -259,17 +259,17 @@ class FeatureWeightClustering(CenteredClusterer):
                 self.n_evals_ = done
                 return plain
             best = plain if mixed or done == self.max_evals else None
-        tune = by_factors if self.delta is None else by_steps(self.delta)
-        rounds = dimensions_by_round(d, self.max_evals) if self.sequential else [d]
+        tune = try_factors if self.delta is None else make_step_search(self.delta)
+        rounds = count_dimensions_by_round(d, self.max_evals) if self.sequential else [d]
         for at, m in enumerate(rounds):
             most = done + (self.max_evals - done) // (len(rounds) - at)
             if most == done:
                 self.budget_exhausted_ = True
                 break
             trials = Trials(aim.first(m), most, told, done)
-            before = tuned(trials, before, tune, self.sweeps, mixed=mixed, until_satisfied=until)
+            before = tune_weights(trials, before, tune, self.sweeps, mixed=mixed, until_satisfied=until)
             done = trials.done
-            self.history_.append(Round(m, before.satisfied, before.validity, done))
+            self.history_.append(WeightingRound(m, before.satisfied, before.validity, done))
             best = before if best is None or before.better_than(best) else best
             if until and not best.broken:
                 break
@@ -278,24 +278,26 @@ class FeatureWeightClustering(CenteredClusterer):
         self.n_evals_ = done
         return best
 
-    def _cluster(self, k: int, seed: int) -> Cluster:
+    def _cluster(self, k: int, seed: int) -> ClusterFunction:
         return (
-            k_means(k, seed, self.n_init) if self.clusterer is None else by_estimator(self.clusterer, k, seed)
+            make_k_means(k, seed, self.n_init)
+            if self.clusterer is None
+            else wrap_estimator(self.clusterer, k, seed)
         )
 
     def _told(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
         """What the clusterer makes of the constraints under the best weights."""
         self.n_evals_ += 1
-        cluster = by_estimator(self.clusterer, k, seed, aim.constraints)
+        cluster = wrap_estimator(self.clusterer, k, seed, aim.constraints)
         return Trials(aim.first(len(best.weights))._replace(cluster=cluster), 1)(best.weights)
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
-        rows = projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
-        return predicted(self._found, rows)
+        rows = project(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
+        return predict_clusters(self._found, rows)
 
 
-def dimensions_by_round(d: int, max_evals: int) -> list[int]:
+def count_dimensions_by_round(d: int, max_evals: int) -> list[int]:
     """How many of `d` dimensions each round tunes: from 2 on, one more in each; all in the last.
 
     Where so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions join at once.
@@ -304,13 +306,13 @@ def dimensions_by_round(d: int, max_evals: int) -> list[int]:
     return [round(m) for m in np.linspace(d, 2, n_rounds).tolist()[::-1]]
 
 
-def s_dbw_validity(rows: Array, found: Clustered) -> float:
+def s_dbw_validity(rows: Array, found: Clustering) -> float:
     """1 / (1 + S_Dbw), the paper's."""
     return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions
-def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
+def find_dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     """The mean of the rows and the directions of their dimensions, by singular value, as rows.
 
     A direction's largest entry is positive. Those in which rows do not differ are left out, but for one.
@@ -330,14 +332,14 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     return mean, directions
 
 
-def projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
+def project(X: NDArray[Any], mean: Array, components: Array) -> Array:
     """(n, m) rows in their dimensions."""
     with one_blas_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)
 
 
-def shares(weights: Array, components: Array, Z: Array) -> Array:
+def column_shares(weights: Array, components: Array, Z: Array) -> Array:
     """Share of each column of X in the squared distance of two rows under weights, on average; sum 1.
 
     The distance is w_a var(Z_a), summed over the dimensions; of each a column has the square of its part of

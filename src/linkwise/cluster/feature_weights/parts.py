@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster import points
-from linkwise.cluster.feature_weights.tuning import Array, Cluster, Clustered, Validity
+from linkwise.cluster.feature_weights.tuning import Array, ClusterFunction, Clustering, Validity
 from linkwise.constraints.constraints import Constraints
 
 
@@ -29,7 +29,7 @@ def takes_constraints(clusterer: Any) -> bool:
     return bool(has_fit_parameter(clusterer, "constraints"))
 
 
-def made(clusterer: Any, k: int, seed: int) -> Any:
+def make_clusterer(clusterer: Any, k: int, seed: int) -> Any:
     """A copy with `k` clusters; chance, wherever it comes in and is not settled, follows `seed`.
 
     Of a pipeline it is the last step that is told the number. One that is None stays so: it means that
@@ -49,34 +49,36 @@ def made(clusterer: Any, k: int, seed: int) -> Any:
     return clone(clusterer).set_params(**wanted)
 
 
-def by_estimator(clusterer: Any, k: int, seed: int, constraints: Constraints | None = None) -> Cluster:
+def wrap_estimator(
+    clusterer: Any, k: int, seed: int, constraints: Constraints | None = None
+) -> ClusterFunction:
     """What an estimator makes of weighted rows, told the constraints if there are some."""
     told = {} if constraints is None else {"constraints": constraints}
 
-    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
-        model = made(clusterer, k, seed)
-        return named(rows, np.asarray(model.fit_predict(rows, **told)), model)
+    def cluster(rows: Array, starts: Array | None, /) -> Clustering:
+        model = make_clusterer(clusterer, k, seed)
+        return name_clusters(rows, np.asarray(model.fit_predict(rows, **told)), model)
 
     return cluster
 
 
-def named(rows: Array, given: NDArray[Any], model: Any = None) -> Clustered:
+def name_clusters(rows: Array, given: NDArray[Any], model: Any = None) -> Clustering:
     """Labels of any numbers, of which -1 is noise, as 0, 1, ...; the model that gave them is kept."""
     names, number = np.unique(given, return_inverse=True)
     noise = int(names[0] == -1)
     labels = (number.ravel() - noise).astype(np.int32)
     k = len(names) - noise
     empty = np.zeros((k, rows.shape[1]))
-    return Clustered(
-        labels, points.means(rows, labels, empty) if k else empty, model, names[noise:], bool(noise)
+    return Clustering(
+        labels, points.cluster_means(rows, labels, empty) if k else empty, model, names[noise:], bool(noise)
     )
 
 
-def predicted(found: Clustered, rows: Array) -> Labels:
+def predict_clusters(found: Clustering, rows: Array) -> Labels:
     """Clusters of new rows: what the model predicts, where it does, or the nearest centre."""
     if len(found.centers) == 0:
         return np.full(len(rows), -1, dtype=np.int32)
-    nearest = points.nearest(rows, found.centers)[0]
+    nearest = points.nearest_centers(rows, found.centers)[0]
     if not hasattr(found.model, "predict"):
         return nearest
     given = np.asarray(found.model.predict(rows))
@@ -85,10 +87,10 @@ def predicted(found: Clustered, rows: Array) -> Labels:
     return np.where(given == -1, -1, clusters).astype(np.int32)
 
 
-def judged(validity: Callable[[Array, Labels], float]) -> Validity:
+def wrap_validity(validity: Callable[[Array, Labels], float]) -> Validity:
     """A validity index in which a clustering that it has no value for is the worst of all."""
 
-    def value(rows: Array, found: Clustered) -> float:
+    def value(rows: Array, found: Clustering) -> float:
         try:
             given: Any = validity(rows, found.labels)
         except ValueError:  # as scikit-learn's indices say that there are too few clusters, or too many

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
-from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.metric.mmc import diagonal_weights
 
@@ -32,7 +32,7 @@ ROUNDING = 1e-9  # validities nearer than this are equal
 MAX_ITER = 300  # of one run of k-means
 
 
-class Clustered(NamedTuple):
+class Clustering(NamedTuple):
     """What a clusterer makes of weighted rows."""
 
     labels: Labels
@@ -47,13 +47,13 @@ class Clustered(NamedTuple):
     """Whether some labels are -1."""
 
 
-Validity = Callable[[Array, Clustered], float]
+Validity = Callable[[Array, Clustering], float]
 
 
-class Cluster(Protocol):
+class ClusterFunction(Protocol):
     """What clusters weighted rows."""
 
-    def __call__(self, rows: Array, starts: Array | None, /) -> Clustered:
+    def __call__(self, rows: Array, starts: Array | None, /) -> Clustering:
         """Cluster rows; `starts` are (k, m) centres of what another weighting gave."""
         ...
 
@@ -64,7 +64,7 @@ class Aim(NamedTuple):
     Z: Array
     """(n, m) rows, in dimensions by rank."""
     constraints: Constraints
-    cluster: Cluster
+    cluster: ClusterFunction
     validity: Validity
 
     def first(self, m: int) -> Aim:
@@ -77,7 +77,7 @@ class Weighting(NamedTuple):
 
     weights: Array
     """(m,), at least 0."""
-    found: Clustered
+    found: Clustering
     broken: int
     """Constraints that the clustering breaks."""
     satisfied: float
@@ -132,14 +132,14 @@ def _means(aim: Aim, near: Weighting | None) -> Array | None:
     """(k, m) means of the clusters, in the dimensions before they are weighted."""
     if near is None or len(near.found.centers) == 0:
         return None
-    return points.means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
+    return points.cluster_means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
 
 
 Tune = Callable[[Trials, Weighting, int], Weighting]
 
 
 # ---------------------------------------------------------------- one round
-def tuned(
+def tune_weights(
     trials: Trials,
     before: Weighting | None,
     tune: Tune,
@@ -156,7 +156,7 @@ def tuned(
     before : Weighting or None
         Where an earlier round ended, with as many weights or fewer.
     tune : callable
-        ``tune(trials, best, dimension)``: `by_factors` or `by_steps`.
+        ``tune(trials, best, dimension)``: `try_factors` or `make_step_search`.
     sweeps : int
         Over all dimensions at most; they end when one brings nothing.
     mixed : bool
@@ -165,7 +165,7 @@ def tuned(
     until_satisfied : bool
         Whether it ends where every constraint is satisfied, or goes on for validity.
     """
-    best = _start(trials, before, mixed)
+    best = _choose_start(trials, before, mixed)
     for _ in range(sweeps):
         start = best
         for dimension in range(len(best.weights)):
@@ -177,10 +177,10 @@ def tuned(
     return best
 
 
-def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
+def _choose_start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
     first: Weighting | None = None
     best: Weighting | None = None
-    for weights in _starts(trials.aim, before, mixed):
+    for weights in _list_starts(trials.aim, before, mixed):
         if best is not None and trials.spent:
             break
         found = trials(weights, first, best)
@@ -190,7 +190,7 @@ def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
     return best
 
 
-def _starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
+def _list_starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
     """Weights of mean 1 to start from."""
     c, m = aim.constraints, aim.Z.shape[1]
     learned = diagonal_weights(
@@ -208,12 +208,12 @@ def _starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
 
 
 # ---------------------------------------------------------------- one weight
-def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
+def try_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     """Try a weight at several factors, from none to four times what it is."""
     start, weight = best, best.weights[dimension]
     base = max(weight, LEAST * best.weights.mean())
     for value in (factor * base for factor in FACTORS):
-        weights = _changed(start.weights, dimension, value)
+        weights = _replace_weight(start.weights, dimension, value)
         if value == weight or trials.spent or not weights.any():
             continue
         found = trials(weights, start, best)
@@ -221,7 +221,7 @@ def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     return best
 
 
-def by_steps(delta: float) -> Tune:
+def make_step_search(delta: float) -> Tune:
     """As printed: steps of `delta` up, or else down, while they are of use; halved where too large."""
 
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
@@ -245,7 +245,7 @@ def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weig
     def at(step: float) -> Weighting:
         weight = best.weights[dimension]
         value = max(0.0, weight + step * max(weight, best.weights.mean()))
-        weights = _changed(best.weights, dimension, value)
+        weights = _replace_weight(best.weights, dimension, value)
         return trials(weights, best) if weights.any() and value != weight else best
 
     whole = at(delta)
@@ -262,30 +262,30 @@ def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weig
     return whole
 
 
-def _changed(weights: Array, dimension: int, value: float) -> Array:
+def _replace_weight(weights: Array, dimension: int, value: float) -> Array:
     changed = weights.copy()
     changed[dimension] = value
     return changed
 
 
 # ---------------------------------------------------------------- k-means
-def k_means(k: int, seed: int, n_init: int) -> Cluster:
+def make_k_means(k: int, seed: int, n_init: int) -> ClusterFunction:
     """k-means that starts from the centres of another weighting, or else from `n_init` draws by `seed`.
 
     Draws are made once for a set of dimensions. So weightings are compared by what they do, not by the luck
     of their draws, and a run that starts near its end takes two or three iterations.
     """
 
-    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
+    def cluster(rows: Array, starts: Array | None, /) -> Clustering:
         if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
-            starts = points.starts(rows, k, seed, n_init)
+            starts = points.draw_starts(rows, k, seed, n_init)
         begin = starts.reshape(-1, *starts.shape[-2:])
         ended = native.lloyd(rows, begin, MAX_ITER, 0.0, parallel.n_threads())
         best = int(ended.inertia.argmin())
         labels, centers = ended.labels[best], ended.centers[best]
         if not np.bincount(labels, minlength=len(centers)).all():
-            labels, used = compact(labels, len(centers))
+            labels, used = compact_labels(labels, len(centers))
             centers = centers[used]
-        return Clustered(labels, centers)
+        return Clustering(labels, centers)
 
     return cluster

@@ -38,9 +38,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, neighbour_graph
-from linkwise.cluster.graph.partition import divided, embedded, halved, merged, recut, settled, value_of
-from linkwise.cluster.graph.random_walk import eigenvalues, embedding
+from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
+from linkwise.cluster.graph.partition import (
+    cluster_embedding,
+    cut_into_two,
+    divide,
+    evaluate_partition,
+    merge_nodes,
+    recut,
+    settle_partition,
+)
+from linkwise.cluster.graph.random_walk import embed_graph, laplacian_eigenvalues
 from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -134,16 +142,16 @@ class COSC(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         told = progress or (lambda done, planned: None)
-        graph = neighbour_graph(X, constraints, self.n_neighbors)
-        problem, number = _joined(graph, constraints, self.balance)
-        k = min(k if self.n_clusters else by_eigengap(graph.weights), len(problem.volume))
+        graph = build_neighbour_graph(X, constraints, self.n_neighbors)
+        problem, number = _join_must_links(graph, constraints, self.balance)
+        k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         best, planned = np.zeros(len(problem.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
         for done, labels in enumerate(self._found(problem, k, seed)):
             told(done, planned)
-            if done == 0 or value_of(problem, labels) < value_of(problem, best):
+            if done == 0 or evaluate_partition(problem, labels) < evaluate_partition(problem, best):
                 best = labels
         told(planned, planned)
-        self.cut_ = value_of(problem, best).cut
+        self.cut_ = evaluate_partition(problem, best).cut
         return np.unique(best, return_inverse=True)[1].astype(np.int32)[number]
 
     def _found(self, problem: CutProblem, k: int, seed: int) -> Iterator[Labels]:
@@ -151,16 +159,18 @@ class COSC(ConstrainedClusterer):
         if k == 1:
             yield np.zeros(len(problem.volume), dtype=np.int32)
         elif k == 2:
-            yield from halved(problem, self.n_init, seed, self.max_inner_iter)
+            yield from cut_into_two(problem, self.n_init, seed, self.max_inner_iter)
         else:
             for run in range(self.n_runs):
                 begun = (
-                    divided(problem, k, seed, run, self.max_inner_iter) if run else embedded(problem, k, seed)
+                    divide(problem, k, seed, run, self.max_inner_iter)
+                    if run
+                    else cluster_embedding(problem, k, seed)
                 )
-                yield recut(problem, settled(problem, begun, k), seed, self.max_inner_iter)
+                yield recut(problem, settle_partition(problem, begun, k), seed, self.max_inner_iter)
 
 
-def _joined(
+def _join_must_links(
     graph: NeighbourGraph, constraints: Constraints, balance: Balance
 ) -> tuple[CutProblem, NDArray[np.int64]]:
     """The problem in which rows joined by must-links are one node, and the node of each row."""
@@ -170,10 +180,10 @@ def _joined(
     number = np.unique(constraints.component[first], return_inverse=True)[1]
     apart = graph.node[constraints.cannot_link]
     problem = CutProblem(graph.weights, single, apart, balance)
-    return merged(problem, number), number[graph.node]
+    return merge_nodes(problem, number), number[graph.node]
 
 
-def by_eigengap(weights: sp.csr_array) -> int:
+def choose_by_eigengap(weights: sp.csr_array) -> int:
     """The number of clusters, from 2 to 10, after whose eigenvalue the step to the next is widest.
 
     A step counts in parts of the eigenvalue that it leads to: great ones lie farther apart.
@@ -182,8 +192,8 @@ def by_eigengap(weights: sp.csr_array) -> int:
     if m < 3:
         return 1
     with one_blas_thread():
-        placed = embedding(weights, min(MOST_CLUSTERS + 1, m))
+        placed = embed_graph(weights, min(MOST_CLUSTERS + 1, m))
     if placed is None:
         return 1
-    values = eigenvalues(weights, placed)
+    values = laplacian_eigenvalues(weights, placed)
     return 2 + int((np.diff(values)[1:] / (values[2:] + NEAR_ZERO)).argmax())

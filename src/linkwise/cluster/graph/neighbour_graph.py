@@ -41,7 +41,7 @@ class NeighbourGraph(NamedTuple):
     """(n,) node of each row."""
 
 
-def neighbour_graph(
+def build_neighbour_graph(
     X: NDArray[Any], constraints: Constraints, n_neighbors: int, sigma: float | None = None
 ) -> NeighbourGraph:
     """Join each row to its nearest ones.
@@ -60,7 +60,7 @@ def neighbour_graph(
     -------
     NeighbourGraph
     """
-    node, first = _nodes(X, constraints)
+    node, first = _number_nodes(X, constraints)
     points = X[first].astype(np.float64)
     points -= points.mean(axis=0)
     unit = float(np.abs(points).max()) or 1.0  # squares might leave the range of a float otherwise
@@ -69,18 +69,18 @@ def neighbour_graph(
     if m == 1:
         return NeighbourGraph(sp.csr_array((1, 1)), node)
     k = min(n_neighbors, m - 1)
-    ends, squares = _nearest(points, k)
+    ends, squares = _nearest_rows(points, k)
     starts = np.repeat(np.arange(m), k)
-    width = _local(squares)
+    width = _local_scales(squares)
     if sigma is not None:
         width[:] = np.clip(2 * np.sqrt(2.0) * sigma / unit, NARROWEST, 1 / NARROWEST)
     weights = np.exp(-np.round(SCALE * squares / width[:, None] ** 2, DIGITS))
     edges = sp.csr_array((weights.ravel(), (starts, ends.ravel())), shape=(m, m))
     edges.eliminate_zeros()
-    return NeighbourGraph(_connected(sp.csr_array(edges.maximum(edges.T)), points, width), node)
+    return NeighbourGraph(_connect_parts(sp.csr_array(edges.maximum(edges.T)), points, width), node)
 
 
-def _nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _number_nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Node of each row, in order of their first rows, and these."""
     free = np.ones(len(X), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
@@ -92,7 +92,7 @@ def _nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64]
     return node, firsts
 
 
-def _nearest(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
+def _nearest_rows(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
     """(m, k) nearest other rows, ascending, and their squared distances."""
     m = len(points)
     found = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points, return_distance=False)
@@ -108,7 +108,7 @@ def _nearest(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
     return np.take_along_axis(ends, order, axis=1), np.take_along_axis(squares, order, axis=1)
 
 
-def _local(squares: Floats) -> Floats:
+def _local_scales(squares: Floats) -> Floats:
     """How far the last of the nearest rows is; where all are copies, what it is elsewhere in the middle."""
     width = np.sqrt(squares[:, -1])
     differ = width > 0
@@ -116,14 +116,14 @@ def _local(squares: Floats) -> Floats:
     return width
 
 
-def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
+def _connect_parts(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
     """The same in one part."""
     while True:
         number, part = connected_components(weights, directed=False)
         if number == 1:
             return weights
         largest = int(np.bincount(part).argmax())
-        links = [_link(points, part == p) for p in range(number) if p != largest]
+        links = [_find_link(points, part == p) for p in range(number) if p != largest]
         one, other = np.array(links).T
         squares = ((points[one] - points[other]) ** 2).sum(axis=1)
         near = width[one] * width[other]
@@ -133,7 +133,7 @@ def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_a
         weights = sp.csr_array(weights.maximum(bridges.maximum(bridges.T)))
 
 
-def _link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
+def _find_link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
     """The row of a part that is nearest to a row outside, and that one."""
     own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
     nearest, squares = native.nearest_points(points[own], points[others], parallel.n_threads())

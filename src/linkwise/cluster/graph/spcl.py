@@ -29,8 +29,8 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.graph.eigenpairs import dense_pairs, is_small, sparse_pairs
-from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -106,10 +106,10 @@ class SPCL(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         told = progress or (lambda done, planned: None)
-        graph = neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
+        graph = build_neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
         told(1, 3)
-        affinity = overwritten(graph.weights, graph.node, constraints)
-        placed = embedding(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
+        affinity = overwrite_affinities(graph.weights, graph.node, constraints)
+        placed = embed_affinities(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
         told(2, 3)
         labels = k_means(placed, k, seed, n_init=self.n_init).labels
         told(3, 3)
@@ -117,7 +117,9 @@ class SPCL(ConstrainedClusterer):
         return labels[graph.node]
 
 
-def overwritten(weights: sp.csr_array, node: NDArray[np.int64], constraints: Constraints) -> sp.csr_array:
+def overwrite_affinities(
+    weights: sp.csr_array, node: NDArray[np.int64], constraints: Constraints
+) -> sp.csr_array:
     """Affinities, 1 for must-links and 0 for cannot-links, of which the latter win."""
     affinity = weights
     for pairs, value in ((constraints.must_link, 1.0), (constraints.cannot_link, 0.0)):
@@ -129,7 +131,7 @@ def overwritten(weights: sp.csr_array, node: NDArray[np.int64], constraints: Con
     return affinity
 
 
-def embedding(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
+def embed_affinities(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
     """(m, width) rows of length 1: the first eigenvectors of (A + d_max I - D) / d_max."""
     m = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=0)).ravel()
@@ -139,8 +141,8 @@ def embedding(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
     normal = sp.csr_array((affinity + sp.diags_array(most - degree)) / most)
     with one_blas_thread():
         if is_small(m, width):
-            vectors = dense_pairs(normal.toarray(), width).vectors
+            vectors = solve_dense(normal.toarray(), width).vectors
         else:
-            vectors = sparse_pairs(normal, np.ones(m), width).vectors
+            vectors = solve_sparse(normal, np.ones(m), width).vectors
     length = np.linalg.norm(vectors, axis=0)
     return np.ascontiguousarray((vectors / np.where(length > 0, length, 1)).T)

@@ -31,8 +31,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.feasible import labels_apart
-from linkwise.constraints.closure import components
+from linkwise.cluster.kmeans.feasible import find_separating_labels
+from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.native.agglomerate import LINKAGES, Linkage
@@ -112,22 +112,22 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         threshold = BEYOND if self.distance_threshold is None else min(self.distance_threshold, 1e300)
         most = min(threshold / unit, BEYOND)
         told = progress or (lambda done, planned: None)
-        begun = _begun(X, constraints)
-        merged = _merged(rows, begun, self.linkage, k, most**2 if squared else most, told)
+        begun = _find_initial_clusters(X, constraints)
+        merged = _merge_clusters(rows, begun, self.linkage, k, most**2 if squared else most, told)
         self.fell_back_ = False
         for by_part in (True, False):
             if self.distance_threshold is not None or len(begun.first) - len(merged.pairs) <= k:
                 break
-            self.fell_back_, begun = True, _coloured(begun, constraints, k, by_part=by_part)
-            merged = _merged(rows, begun, self.linkage, k, most, told)
+            self.fell_back_, begun = True, _merge_by_colour(begun, constraints, k, by_part=by_part)
+            merged = _merge_clusters(rows, begun, self.linkage, k, most, told)
         heights = np.sqrt(merged.heights) if squared else merged.heights
-        self.children_ = _tree(begun, merged.pairs)
+        self.children_ = _build_tree(begun, merged.pairs)
         self.distances_ = np.r_[np.zeros(len(self.children_) - len(heights)), heights * unit]
         told(2, 2)
-        return _labels(begun, merged.pairs)
+        return _read_labels(begun, merged.pairs)
 
 
-class Begun(NamedTuple):
+class InitialClusters(NamedTuple):
     """The clusters to begin with."""
 
     number: NDArray[np.int64]
@@ -138,14 +138,14 @@ class Begun(NamedTuple):
     """(q, 2) clusters that cannot-links keep apart."""
 
 
-class Merged(NamedTuple):
+class MergeSequence(NamedTuple):
     """Who was put into whom, and how far apart they were."""
 
     pairs: NDArray[np.int64]
     heights: NDArray[np.float64]
 
 
-def _begun(X: NDArray[Any], constraints: Constraints) -> Begun:
+def _find_initial_clusters(X: NDArray[Any], constraints: Constraints) -> InitialClusters:
     """Components of the must-links, and identical rows in no constraint."""
     free = np.ones(len(X), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
@@ -153,43 +153,49 @@ def _begun(X: NDArray[Any], constraints: Constraints) -> Begun:
     _, first, copy = np.unique(X[rows] + 0.0, axis=0, return_index=True, return_inverse=True)
     copies = np.column_stack([rows, rows[first[copy.ravel()]]])
     must = np.vstack([constraints.must_link, copies[copies[:, 0] != copies[:, 1]]])
-    return _in_order(components(len(X), must), constraints)
+    return _number_by_first_row(find_components(len(X), must), constraints)
 
 
-def _in_order(number: NDArray[np.int64], constraints: Constraints) -> Begun:
+def _number_by_first_row(number: NDArray[np.int64], constraints: Constraints) -> InitialClusters:
     first = np.unique(number, return_index=True)[1]
-    return Begun(number, first, np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0))
+    return InitialClusters(number, first, np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0))
 
 
-def _coloured(begun: Begun, constraints: Constraints, k: int, *, by_part: bool) -> Begun:
+def _merge_by_colour(
+    begun: InitialClusters, constraints: Constraints, k: int, *, by_part: bool
+) -> InitialClusters:
     """The same with clusters that are apart from others in at most k groups; raises where there are none.
 
     By part, whatever cannot-links connect has groups of its own.
     """
     nodes, place = np.unique(begun.apart, return_inverse=True)
     pairs = np.ascontiguousarray(place.reshape(-1, 2), dtype=np.int32)
-    colours = labels_apart(pairs, len(nodes), k, begun.first[nodes])
+    colours = find_separating_labels(pairs, len(nodes), k, begun.first[nodes])
     if colours is None:
         raise InfeasibleConstraintsError(
             f"no way was found to keep {len(pairs)} cannot-links with {k} clusters, nor is it known that "
             "there is none; want more clusters, remove a cannot-link, or take a method that may break "
             "constraints, such as PCKMeans"
         )
-    part = components(len(nodes), pairs.astype(np.int64)) if by_part else np.zeros(len(nodes), dtype=np.int64)
+    part = (
+        find_components(len(nodes), pairs.astype(np.int64))
+        if by_part
+        else np.zeros(len(nodes), dtype=np.int64)
+    )
     _, first, group = np.unique(part * k + colours, return_index=True, return_inverse=True)
     groups = np.column_stack([nodes, nodes[first[group.ravel()]]])
-    number = components(len(begun.first), groups[groups[:, 0] != groups[:, 1]])[begun.number]
-    return _in_order(number, constraints)
+    number = find_components(len(begun.first), groups[groups[:, 0] != groups[:, 1]])[begun.number]
+    return _number_by_first_row(number, constraints)
 
 
-def _merged(
+def _merge_clusters(
     rows: NDArray[np.float64],
-    begun: Begun,
+    begun: InitialClusters,
     linkage: Linkage,
     k: int,
     most: float,
     told: Progress,
-) -> Merged:
+) -> MergeSequence:
     m = len(begun.first)
     if m > MOST:
         raise DataError(
@@ -202,7 +208,7 @@ def _merged(
     one, other = begun.apart.T
     distances[one, other] = distances[other, one] = np.inf
     told(1, 2)
-    return Merged(*native.agglomerate(distances, size, linkage, k, most))
+    return MergeSequence(*native.agglomerate(distances, size, linkage, k, most))
 
 
 def _distances(
@@ -225,7 +231,7 @@ def _distances(
     found = native.squared_distances(ones, ones, parallel.n_threads())
     np.sqrt(found, out=found)
     several = np.flatnonzero(size > 1)
-    for a, b in _parts(size[several], max(CELLS // len(rows), 1)):
+    for a, b in _chunk_clusters(size[several], max(CELLS // len(rows), 1)):
         some = several[a:b]
         of_some = by_cluster[np.concatenate([np.arange(starts[c], starts[c] + size[c]) for c in some])]
         by_row = reduce.reduceat(cdist(of_some, by_cluster), starts, axis=1)
@@ -236,14 +242,14 @@ def _distances(
     return found
 
 
-def _parts(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+def _chunk_clusters(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
     """Runs of clusters of about so many rows in all; none of no clusters."""
     part = np.cumsum(size) // most
     starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
     return list(pairwise([*starts, len(size)]))
 
 
-def _tree(begun: Begun, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _build_tree(begun: InitialClusters, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """The merges of rows: those to begin with, then those of clusters."""
     n = len(begun.number)
     node, children = np.arange(n), []
@@ -262,6 +268,6 @@ def _tree(begun: Begun, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(children, dtype=np.int64).reshape(-1, 2)
 
 
-def _labels(begun: Begun, pairs: NDArray[np.int64]) -> Labels:
+def _read_labels(begun: InitialClusters, pairs: NDArray[np.int64]) -> Labels:
     """Clusters of the rows, in order of their first rows."""
-    return components(len(begun.first), pairs)[begun.number].astype(np.int32)
+    return find_components(len(begun.first), pairs)[begun.number].astype(np.int32)

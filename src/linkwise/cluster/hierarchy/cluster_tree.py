@@ -44,7 +44,7 @@ class ClusterTree(NamedTuple):
         return found
 
 
-def cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
+def build_cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
     """The clusters of at least so many rows.
 
     Parameters
@@ -68,7 +68,7 @@ def cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
         if node < n:  # a row alone, where one row is the whole
             last[node] = cluster
             continue
-        parts, now = _parts(node, children, heights, n), density[node - n]
+        parts, now = _split_node(node, children, heights, n), density[node - n]
         large = [part for part in parts if size[part] >= least]
         leave = [part for part in parts if size[part] < least or len(large) > 1]
         stability[cluster] += sum(int(size[part]) for part in leave) * (now - born[cluster])
@@ -93,7 +93,7 @@ def _densities(heights: Heights) -> Heights:
     return np.asarray(1 / np.maximum(heights, least))
 
 
-def _parts(node: int, children: Nodes, heights: Heights, n: int) -> list[int]:
+def _split_node(node: int, children: Nodes, heights: Heights, n: int) -> list[int]:
     """What a node falls into below its height."""
     height, parts, open_ = heights[node - n], [], children[node - n].tolist()
     while open_:
@@ -126,7 +126,7 @@ class Worth(NamedTuple):
     """(m,) the same of rows that are noise where smaller clusters within it are chosen."""
 
 
-def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
+def score_clusters(tree: ClusterTree, constraints: Constraints) -> Worth:
     """What choosing each cluster satisfies, as a share of all that can be.
 
     Each constraint has two ends, each half of its weight. A row that is noise is apart from all, other noise
@@ -138,20 +138,20 @@ def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
         depth[cluster] = depth[tree.parent[cluster]] + 1
     chosen, noise = np.zeros(m), np.zeros(m)
     one, other = tree.last[constraints.must_link].T
-    np.add.at(chosen, _common(tree.parent, depth, one, other), constraints.must_link_weight)
+    np.add.at(chosen, _find_common_ancestor(tree.parent, depth, one, other), constraints.must_link_weight)
     one, other = tree.last[constraints.cannot_link].T
     half = constraints.cannot_link_weight / 2
     for end in (one, other):
         np.add.at(chosen, end, half)
         np.add.at(noise, end, half)
-    np.add.at(chosen, _common(tree.parent, depth, one, other), -2 * half)
+    np.add.at(chosen, _find_common_ancestor(tree.parent, depth, one, other), -2 * half)
     for cluster in range(m - 1, 0, -1):  # what is in a cluster is in all that hold it
         chosen[tree.parent[cluster]] += chosen[cluster]
     total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum() or 1.0
     return Worth(chosen / total, noise / total)
 
 
-def _common(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
+def _find_common_ancestor(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
     """The smallest cluster that holds both."""
     one, other = one.copy(), other.copy()
     while (apart := one != other).any():
@@ -162,7 +162,7 @@ def _common(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
     return one
 
 
-def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
+def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
     """The clusters that satisfy most, of those that satisfy as much the most stable; of equals the larger.
 
     Parameters
@@ -195,17 +195,17 @@ def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
     return sorted(found)
 
 
-def labels_of(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
+def label_rows(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
     """The chosen cluster that each row is in, in order of their first rows; -1 for noise."""
     of = np.full(len(tree.parent), -1, dtype=np.int64)
     of[clusters] = clusters
     for cluster in range(1, len(of)):
         if of[cluster] < 0:
             of[cluster] = of[tree.parent[cluster]]
-    return in_order(of[tree.last])
+    return renumber_by_first_row(of[tree.last])
 
 
-def in_order(labels: NDArray[Any]) -> NDArray[np.int32]:
+def renumber_by_first_row(labels: NDArray[Any]) -> NDArray[np.int32]:
     """Clusters 0, 1, ... in order of their first rows; what is negative becomes -1."""
     names, first, at = np.unique(labels, return_index=True, return_inverse=True)
     kept = np.flatnonzero(names >= 0)
@@ -214,7 +214,7 @@ def in_order(labels: NDArray[Any]) -> NDArray[np.int32]:
     return number[at]
 
 
-def best_labels(
+def extract_labels(
     children: Nodes, heights: Heights, constraints: Constraints, least: int, *, ties: Ties, whole: bool
 ) -> NDArray[np.int32]:
     """The clusters of the rows by the best choice from a dendrogram.
@@ -222,13 +222,13 @@ def best_labels(
     Parameters
     ----------
     children, heights, least
-        As for `cluster_tree`.
+        As for `build_cluster_tree`.
     constraints : Constraints
     ties : {"stability", "larger"}
         Of choices that satisfy as much the most stable, or that of larger clusters.
     whole : bool
-        As for `best_clusters`.
+        As for `select_clusters`.
     """
-    tree = cluster_tree(children, heights, least)
+    tree = build_cluster_tree(children, heights, least)
     judged = tree if ties == "stability" else tree._replace(stability=np.zeros(len(tree.parent)))
-    return labels_of(tree, best_clusters(judged, worth_of(tree, constraints), whole=whole))
+    return label_rows(tree, select_clusters(judged, score_clusters(tree, constraints), whole=whole))

@@ -9,7 +9,7 @@ Nodes = NDArray[np.int64]
 Heights = NDArray[np.float64]
 
 
-def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
+def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
     """The dendrogram of a tree: its edges, the shortest first, join what hangs together so far.
 
     Parameters
@@ -43,7 +43,7 @@ def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, H
     return children, heights[order]
 
 
-def of_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
+def convert_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
     """The dendrogram of a reachability plot: neighbours in it are joined at the height of the later one.
 
     Parameters
@@ -58,4 +58,4 @@ def of_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
     Sander, Qin, Lu, Niu and Kovarsky (2003), Automatic extraction of clusters from hierarchical clustering
     representations. PAKDD.
     """
-    return single_linkage(order[:-1], order[1:], reach[1:])
+    return build_single_linkage(order[:-1], order[1:], reach[1:])

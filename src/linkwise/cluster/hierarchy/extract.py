@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster.hierarchy import dendrogram
-from linkwise.cluster.hierarchy.cluster_tree import Ties, best_labels
+from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
 
@@ -92,8 +92,8 @@ def extract(
     >>> lw.extract(linkage(X), apart, min_cluster_size=2).tolist()
     [0, 0, 1, 1, 2, 2, 2, 2]
     """
-    found = _checked(_merges_of(hierarchy))
-    least = _least(hierarchy) if min_cluster_size is None else min_cluster_size
+    found = _check_merges(_find_merges(hierarchy))
+    least = _min_cluster_size(hierarchy) if min_cluster_size is None else min_cluster_size
     if isinstance(least, bool) or not isinstance(least, Integral):
         raise TypeError(f"min_cluster_size={least!r}; give a whole number of rows, at least 2")
     if least < 2:
@@ -107,12 +107,12 @@ def extract(
         raise ValueError(
             f"the constraints are about {wanted.n_rows} rows, the hierarchy holds {found.n_rows}"
         )
-    return best_labels(
+    return extract_labels(
         found.children, found.heights, wanted, int(least), ties=ties, whole=allow_single_cluster
     )
 
 
-def _least(hierarchy: Any) -> int:
+def _min_cluster_size(hierarchy: Any) -> int:
     """Rows that make a cluster, as an estimator was told. A share, as OPTICS takes it, says little."""
     for name in ("min_cluster_size", "min_samples"):
         known = getattr(hierarchy, name, None)
@@ -122,7 +122,7 @@ def _least(hierarchy: Any) -> int:
 
 
 # ---------------------------------------------------------------- what hierarchies there are
-def _merges_of(hierarchy: Any) -> Merges:
+def _find_merges(hierarchy: Any) -> Merges:
     """The merges of whatever holds some."""
     if isinstance(hierarchy, type):
         raise TypeError(f"the hierarchy is the class {hierarchy.__name__}; {KNOWN}")
@@ -130,24 +130,26 @@ def _merges_of(hierarchy: Any) -> Merges:
     if (
         tree is not None
     ):  # of HDBSCAN: scikit-learn's with names of columns, or an object of the package hdbscan
-        return _linkage(_columns(tree) if getattr(tree, "dtype", None) and tree.dtype.names else tree)
+        return _merges_of_linkage(
+            _read_columns(tree) if getattr(tree, "dtype", None) and tree.dtype.names else tree
+        )
     if hasattr(hierarchy, "reachability_") and hasattr(hierarchy, "ordering_"):
         order = np.asarray(hierarchy.ordering_, dtype=np.int64)
         return Merges(
-            *dendrogram.of_reachability(order, np.asarray(hierarchy.reachability_)[order]), len(order)
+            *dendrogram.convert_reachability(order, np.asarray(hierarchy.reachability_)[order]), len(order)
         )
     if hasattr(hierarchy, "children_"):
-        return _estimator(hierarchy)
+        return _merges_of_estimator(hierarchy)
     if hasattr(hierarchy, "fit"):
         raise TypeError(f"{type(hierarchy).__name__} is not fitted, or holds no hierarchy; {KNOWN}")
-    return _linkage(hierarchy)
+    return _merges_of_linkage(hierarchy)
 
 
-def _columns(tree: Any) -> NDArray[np.float64]:
+def _read_columns(tree: Any) -> NDArray[np.float64]:
     return np.column_stack([tree[name] for name in ("left_node", "right_node", "value", "cluster_size")])
 
 
-def _estimator(model: Any) -> Merges:
+def _merges_of_estimator(model: Any) -> Merges:
     """One with ``children_``; what it did not merge is joined at the very top."""
     if not hasattr(model, "distances_"):
         raise TypeError(
@@ -163,7 +165,7 @@ def _estimator(model: Any) -> Merges:
     return Merges(np.vstack([children, joins]), np.r_[heights, np.full(len(joins), np.inf)], n)
 
 
-def _linkage(given: Any) -> Merges:
+def _merges_of_linkage(given: Any) -> Merges:
     """A linkage matrix."""
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
@@ -185,7 +187,7 @@ def _linkage(given: Any) -> Merges:
 
 
 # ---------------------------------------------------------------- whether they are sound
-def _checked(found: Merges) -> Merges:
+def _check_merges(found: Merges) -> Merges:
     """The same, where it is a dendrogram; heights that go down by rounding only are lifted."""
     children, heights, n = found
     if len(children) != n - 1 or len(heights) != n - 1:
@@ -209,10 +211,10 @@ def _checked(found: Merges) -> Merges:
         raise DataError(
             f"merge {at} of the hierarchy has height {heights[at]}; heights are distances, 0 or more"
         )
-    return found._replace(heights=_ascending(children, heights, n))
+    return found._replace(heights=_sort_merges(children, heights, n))
 
 
-def _ascending(children: NDArray[np.int64], heights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _sort_merges(children: NDArray[np.int64], heights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     lifted = heights.tolist()
     for at, parts in enumerate(children.tolist()):
         below = max((lifted[part - n] for part in parts if part >= n), default=0.0)

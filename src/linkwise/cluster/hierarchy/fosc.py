@@ -34,11 +34,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import noise_alone
+from linkwise.cluster.base import isolate_noise
 from linkwise.cluster.hierarchy import dendrogram
-from linkwise.cluster.hierarchy.cluster_tree import Ties, best_labels, in_order
+from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels, renumber_by_first_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 
 class FOSC(ClusterMixin, BaseEstimator):
@@ -150,28 +150,28 @@ class FOSC(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         told = progress or (lambda done, planned: None)
         order = np.lexsort(rows.T[::-1])  # ties go by the values of the rows
-        children, heights = _hierarchy(
+        children, heights = _build_hierarchy(
             rows, order, self.min_samples, told, mutual=self.hierarchy == "hdbscan"
         )
         least = max(self.min_samples, 2) if self.min_cluster_size is None else self.min_cluster_size
-        labels = best_labels(
+        labels = extract_labels(
             children, heights, wanted, least, ties=self.ties, whole=self.allow_single_cluster
         )
         if self.noise == "nearest":
-            labels = _without_noise(rows, order, labels)
+            labels = _assign_noise(rows, order, labels)
         told(3, 3)
         self.children_, self.distances_ = children, heights
         self.labels_: Labels = labels
         self.n_clusters_ = int(labels.max()) + 1
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(noise_alone(labels))))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(isolate_noise(labels))))
         return self
 
 
-def _hierarchy(
+def _build_hierarchy(
     X: NDArray[Any], order: NDArray[np.int64], min_samples: int, told: Progress, *, mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Merges and their heights; of rows that tie, the first in `order` comes first."""
@@ -182,11 +182,11 @@ def _hierarchy(
     walk = native.density_walk(rows, core, int(core.argmin()), threads, mutual=mutual)
     told(2, 3)
     if mutual:
-        return dendrogram.single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
-    return dendrogram.of_reachability(order[walk.order], walk.reach)
+        return dendrogram.build_single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
+    return dendrogram.convert_reachability(order[walk.order], walk.reach)
 
 
-def _without_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) -> Labels:
+def _assign_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) -> Labels:
     """Noise in the cluster of the nearest row; of rows as near, of the first in `order`."""
     noise, inside = np.flatnonzero(labels < 0), order[labels[order] >= 0]
     if len(noise) == 0:
@@ -198,4 +198,4 @@ def _without_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) ->
     )
     settled = labels.copy()
     settled[noise] = labels[inside[near]]
-    return in_order(settled)
+    return renumber_by_first_row(settled)

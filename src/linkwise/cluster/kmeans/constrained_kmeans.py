@@ -22,8 +22,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import Blocks, blocks_of, compact
-from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
+from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 
@@ -108,12 +108,12 @@ class ConstrainedKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        blocks = blocks_of(X, constraints)
-        seeds = seeds_of(blocks, constraints, k)
-        starts, home = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        blocks = build_blocks(X, constraints)
+        seeds = choose_seeds(blocks, constraints, k)
+        starts, home = draw_seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         self.n_seeds_ = len(seeds)
         if len(seeds) == 0:
-            runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
+            runs = points.run_lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
             at = int(runs.inertia.argmin())
             best = _Run(runs.labels[at], runs.centers[at], float(runs.inertia[at]), int(runs.n_iter[at]))
             labels = best.labels
@@ -127,7 +127,7 @@ class ConstrainedKMeans(CenteredClusterer):
             best = min(tried, key=lambda run: run.inertia)
             labels = best.labels[blocks.number]
         self.inertia_, self.n_iter_ = best.inertia + blocks.scatter, best.n_iter
-        labels, used = compact(labels, len(best.centers))
+        labels, used = compact_labels(labels, len(best.centers))
         self.cluster_centers_ = best.centers[used]
         return labels
 
@@ -154,8 +154,8 @@ def _run(
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels, squares = _assign(blocks, centers, seeds, home)
         squares[seeds] = 0  # a seed fills no empty cluster
-        filled = points.filled(labels, squares, len(centers), blocks.weight)
-        moved = points.means(blocks.X, filled, centers, blocks.weight)
+        filled = points.fill_empty_clusters(labels, squares, len(centers), blocks.weight)
+        moved = points.cluster_means(blocks.X, filled, centers, blocks.weight)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if shift <= shift_bound:
@@ -168,7 +168,7 @@ def _assign(
     blocks: Blocks, centers: Centers, seeds: NDArray[np.int64], home: NDArray[np.int32]
 ) -> tuple[Labels, NDArray[np.float64]]:
     """The nearest centre of every block, and its squared distance; seeds stay at home."""
-    labels, squares = points.nearest(blocks.X, centers)
+    labels, squares = points.nearest_centers(blocks.X, centers)
     labels[seeds] = home
-    squares[seeds] = points.squared_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]
+    squares[seeds] = points.squared_center_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]
     return labels, squares

@@ -33,9 +33,9 @@ from linkwise import native
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import Blocks, blocks_of, compact
-from linkwise.cluster.kmeans.feasible import WAY_OUT, labels_apart
-from linkwise.cluster.kmeans.starts import checked_init
+from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
+from linkwise.cluster.kmeans.feasible import WAY_OUT, find_separating_labels
+from linkwise.cluster.kmeans.starts import check_init
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
@@ -140,20 +140,20 @@ class COPKMeans(CenteredClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         starts = (
-            points.starts(X, k, seed, self.n_init)
+            points.draw_starts(X, k, seed, self.n_init)
             if isinstance(self.init, str)
-            else checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
+            else check_init(self.init, self.n_clusters, k, X.shape[1])[None]
         )
         self.n_failed_ = 0
         if constraints.n_constraints == 0:
-            runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
+            runs = points.run_lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
             best = int(runs.inertia.argmin())
             self.inertia_, self.n_iter_ = float(runs.inertia[best]), int(runs.n_iter[best])
             return self._keep(runs.labels[best], runs.centers[best])
         # rows may be distinct and yet nearer than squares can tell: then centres coincide
         starts = np.pad(starts, ((0, 0), (0, k - starts.shape[1]), (0, 0)), mode="edge")
-        blocks = blocks_of(X, constraints)
-        apart = _apart(blocks, constraints, k, soft=self.on_infeasible == "soft")
+        blocks = build_blocks(X, constraints)
+        apart = _find_apart_blocks(blocks, constraints, k, soft=self.on_infeasible == "soft")
         limit = _EXACT_STEPS if self.assignment == "exact" else 0
         stop = (self.max_iter, self.tol * points.mean_variance(X))
         runs_kept = []
@@ -185,12 +185,12 @@ class COPKMeans(CenteredClusterer):
             )
 
     def _keep(self, labels: Labels, centers: Centers) -> Labels:
-        labels, used = compact(labels, len(centers))
+        labels, used = compact_labels(labels, len(centers))
         self.cluster_centers_ = centers[used]
         return labels
 
 
-class _Apart(NamedTuple):
+class _ApartBlocks(NamedTuple):
     """Blocks that cannot-links speak of."""
 
     nodes: NDArray[np.int64]
@@ -211,23 +211,25 @@ class _Run(NamedTuple):
     n_iter: int
 
 
-def _apart(blocks: Blocks, constraints: Constraints, k: int, *, soft: bool) -> _Apart:
+def _find_apart_blocks(blocks: Blocks, constraints: Constraints, k: int, *, soft: bool) -> _ApartBlocks:
     nodes, place = np.unique(constraints.component_cannot_link, return_inverse=True)
     pairs = np.ascontiguousarray(place.reshape(-1, 2), dtype=np.int32)
     if len(nodes) == 0:
-        return _Apart(nodes, pairs, None)
+        return _ApartBlocks(nodes, pairs, None)
     try:
-        return _Apart(nodes, pairs, labels_apart(pairs, len(nodes), k, blocks.first_row[nodes]))
+        return _ApartBlocks(
+            nodes, pairs, find_separating_labels(pairs, len(nodes), k, blocks.first_row[nodes])
+        )
     except InfeasibleConstraintsError:
         if not soft:
             raise
-        return _Apart(nodes, pairs, None)
+        return _ApartBlocks(nodes, pairs, None)
 
 
 def _run(
     blocks: Blocks,
     start: Centers,
-    apart: _Apart,
+    apart: _ApartBlocks,
     limit: int,
     rng: np.random.Generator,
     max_iter: int,
@@ -244,8 +246,11 @@ def _run(
             break
         movable = squares.copy()
         movable[apart.nodes] = 0
-        moved = points.means(
-            blocks.X, points.filled(labels, movable, len(centers), blocks.weight), centers, blocks.weight
+        moved = points.cluster_means(
+            blocks.X,
+            points.fill_empty_clusters(labels, movable, len(centers), blocks.weight),
+            centers,
+            blocks.weight,
         )
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
@@ -258,24 +263,24 @@ def _run(
 def _assign(
     blocks: Blocks,
     centers: Centers,
-    apart: _Apart,
+    apart: _ApartBlocks,
     before: Labels | None,
     order: NDArray[np.int32],
     limit: int,
 ) -> tuple[Labels, NDArray[np.float64], int]:
     """Labels of the blocks, their squared distances, and how many pairs are not apart."""
-    labels, squares = points.nearest(blocks.X, centers)
+    labels, squares = points.nearest_centers(blocks.X, centers)
     nodes = apart.nodes
     if len(nodes) == 0:
         return labels, squares, 0
-    distances = points.squared_distances(blocks.X[nodes], centers)
+    distances = points.squared_center_distances(blocks.X[nodes], centers)
     costs = distances * blocks.weight[nodes, None]
     begun = [np.full(len(nodes), -1, dtype=np.int32)]
     if before is not None:
         begun.append(before[nodes])
     tries = [native.assign_apart(costs, apart.pairs, first, order, _SWEEPS, limit) for first in begun]
     if min(together for _, together in tries) > 0 and apart.labels is not None:
-        known = _matched(costs, apart.labels)
+        known = _match_labels(costs, apart.labels)
         tries.append(native.assign_apart(costs, apart.pairs, known, order, _SWEEPS, limit))
     at = np.arange(len(nodes))
     found, together = min(tries, key=lambda way: (way[1], float(costs[at, way[0]].sum())))
@@ -283,7 +288,7 @@ def _assign(
     return labels, squares, together
 
 
-def _matched(costs: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
+def _match_labels(costs: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
     """The same parting with the names of the labels that cost least."""
     k = costs.shape[1]
     total = np.zeros((k, k))

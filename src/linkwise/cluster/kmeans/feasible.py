@@ -27,7 +27,7 @@ WAY_OUT = (
 )
 
 
-def labels_apart(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
+def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
     """Labels 0..k-1 that keep all pairs apart; None where none were found within the bound.
 
     Parameters
@@ -44,43 +44,45 @@ def labels_apart(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArr
         There are none; with an odd cycle or a clique where one is found.
     """
     if k <= 2:
-        return _two_labels(pairs, m, k, rows)
+        return _find_two_labels(pairs, m, k, rows)
     found, labels = native.colour_apart(pairs, m, k, _STEPS)
     if found == 1:
         return labels
-    clique = large_clique(pairs, m, k)
+    clique = find_large_clique(pairs, m, k)
     if len(clique):
         reason = f"{len(clique)} rows must all be apart, but there are only {k} clusters"
-        raise _impossible(reason, rows[clique], _listed(rows[clique]))
+        raise _infeasible_error(reason, rows[clique], _list_rows(rows[clique]))
     if found == 0:
-        raise _impossible(
+        raise _infeasible_error(
             f"{len(pairs)} cannot-links between {m} rows or groups of rows need more than {k} clusters "
             "(all ways were tried)"
         )
     return None
 
 
-def _two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32]:
+def _find_two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32]:
     if k == 1:
         if len(pairs):
             a, b = rows[pairs[0]]
-            raise _impossible("two rows must be apart, but there is only 1 cluster", (a, b), f"{a} and {b}")
+            raise _infeasible_error(
+                "two rows must be apart, but there is only 1 cluster", (a, b), f"{a} and {b}"
+            )
         return np.zeros(m, dtype=np.int32)
     # every node twice, as one label and as the other; a foe of the one is the other
     crossed = np.vstack([pairs + np.array(way) for way in ((0, m), (m, 0))])
-    double = _graph(crossed, 2 * m)
+    double = _build_graph(crossed, 2 * m)
     part = connected_components(double, directed=False)[1]
     odd = np.flatnonzero(part[:m] == part[m:])
     if len(odd):
-        cycle = rows[_odd_cycle(double, odd, m)]
+        cycle = rows[_find_odd_cycle(double, odd, m)]
         circle = [*cycle, cycle[0]]
         reason = "an odd number of rows must be apart in a circle, but there are only 2 clusters"
-        raise _impossible(reason, circle, " ≠ ".join(map(str, circle)))
+        raise _infeasible_error(reason, circle, " ≠ ".join(map(str, circle)))
     labels: NDArray[np.int32] = (part[:m] > part[m:]).astype(np.int32)
     return labels
 
 
-def _odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
+def _find_odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
     """The shortest odd cycle through one of the first of the nodes that lie on one."""
     some = odd[:_TRIES]
     far, before = shortest_path(double, unweighted=True, indices=some, return_predecessors=True)
@@ -91,9 +93,9 @@ def _odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
     return np.array(way[:-1], dtype=np.int64) % m
 
 
-def large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
+def find_large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
     """More than k nodes that are all apart, where a bounded search finds them; else none."""
-    foes = _graph(pairs, m)
+    foes = _build_graph(pairs, m)
     degree = np.diff(foes.indptr)
     for first in np.argsort(-degree, kind="stable")[:_TRIES]:
         clique, able = [int(first)], foes.indices[foes.indptr[first] : foes.indptr[first + 1]]
@@ -109,15 +111,17 @@ def large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
     return np.empty(0, dtype=np.int64)
 
 
-def _graph(pairs: NDArray[np.int32], m: int) -> csr_array:
+def _build_graph(pairs: NDArray[np.int32], m: int) -> csr_array:
     ends = np.vstack([pairs, pairs[:, ::-1]])
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(m, m))
 
 
-def _impossible(reason: str, rows: Sequence[int] | Nodes = (), named: str = "") -> InfeasibleConstraintsError:
+def _infeasible_error(
+    reason: str, rows: Sequence[int] | Nodes = (), named: str = ""
+) -> InfeasibleConstraintsError:
     told = f"{reason}: {named}" if named else reason
     return InfeasibleConstraintsError(f"{told}; {WAY_OUT}", reason=reason, rows=[int(row) for row in rows])
 
 
-def _listed(rows: Nodes) -> str:
+def _list_rows(rows: Nodes) -> str:
     return ", ".join(map(str, rows[:-1])) + f" and {rows[-1]}"

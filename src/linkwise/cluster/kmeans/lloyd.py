@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.cluster.points import mean_variance, starts
+from linkwise.cluster.points import draw_starts, mean_variance
 
 _SAMPLE = 10_000  # rows on which many starts are cheap
 _REFINED_STARTS = 4  # starts on the sample, where there are more rows than that
@@ -92,7 +92,7 @@ def k_means(
     if len(X) <= _SAMPLE:
         stop = (max_iter, tol * mean_variance(X), threads)
         return _compact(_best_run(X, k, entropy, n_init, stop))
-    runs = [_refined_run(X, k, child, max_iter, tol, threads) for child in entropy.spawn(n_init)]
+    runs = [_refine_run(X, k, child, max_iter, tol, threads) for child in entropy.spawn(n_init)]
     return _compact(min(runs, key=lambda run: run.inertia))
 
 
@@ -128,7 +128,7 @@ def k_means_runs(
             raise ValueError(f"{name} must be at least 1, got {value}")
     threads = parallel.n_threads() if n_threads is None else n_threads
     stop = (max_iter, tol * mean_variance(X, weight), threads)
-    return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
+    return _run_all(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
 
 
 def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
@@ -143,11 +143,11 @@ def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
 def _best_run(
     X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_init: int, stop: tuple[int, float, int]
 ) -> KMeansResult:
-    runs = _runs(X, k, entropy, n_init, stop)
-    return _run(runs, int(runs.inertia.argmin()))
+    runs = _run_all(X, k, entropy, n_init, stop)
+    return _select_run(runs, int(runs.inertia.argmin()))
 
 
-def _runs(
+def _run_all(
     X: NDArray[Any],
     k: int,
     entropy: np.random.SeedSequence,
@@ -155,16 +155,18 @@ def _runs(
     stop: tuple[int, float, int],
     weight: NDArray[np.int64] | None = None,
 ) -> native.LloydRuns:
-    return native.lloyd(X, starts(X, k, entropy, n_runs, weight=weight, n_threads=stop[-1]), *stop, weight)
+    return native.lloyd(
+        X, draw_starts(X, k, entropy, n_runs, weight=weight, n_threads=stop[-1]), *stop, weight
+    )
 
 
-def _run(runs: native.LloydRuns, i: int) -> KMeansResult:
+def _select_run(runs: native.LloydRuns, i: int) -> KMeansResult:
     # copies, so that the runs that lost are freed
     labels, centers = runs.labels[i].copy(), runs.centers[i].copy()
     return KMeansResult(labels, centers, float(runs.inertia[i]), int(runs.n_iter[i]))
 
 
-def _refined_run(
+def _refine_run(
     X: NDArray[Any], k: int, entropy: np.random.SeedSequence, max_iter: int, tol: float, threads: int
 ) -> KMeansResult:
     size = min(len(X), max(_SAMPLE, 20 * k))
@@ -175,7 +177,7 @@ def _refined_run(
     if len(start) == 2:
         labels, centers, inertia, n_iter = native.two_means(X, start, *stop)
         return KMeansResult(labels.astype(np.int32), centers, inertia, n_iter)
-    return _run(native.lloyd(X, start[None], *stop), 0)
+    return _select_run(native.lloyd(X, start[None], *stop), 0)
 
 
 def _compact(result: KMeansResult) -> KMeansResult:

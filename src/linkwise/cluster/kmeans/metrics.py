@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from linkwise import native, parallel
 from linkwise.cluster.points import Centers
-from linkwise.metric.differences import relative
+from linkwise.metric.differences import scale_weights
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length
@@ -52,20 +52,20 @@ class Metrics(NamedTuple):
         return np.ascontiguousarray(rows)
 
 
-def spherical(kind: Kind, d: int, count: int, variance: float) -> Metrics:
+def spherical_metrics(kind: Kind, d: int, count: int, variance: float) -> Metrics:
     """The plain metric in units of `variance`, `count` times."""
     inverse = np.full((count, d), variance)
-    return inverted(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
+    return invert_covariances(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
 
 
-def inverted(covariance: Array) -> Metrics:
+def invert_covariances(covariance: Array) -> Metrics:
     """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
     if covariance.ndim == 2:
         return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
     try:
         root = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:  # a weight may outgrow all rows together
-        root = np.linalg.cholesky(_invertible(covariance))
+        root = np.linalg.cholesky(_make_invertible(covariance))
     plain = np.eye(covariance.shape[1])
     maps = np.empty_like(root)
     for h, R in enumerate(root):
@@ -74,33 +74,35 @@ def inverted(covariance: Array) -> Metrics:
     return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
 
 
-def _invertible(covariance: Array) -> Array:
+def _make_invertible(covariance: Array) -> Array:
     """Covariances (g, d, d) with no variance below the least that can be inverted beside the greatest."""
     value, vector = np.linalg.eigh(covariance)
     value = np.maximum(value, LEAST * value[:, -1:])
     return np.asarray((vector * value[:, None]) @ np.swapaxes(vector, 1, 2))
 
 
-def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
+def must_link_metric(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
     """The metric under which rows that differ so are near.
 
     It is drawn to the plain one as by one pair for each of d features.
     """
-    share = relative(weight)
+    share = scale_weights(weight)
     share /= share.mean()
     first = plain.matrices[0]
     variance = np.linalg.inv(first) if plain.full else 1 / first
     covariance = (outer_sum(differences, share / 2, plain.full) + d * variance) / (len(share) + d)
-    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+    return invert_covariances(np.repeat(covariance[None], len(plain.maps), axis=0))
 
 
-def nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
+def nearest_under_metrics(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
     """The cluster of each row where its squared distance less log det is least."""
     offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return native.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
+    return native.metric_nearest(X, centers, reduce_metrics(metrics, centers), offset, parallel.n_threads())[
+        0
+    ]
 
 
-def narrowed(metrics: Metrics, centers: Centers) -> Array:
+def reduce_metrics(metrics: Metrics, centers: Centers) -> Array:
     """Maps for the comparison of centres.
 
     Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres
@@ -146,7 +148,7 @@ def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bo
     return found
 
 
-def positive(scatter: Array) -> Array:
+def drop_negative_parts(scatter: Array) -> Array:
     """The nearest scatter, (d,) or (d, d), without negative parts."""
     if scatter.ndim == 1:
         return np.maximum(scatter, 0)
@@ -178,7 +180,7 @@ def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
     return outer
 
 
-def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
+def extreme_rows(X: NDArray[Any], at_most: int = 64) -> Array:
     """The rows that are least or greatest in a feature, of the `at_most` features that vary most."""
     widest = np.argsort(-X.var(axis=0, dtype=np.float64), kind="stable")[:at_most]
     part = X[:, widest]

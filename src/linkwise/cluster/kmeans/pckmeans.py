@@ -34,9 +34,9 @@ from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import Run, plain_k_means, plain_where_better, priced_runs
-from linkwise.cluster.kmeans.starts import PARAMETERS, soft_starts
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import PenalisedRun, improve_by_plain, run_penalised, run_plain_k_means
+from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.constraints.constraints import Constraints
 
 
@@ -123,34 +123,34 @@ class PCKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        starts = soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
+        starts = draw_soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
         variance = points.mean_variance(X)
         self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(plain_k_means(X, starts, *stop))
-        named = icm.named_rows(X, constraints)
+            return self._keep(run_plain_k_means(X, starts, *stop))
+        named = icm.find_named_rows(X, constraints)
         prices = icm.equal_prices(named, self.w_)
-        runs: list[Run] = []
-        for run in priced_runs(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
+        runs: list[PenalisedRun] = []
+        for run in run_penalised(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
             runs.append(run)
             if progress is not None:
                 progress(len(runs), len(starts))
         best = min(runs, key=lambda run: run.objective)
         without = [
             starts,
-            soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
+            draw_soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
         ]
-        plain = plain_where_better(X, constraints, best.labels, without, *stop)
+        plain = improve_by_plain(X, constraints, best.labels, without, *stop)
         if plain is not None:
             self.fell_back_ = True
             paid = icm.price_paid(plain.labels[named.rows], named, prices)
             best = plain._replace(objective=plain.objective + paid)
         return self._keep(best)
 
-    def _keep(self, run: Run) -> Labels:
-        labels, used = compact(run.labels, len(run.centers))
+    def _keep(self, run: PenalisedRun) -> Labels:
+        labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self.objective_, self.n_iter_ = run.objective, run.n_iter
         return labels

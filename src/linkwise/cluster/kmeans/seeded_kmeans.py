@@ -23,8 +23,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import blocks_of, compact
-from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.cluster.kmeans.components import build_blocks, compact_labels
+from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.constraints.constraints import Constraints
 
 
@@ -106,17 +106,17 @@ class SeededKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        blocks = blocks_of(X, constraints)
-        seeds = seeds_of(blocks, constraints, k)
-        starts, _ = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        blocks = build_blocks(X, constraints)
+        seeds = choose_seeds(blocks, constraints, k)
+        starts, _ = draw_seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         runs = []
         for number, start in enumerate(starts):
-            runs.append(points.lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
+            runs.append(points.run_lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
             if progress is not None:
                 progress(number + 1, len(starts))
         best = min(runs, key=lambda run: float(run.inertia[0]))
         self.n_seeds_ = len(seeds)
         self.inertia_, self.n_iter_ = float(best.inertia[0]), int(best.n_iter[0])
-        labels, used = compact(best.labels[0], starts.shape[1])
+        labels, used = compact_labels(best.labels[0], starts.shape[1])
         self.cluster_centers_ = best.centers[0][used]
         return labels

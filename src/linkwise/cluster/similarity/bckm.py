@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Progress, rng_at
-from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
 from linkwise.cluster.similarity.weak_learner import (
     Convergence,
-    Pairs,
+    PairList,
     Ties,
-    Weak,
-    by_priority,
+    WeakClustering,
     constrained_k_means,
+    order_by_priority,
 )
 from linkwise.errors import ConstraintWarning
 
@@ -160,7 +160,7 @@ class BCKM(RoundsClusterer):
         preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
         return cls(n_clusters, **{**preset, **parameters})
 
-    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+    def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         alphas: list[float] = []
         errors: list[float] = []
@@ -186,14 +186,21 @@ class BCKM(RoundsClusterer):
                 reason = "consistent"
                 alphas.append(self.alpha_star)
                 break
-            alpha = vote(weak.loss)
+            alpha = vote_weight(weak.loss)
             alphas.append(alpha)
             priority += np.where(weak.broken, alpha, -alpha)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
 
     def _best_consistent(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int, weak: Weak
-    ) -> Weak:
+        self,
+        space: Space,
+        pairs: PairList,
+        priority: NDArray[np.float64],
+        k: int,
+        seed: int,
+        t: int,
+        weak: WeakClustering,
+    ) -> WeakClustering:
         """Of several runs that break nothing the one of least inertia: it will decide alone."""
         for attempt in range(1, self.n_init):
             other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
@@ -202,8 +209,8 @@ class BCKM(RoundsClusterer):
         return weak
 
     def _round(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int
-    ) -> Weak:
+        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, seed: int, t: int
+    ) -> WeakClustering:
         """One run of constrained k-means, tried again while it breaks half of the priority."""
         for attempt in range(_TRIES if t else _FIRST_TRIES):
             weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
@@ -212,11 +219,11 @@ class BCKM(RoundsClusterer):
         return weak
 
     def _run(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, rng: np.random.Generator
-    ) -> Weak:
+        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, rng: np.random.Generator
+    ) -> WeakClustering:
         share = np.exp(priority - priority.max())
         share /= share.sum()
-        order = by_priority(pairs, priority, rng, self.ties)
+        order = order_by_priority(pairs, priority, rng, self.ties)
         means = space.seeded(k, rng, self.init)
         rise = self.convergence == "first rise"
         return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)

@@ -47,12 +47,12 @@ from sklearn.utils._param_validation import Interval
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain, run_plain_k_means
 from linkwise.cluster.similarity.co_membership import CoMembership
-from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
-from linkwise.cluster.similarity.rounds import PASSES, Rounds, combined, label_type
-from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
+from linkwise.cluster.similarity.rounds import PASSES, Rounds, combine_rounds, label_type
+from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
@@ -147,22 +147,22 @@ class BoostCluster(ConstrainedClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        starts = list(points.starts(X, k, seed, self.n_init))
+        starts = list(points.draw_starts(X, k, seed, self.n_init))
         rounds = None
         if constraints.n_constraints:
             with one_blas_thread():
-                rounds = self._rounds(X, pairs_of(constraints), k, seed, progress)
+                rounds = self._rounds(X, list_pairs(constraints), k, seed, progress)
         self.fell_back_ = rounds is None and constraints.n_constraints > 0
         if rounds is None:
-            labels, _ = compact(plain_k_means(X, starts, PASSES, TOL).labels, k)
+            labels, _ = compact_labels(run_plain_k_means(X, starts, PASSES, TOL).labels, k)
             self._keep(Rounds(labels.astype(label_type(k))[:, None], np.ones(1), np.zeros(1), ""))
             return labels
         self._keep(rounds)
-        labels, _ = compact(combined(rounds, k, seed, self.n_init), k)
-        better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+        labels, _ = compact_labels(combine_rounds(rounds, k, seed, self.n_init), k)
+        better = improve_by_plain(X, constraints, labels, [starts], PASSES, TOL)
         if better is not None:
             self.fell_back_ = True
-            labels, _ = compact(better.labels, k)
+            labels, _ = compact_labels(better.labels, k)
         return labels
 
     def _keep(self, rounds: Rounds) -> None:
@@ -171,22 +171,22 @@ class BoostCluster(ConstrainedClusterer):
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
 
     def _rounds(
-        self, X: NDArray[Any], pairs: Pairs, k: int, seed: int, progress: Progress | None
+        self, X: NDArray[Any], pairs: PairList, k: int, seed: int, progress: Progress | None
     ) -> Rounds | None:
         """The rounds that count; None where none does."""
-        seen = prepared(X, standardized=self.whiten)
-        Z = whitened(seen) if self.whiten else turned(seen.Z)
+        seen = merge_identical_rows(X, standardized=self.whiten)
+        Z = whiten(seen) if self.whiten else rotate_rows(seen.Z)
         ends, must = seen.number[pairs.ends], pairs.must.astype(bool)
         s = self.n_components or min(k, MOST_COMPONENTS)
         kernel = np.zeros(len(ends))  # K of the pairs in constraints
         kept: list[tuple[Labels, float, float]] = []
         for t in range(self.n_estimators):
             weight = pair_weights(kernel, pairs.weight, must)
-            rows = Z @ directions(Z, ends, np.where(must, weight, -weight), s)
+            rows = Z @ find_directions(Z, ends, np.where(must, weight, -weight), s)
             for attempt in range(_TRIES):
-                labels = clustered(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
+                labels = cluster_once(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
                 together = labels[ends[:, 0]] == labels[ends[:, 1]]
-                if (alpha := step(weight, together, must)) > _LEAST:
+                if (alpha := compute_alpha(weight, together, must)) > _LEAST:
                     kernel += alpha * together
                     error = float(weight @ (together != must) / weight.sum())
                     kept.append((labels.astype(label_type(k)), alpha, error))
@@ -212,7 +212,7 @@ def pair_weights(kernel: Array, weight: Array, must: NDArray[np.bool_]) -> Array
     return found
 
 
-def directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
+def find_directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
     """(d, s) top eigenvectors of Z'TZ, at most `s`, of positive eigenvalues; the top one if none is.
 
     `t` holds the entries of T at the pairs `ends`, on either side of its diagonal.
@@ -226,7 +226,7 @@ def directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
     return found
 
 
-def step(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) -> float:
+def compute_alpha(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) -> float:
     """Alpha of a round that puts these pairs together."""
     more = 0.5 / len(must)
     p1, q1 = weight[must & together].sum() + more, weight[~must & together].sum() + more
@@ -234,15 +234,15 @@ def step(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) ->
     return 0.5 * log(p1 * q0 / (p0 * q1))
 
 
-def clustered(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
+def cluster_once(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
     """One run of k-means."""
-    labels: Labels = points.lloyd(
-        rows, points.starts(rows, k, entropy, 1, weight=weight), weight=weight
+    labels: Labels = points.run_lloyd(
+        rows, points.draw_starts(rows, k, entropy, 1, weight=weight), weight=weight
     ).labels[0]
     return labels
 
 
-def turned(Z: Array) -> Array:
+def rotate_rows(Z: Array) -> Array:
     """Rows in at most as many columns as there are rows, with the same products."""
     if Z.shape[1] <= len(Z):
         return Z
@@ -250,9 +250,9 @@ def turned(Z: Array) -> Array:
     return np.ascontiguousarray(left * length)
 
 
-def whitened(seen: Prepared) -> Array:
+def whiten(seen: DistinctRows) -> Array:
     """Rows of unit spread in all directions, but for a tenth of no correlation in what is whitened."""
-    Z = turned(seen.Z)
+    Z = rotate_rows(seen.Z)
     correlation = Z.T @ (seen.weight[:, None] * Z) / seen.weight.sum()
     value, vector = eigh(correlation)
     found: Array = Z @ (vector / np.sqrt((1 - _SHRUNK) * np.maximum(value, 0) + _SHRUNK))

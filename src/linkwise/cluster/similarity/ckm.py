@@ -25,18 +25,18 @@ from sklearn.utils.metaestimators import available_if
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_where_better
-from linkwise.cluster.kmeans.starts import checked_init
-from linkwise.cluster.similarity.rounds import plain, satisfying_more
-from linkwise.cluster.similarity.spaces import Init, Kernel, Means, Space, Vectors, space_of
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain
+from linkwise.cluster.kmeans.starts import check_init
+from linkwise.cluster.similarity.rounds import prefer_more_satisfied, run_plain
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space, SpaceMeans, Vectors, make_space
 from linkwise.cluster.similarity.weak_learner import (
     Convergence,
     Ties,
-    Weak,
-    by_priority,
+    WeakClustering,
     constrained_k_means,
-    pairs_of,
+    list_pairs,
+    order_by_priority,
 )
 from linkwise.constraints.constraints import Constraints
 
@@ -152,7 +152,7 @@ class CKM(CenteredClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         starts = self._given(X, k)
-        space = space_of(X, self.kernel) if starts is None else Vectors(X)
+        space = make_space(X, self.kernel) if starts is None else Vectors(X)
         self.fell_back_, self.n_passes_ = False, 0
         if constraints.n_constraints == 0:
             return self._finished(X, self._plain(X, space, starts, k, seed), k)
@@ -160,11 +160,11 @@ class CKM(CenteredClusterer):
         self.n_passes_ = best.n_passes
         labels = best.labels
         if self.kernel == "linear":
-            lists = [list(points.starts(X, k, seed, self.n_init) if starts is None else starts)]
-            other = plain_where_better(X, constraints, labels, lists, self.max_passes, 1e-4)
+            lists = [list(points.draw_starts(X, k, seed, self.n_init) if starts is None else starts)]
+            other = improve_by_plain(X, constraints, labels, lists, self.max_passes, 1e-4)
             better = None if other is None else other.labels
         else:
-            better = satisfying_more(self._plain(X, space, None, k, seed), labels, constraints)
+            better = prefer_more_satisfied(self._plain(X, space, None, k, seed), labels, constraints)
         if better is not None:
             self.fell_back_, self.n_passes_, labels = True, 0, better
         return self._finished(X, labels, k)
@@ -177,7 +177,7 @@ class CKM(CenteredClusterer):
             raise ValueError(
                 f"init gives centres, but kernel={self.kernel!r} has none; name a way to draw rows"
             )
-        return checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
+        return check_init(self.init, self.n_clusters, k, X.shape[1])[None]
 
     def _best(
         self,
@@ -187,15 +187,15 @@ class CKM(CenteredClusterer):
         k: int,
         seed: int,
         progress: Progress | None,
-    ) -> Weak:
-        pairs = pairs_of(constraints)
+    ) -> WeakClustering:
+        pairs = list_pairs(constraints)
         share = pairs.weight / pairs.weight.sum()
         found = []
         n_starts = self.n_init if starts is None else 1
         for number in range(n_starts):
             rng = rng_at(seed, number)
             means = self._start(space, starts, k, rng)
-            order = by_priority(pairs, pairs.weight, rng, self.ties)
+            order = order_by_priority(pairs, pairs.weight, rng, self.ties)
             rise = self.convergence == "first rise"
             found.append(
                 constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
@@ -204,23 +204,25 @@ class CKM(CenteredClusterer):
                 progress(number + 1, n_starts)
         return min(found, key=lambda weak: (weak.loss, -weak.means.spread))
 
-    def _start(self, space: Space, starts: points.Centers | None, k: int, rng: np.random.Generator) -> Means:
+    def _start(
+        self, space: Space, starts: points.Centers | None, k: int, rng: np.random.Generator
+    ) -> SpaceMeans:
         if starts is not None:
-            return Means(starts[0], 0.0)
+            return SpaceMeans(starts[0], 0.0)
         init: Any = self.init
         return space.seeded(k, rng, init)
 
     def _plain(self, X: Any, space: Space, starts: points.Centers | None, k: int, seed: int) -> Labels:
         if starts is not None:
-            labels: Labels = points.lloyd(X, starts, max_iter=self.max_passes).labels[0]
+            labels: Labels = points.run_lloyd(X, starts, max_iter=self.max_passes).labels[0]
             return labels
-        return plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
+        return run_plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
 
     def _finished(self, X: Any, labels: Labels, k: int) -> Labels:
-        labels, _ = compact(labels, k)
+        labels, _ = compact_labels(labels, k)
         if self.kernel == "linear":
             empty = np.zeros((int(labels.max()) + 1, X.shape[1]))
-            self.cluster_centers_ = points.means(X, labels, empty)
+            self.cluster_centers_ = points.cluster_means(X, labels, empty)
         return labels
 
     predict = available_if(_has_centers)(CenteredClusterer.predict)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from linkwise.cluster import points
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -59,7 +59,7 @@ class Mixture(NamedTuple):
 
     def probabilities(self, Z: Array) -> Array:
         """(n, k) of the Gaussians for each row, without constraints."""
-        return normalized(self.log_densities(Z) + self.log_share)
+        return normalize(self.log_densities(Z) + self.log_share)
 
 
 class Chunklets(NamedTuple):
@@ -71,9 +71,9 @@ class Chunklets(NamedTuple):
     """(q, 2) chunklets that cannot-links part; a cannot-link within one is left out."""
 
 
-def chunklets_of(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> Chunklets:
+def find_chunklets(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> Chunklets:
     """Rows joined by must-links."""
-    number = components(n_rows, must_link)
+    number = find_components(n_rows, must_link)
     apart = np.unique(np.sort(number[cannot_link], axis=1), axis=0)
     return Chunklets(number, apart[apart[:, 0] != apart[:, 1]])
 
@@ -87,7 +87,7 @@ def prior_covariance(Z: Array, weight: Array, k: int) -> Array:
     return covariance
 
 
-def fitted(
+def fit_mixture(
     Z: Array, weight: Array, chunklets: Chunklets, k: int, prior: Array, entropy: np.random.SeedSequence
 ) -> Mixture:
     """EM from the clusters of a k-means of the chunklets.
@@ -102,28 +102,28 @@ def fitted(
     entropy : SeedSequence
     """
     weight = np.maximum(weight, _NEVER)  # a row without any has no place
-    chance = np.eye(k)[_started(Z, weight, chunklets.number, k, entropy)]
+    chance = np.eye(k)[_initial_clusters(Z, weight, chunklets.number, k, entropy)]
     for _ in range(MAX_ITER):
-        mixture = maximized(Z, weight, chance[chunklets.number], chance.sum(axis=0), prior)
-        before, chance = chance, expected(mixture, Z, chunklets)
+        mixture = maximize(Z, weight, chance[chunklets.number], chance.sum(axis=0), prior)
+        before, chance = chance, expect(mixture, Z, chunklets)
         if np.abs(chance - before).max() < TOL:
             break
     return mixture
 
 
-def _started(
+def _initial_clusters(
     Z: Array, weight: Array, number: NDArray[np.int64], k: int, entropy: np.random.SeedSequence
 ) -> NDArray[np.int32]:
     """(m,) clusters of the means of the chunklets."""
     total = np.bincount(number, weights=weight)
     means = np.column_stack([np.bincount(number, weights=weight * column) for column in Z.T]) / total[:, None]
     parts = np.maximum(np.rint(_PARTS * total / total.mean()), 1).astype(np.int64)
-    start = points.starts(means, k, entropy, 1, weight=parts)
-    labels: NDArray[np.int32] = points.lloyd(means, start, weight=parts, max_iter=_STEPS).labels[0]
+    start = points.draw_starts(means, k, entropy, 1, weight=parts)
+    labels: NDArray[np.int32] = points.run_lloyd(means, start, weight=parts, max_iter=_STEPS).labels[0]
     return labels
 
 
-def maximized(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array) -> Mixture:
+def maximize(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array) -> Mixture:
     """The M step: Gaussians for given probabilities of the rows, and chunklets that each has."""
     chance = chance * weight[:, None]
     mass, d = chance.sum(axis=0), Z.shape[1]
@@ -137,14 +137,14 @@ def maximized(Z: Array, weight: Array, chance: Array, counts: Array, prior: Arra
     return Mixture(np.log((counts + 1) / (counts + 1).sum()), mean, whitening)
 
 
-def expected(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
+def expect(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
     """The E step: (m, k) probabilities of the Gaussians for each chunklet."""
     log_densities = mixture.log_densities(Z)
     own = np.column_stack([np.bincount(chunklets.number, weights=column) for column in log_densities.T])
-    return kept_apart(own + mixture.log_share, chunklets.apart)
+    return separate_probabilities(own + mixture.log_share, chunklets.apart)
 
 
-def kept_apart(own: Array, apart: Pairs) -> Array:
+def separate_probabilities(own: Array, apart: Pairs) -> Array:
     """Probabilities of k values for each of m nodes, of which some pairs differ.
 
     Parameters
@@ -157,23 +157,23 @@ def kept_apart(own: Array, apart: Pairs) -> Array:
     (m, k)
     """
     if len(apart) == 0 or own.shape[1] == 1:
-        return normalized(own)
+        return normalize(own)
     sender, receiver = np.vstack([apart, apart[:, ::-1]]).T
     back = np.roll(np.arange(len(sender)), len(apart))  # the message the other way
     messages = np.zeros((len(sender), own.shape[1]))
     for _ in range(_SWEEPS):
-        without = normalized(_told(own, receiver, messages)[sender] - messages[back])
+        without = normalize(_send_messages(own, receiver, messages)[sender] - messages[back])
         messages = np.log(np.maximum(1 - without, _NEVER))
-    return normalized(_told(own, receiver, messages))
+    return normalize(_send_messages(own, receiver, messages))
 
 
-def _told(own: Array, receiver: NDArray[np.int64], messages: Array) -> Array:
+def _send_messages(own: Array, receiver: NDArray[np.int64], messages: Array) -> Array:
     heard = [np.bincount(receiver, weights=column, minlength=len(own)) for column in messages.T]
     told: Array = own + np.column_stack(heard)
     return told
 
 
-def normalized(log_values: Array) -> Array:
+def normalize(log_values: Array) -> Array:
     """Rows of probabilities."""
     found: Array = np.exp(log_values - log_values.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from linkwise.metric.differences import common_unit, nonzero, spreads
+from linkwise.metric.differences import feature_spreads, find_common_unit, replace_zeros
 
 Array = NDArray[np.float64]
 
 
-class Prepared(NamedTuple):
+class DistinctRows(NamedTuple):
     """Rows as a method sees them. Identical rows are one, so that no rounding ever tells them apart."""
 
     Z: Array
@@ -36,7 +36,7 @@ class Prepared(NamedTuple):
         seen: Array = (X[:, self.columns].astype(np.float64) - self.mean) / self.unit
         return seen if self.axes is None else seen @ self.axes
 
-    def by_components(self, most: int) -> Prepared:
+    def by_components(self, most: int) -> DistinctRows:
         """The same rows by their first principal components, where there are more columns than so many."""
         if self.Z.shape[1] <= most:
             return self
@@ -56,7 +56,7 @@ def principal_axes(Z: Array, weight: NDArray[np.int64], most: int) -> Array:
     return rows.T @ found / np.sqrt(values[spanned][::-1]) if wide else found
 
 
-def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
+def merge_identical_rows(X: NDArray[Any], *, standardized: bool) -> DistinctRows:
     """The rows with columns in units of their standard deviations, or all in one unit."""
     _, first, number, weight = np.unique(
         X + X.dtype.type(0), axis=0, return_index=True, return_inverse=True, return_counts=True
@@ -65,8 +65,8 @@ def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
     if not len(columns):
         columns = np.zeros(1, dtype=np.int64)
     varying = X[:, columns]
-    spread = spreads(varying)
-    unit = nonzero(spread) if standardized else np.full(len(columns), common_unit(varying))
+    spread = feature_spreads(varying)
+    unit = replace_zeros(spread) if standardized else np.full(len(columns), find_common_unit(varying))
     mean = np.where(spread > 0, varying.mean(axis=0, dtype=np.float64), varying[0])
-    found = Prepared(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
+    found = DistinctRows(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
     return found._replace(Z=np.ascontiguousarray(found.of(X[first])))

@@ -46,11 +46,16 @@ from sklearn.utils._param_validation import Interval
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
-from linkwise.cluster.similarity.constrained_mixture import Mixture, chunklets_of, fitted, prior_covariance
-from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
-from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain, run_plain_k_means
+from linkwise.cluster.similarity.constrained_mixture import (
+    Mixture,
+    find_chunklets,
+    fit_mixture,
+    prior_covariance,
+)
+from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
+from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
@@ -118,8 +123,8 @@ class KernelBoost(CenteredClusterer):
         "random_state": ["random_state"],
     }
 
-    _seen: Prepared
-    _rounds: list[Round]
+    _seen: DistinctRows
+    _rounds: list[KernelRound]
     _centers: Array
 
     def __init__(
@@ -142,69 +147,69 @@ class KernelBoost(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        starts = list(points.starts(X, k, seed, self.n_init))
-        rounds: list[Round] = []
+        starts = list(points.draw_starts(X, k, seed, self.n_init))
+        rounds: list[KernelRound] = []
         with one_blas_thread():
             n_varying = np.count_nonzero(X.min(axis=0) != X.max(axis=0))
             few = bool(n_varying <= self.n_components)
-            seen = prepared(X, standardized=few).by_components(self.n_components)
+            seen = merge_identical_rows(X, standardized=few).by_components(self.n_components)
             if constraints.n_constraints:
-                rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)
+                rounds = self._boosted(seen, list_pairs(constraints), k, seed, progress)
             self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
             self.alphas_ = np.array([one.alpha for one in rounds])
             self.margins_ = np.array([one.margin for one in rounds])
             self.n_rounds_ = len(rounds)
             self.fell_back_ = False
             if rounds:
-                rows = features(rounds, seen.Z)
-                begun = points.starts(rows, k, seed, self.n_init, weight=seen.weight)
-                runs = points.lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
+                rows = build_features(rounds, seen.Z)
+                begun = points.draw_starts(rows, k, seed, self.n_init, weight=seen.weight)
+                runs = points.run_lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
                 best = int(runs.inertia.argmin())
                 labels, centers = runs.labels[best][seen.number], runs.centers[best]
-                better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+                better = improve_by_plain(X, constraints, labels, [starts], PASSES, TOL)
             else:
-                better = plain_k_means(X, starts, PASSES, TOL)
+                better = run_plain_k_means(X, starts, PASSES, TOL)
         if better is not None:
             self.fell_back_ = constraints.n_constraints > 0
             self._rounds, labels, centers = [], better.labels, better.centers
-        labels, used = compact(labels, len(centers))  # rows that are seen alike may have fewer than k
+        labels, used = compact_labels(labels, len(centers))  # rows that are seen alike may have fewer than k
         self._centers = centers[used]
         return labels
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         if not self._rounds:
-            return points.nearest(X, self._centers)[0]
+            return points.nearest_centers(X, self._centers)[0]
         with one_blas_thread():
-            return points.nearest(features(self._rounds, self._seen.of(X)), self._centers)[0]
+            return points.nearest_centers(build_features(self._rounds, self._seen.of(X)), self._centers)[0]
 
     def _boosted(
-        self, seen: Prepared, pairs: Pairs, k: int, seed: int, progress: Progress | None
-    ) -> list[Round]:
+        self, seen: DistinctRows, pairs: PairList, k: int, seed: int, progress: Progress | None
+    ) -> list[KernelRound]:
         """The rounds that count."""
         y, ends = np.where(pairs.must, 1.0, -1.0), seen.number[pairs.ends]
-        chunklets = chunklets_of(len(seen.Z), ends[y > 0], ends[y < 0])
+        chunklets = find_chunklets(len(seen.Z), ends[y > 0], ends[y < 0])
         prior = prior_covariance(seen.Z, seen.weight.astype(np.float64), k)
         told, untold = np.log(pairs.weight), 0.0  # logarithms of the weights of pairs: they may become tiny
-        found: list[Round] = []
+        found: list[KernelRound] = []
         for t in range(self.n_estimators):
             of_rows = row_weights(pairs.ends, told, untold, len(seen.number))
             of_rows *= len(seen.Z) / of_rows.sum()
             weight = np.bincount(seen.number, weights=of_rows).astype(np.float64, copy=False)
             entropy = np.random.SeedSequence([seed, 1 + t])
-            mixture = fitted(seen.Z, weight, chunklets, k, prior, entropy)
-            margin = y * confidence(mixture, seen.Z, ends)
+            mixture = fit_mixture(seen.Z, weight, chunklets, k, prior, entropy)
+            margin = y * pair_confidence(mixture, seen.Z, ends)
             share = np.exp(told - told.max())
             r = float(share @ margin / share.sum())
             if r > 0:
-                alpha = step(r)
-                found.append(Round(mixture, alpha, r))
+                alpha = compute_alpha(r)
+                found.append(KernelRound(mixture, alpha, r))
                 told, untold = told - alpha * margin, untold - self.decay * alpha
             if progress is not None:
                 progress(t + 1, self.n_estimators)
         return found
 
 
-class Round(NamedTuple):
+class KernelRound(NamedTuple):
     """A mixture and its weight."""
 
     mixture: Mixture
@@ -230,19 +235,19 @@ def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> 
     return weight
 
 
-def step(r: float) -> float:
+def compute_alpha(r: float) -> float:
     """Weight alpha of a round of this mean margin."""
     r = min(r, _SUREST)
     return 0.5 * log((1 + r) / (1 - r))
 
 
-def confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
+def pair_confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
     """2 K_t - 1 of pairs of rows."""
     chance = mixture.probabilities(Z)
     found: Array = 2 * np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]]) - 1
     return found
 
 
-def features(rounds: list[Round], Z: Array) -> Array:
+def build_features(rounds: list[KernelRound], Z: Array) -> Array:
     """(n, rounds times k) vectors of which K is the inner product."""
     return np.hstack([np.sqrt(one.alpha) * one.mixture.probabilities(Z) for one in rounds])

@@ -48,15 +48,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.similarity.rounds import satisfying_more
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.similarity.rounds import prefer_more_satisfied
 from linkwise.cluster.similarity.spaces import (
     MOST_SIMILARITIES,
-    all_squares,
-    checked_similarities,
-    locally_scaled,
+    check_similarities,
+    pairwise_squares,
+    scale_locally,
 )
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
@@ -163,26 +163,26 @@ class PCP(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         told = progress or (lambda done, planned: None)
         with one_blas_thread():
-            S, copy = graph(X, self.kernel)
+            S, copy = build_graph(X, self.kernel)
             free = Constraints(len(S))
             self.fell_back_ = False
             if constraints.n_constraints == 0:
-                number = merged(copy, free)
-                V = eigenvectors(S, number, k)
+                number = number_components(copy, free)
+                V = place_by_eigenvectors(S, number, k)
                 self._keep(S, number, Optimum(V, inf, inf, 1, True))
                 return self._clustered(V, number, k, seed)
-            number = merged(copy, constraints)
-            joint = between(S, number)
+            number = number_components(copy, constraints)
+            joint = sum_between(S, number)
             apart = np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0)
             apart = apart[apart[:, 0] != apart[:, 1]]
             columns = max(_COLUMNS, 2 * k)
-            found = solved(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
+            found = solve(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
             self._keep(S, number, found)
             labels = self._clustered(found.V, number, k, seed)
             if any(broken.any() for broken in constraints.violated(labels)):
-                number = merged(copy, free)
-                plain = self._clustered(eigenvectors(S, number, k), number, k, seed)
-                better = satisfying_more(plain, labels, constraints)
+                number = number_components(copy, free)
+                plain = self._clustered(place_by_eigenvectors(S, number, k), number, k, seed)
+                better = prefer_more_satisfied(plain, labels, constraints)
                 self.fell_back_ = better is not None
                 labels = labels if better is None else better
         told(self.max_iter, self.max_iter)
@@ -204,8 +204,8 @@ class PCP(ConstrainedClusterer):
     def _clustered(self, V: Array, number: NDArray[np.int64], k: int, seed: int) -> Labels:
         """k-means of the components, each as many times as it has rows."""
         weight = np.bincount(number)
-        runs = points.lloyd(V, points.starts(V, k, seed, self.n_init, weight=weight), weight=weight)
-        return compact(runs.labels[int(runs.inertia.argmin())][number], k)[0]
+        runs = points.run_lloyd(V, points.draw_starts(V, k, seed, self.n_init, weight=weight), weight=weight)
+        return compact_labels(runs.labels[int(runs.inertia.argmin())][number], k)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -214,7 +214,7 @@ class PCP(ConstrainedClusterer):
 
 
 # ---------------------------------------------------------------- the graph
-def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
+def build_graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     """I - L, and for each row the first that is identical.
 
     Returns
@@ -229,11 +229,11 @@ def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
             "sample of the rows, or take a method such as BCKM"
         )
     if kernel == "precomputed":
-        weights, copy = _checked_weights(X), np.arange(n)
+        weights, copy = _check_weights(X), np.arange(n)
     else:
-        squares = all_squares(X)
+        squares = pairwise_squares(X)
         copy = (squares == 0).argmax(axis=1)
-        weights = locally_scaled(squares)
+        weights = scale_locally(squares)
     np.fill_diagonal(weights, 0.0)
     degree = weights.sum(axis=1)
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
@@ -242,8 +242,8 @@ def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     return weights, copy
 
 
-def _checked_weights(X: Any) -> Array:
-    weights = checked_similarities(X).copy()
+def _check_weights(X: Any) -> Array:
+    weights = check_similarities(X).copy()
     if weights.min() < 0:
         i, j = np.unravel_index(int(weights.argmin()), weights.shape)
         raise DataError(
@@ -252,7 +252,7 @@ def _checked_weights(X: Any) -> Array:
     return weights
 
 
-def merged(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
+def number_components(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
     """(n,) component of each row: under must-links, and of copies in no constraint."""
     free = np.ones(len(copy), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
@@ -260,13 +260,13 @@ def merged(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int6
     _, at, group = np.unique(copy[free], return_index=True, return_inverse=True)
     first[free] = np.flatnonzero(free)[at[group]]
     copies = np.column_stack([np.arange(len(copy)), first])
-    number: NDArray[np.int64] = components(
+    number: NDArray[np.int64] = find_components(
         len(copy), np.vstack([constraints.must_link, copies[copies[:, 0] != copies[:, 1]]])
     )
     return number
 
 
-def between(S: Array, number: NDArray[np.int64]) -> Array:
+def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
     """(m, m) sums of S between components; raises where there are too many."""
     m = int(number.max()) + 1
     if m > MOST:
@@ -281,9 +281,9 @@ def between(S: Array, number: NDArray[np.int64]) -> Array:
     return joint
 
 
-def eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
+def place_by_eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
     """(m, k) places of the components by the k greatest eigenvectors of S, each of length 1."""
-    joint = between(S, number)
+    joint = sum_between(S, number)
     root = np.sqrt(np.bincount(number))
     m = len(joint)
     vector = eigh(joint / (root * root[:, None]), subset_by_index=[max(m - k, 0), m - 1])[1]
@@ -306,7 +306,7 @@ class Optimum(NamedTuple):
     converged: bool
 
 
-def solved(
+def solve(
     S: Array, apart: Pairs, columns: int, rng: np.random.Generator, tol: float, max_iter: int, told: Progress
 ) -> Optimum:
     """Maximize <S, K> over K = VV' with unit diagonal and K_ij = 0 for all pairs that are apart.
@@ -326,13 +326,13 @@ def solved(
     m = len(S)
     own = float(np.trace(S))  # times K_ii, which are 1
     unit = (float(S.sum()) - own) / m or 1.0
-    C, pattern = S / unit, Pattern.of(apart, m)
+    C, pattern = S / unit, PairPattern.of(apart, m)
     np.fill_diagonal(C, 0.0)
-    V = _on_sphere(rng.normal(size=(m, min(m, columns))))
+    V = _project_on_sphere(rng.normal(size=(m, min(m, columns))))
     y, penalty, missed = np.zeros(len(apart)), 1.0, inf
     value, most, reached, converged = 0.0, inf, -inf, False
     for n_iter in range(1, max_iter + 1):
-        V = _minimized(C, pattern, y, penalty, V)
+        V = _minimize(C, pattern, y, penalty, V)
         off = pattern.products(V)
         y = y + penalty * off
         before, missed = missed, float(np.abs(off).max(initial=0.0))
@@ -340,24 +340,24 @@ def solved(
         if missed > tol:
             penalty *= 1.0 if missed < before / 4 else 2.0
             if n_iter % _PATIENCE == 0:
-                V = _wider(V, rng)
+                V = _widen(V, rng)
             continue
-        value, bound, way = _bounded(C, pattern, y, V)
+        value, bound, way = _bound(C, pattern, y, V)
         most = min(most, bound)
         converged = most - value <= tol * m or value - reached <= tol * m
         if converged:
             break
         reached = value
-        V = _turned(_wider(V, rng) if np.linalg.svd(V, compute_uv=False)[-1] > 1e-3 else V, way)
+        V = _turn(_widen(V, rng) if np.linalg.svd(V, compute_uv=False)[-1] > 1e-3 else V, way)
     if not converged:
-        value, bound, _ = _bounded(C, pattern, y, V)
+        value, bound, _ = _bound(C, pattern, y, V)
         most = min(most, bound)
     left, length, _ = np.linalg.svd(V, full_matrices=False)
     V = np.ascontiguousarray((left * length)[:, length > _SAME * length[0]])
     return Optimum(V, own + value * unit, own + most * unit, n_iter, converged)
 
 
-class Pattern(NamedTuple):
+class PairPattern(NamedTuple):
     """Pairs as a symmetric sparse matrix whose entries change."""
 
     apart: Pairs
@@ -367,7 +367,7 @@ class Pattern(NamedTuple):
     """Pair of each entry."""
 
     @classmethod
-    def of(cls, apart: Pairs, m: int) -> Pattern:
+    def of(cls, apart: Pairs, m: int) -> PairPattern:
         """The pattern of these pairs."""
         ends = np.vstack([apart, apart[:, ::-1]])
         number = np.tile(np.arange(1, len(apart) + 1, dtype=np.float64), 2)
@@ -384,7 +384,7 @@ class Pattern(NamedTuple):
         return csr_array((values[self.place], self.matrix.indices, self.matrix.indptr), self.matrix.shape)
 
 
-def _minimized(C: Array, pattern: Pattern, y: Array, penalty: float, V: Array) -> Array:
+def _minimize(C: Array, pattern: PairPattern, y: Array, penalty: float, V: Array) -> Array:
     """The V of least -<C, VV'> + y'g + penalty/2 g'g, with g the products of pairs, by L-BFGS."""
     shape = V.shape
 
@@ -401,10 +401,10 @@ def _minimized(C: Array, pattern: Pattern, y: Array, penalty: float, V: Array) -
     found = minimize(
         loss, V.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "gtol": 1e-5, "ftol": 1e-9}
     )
-    return _on_sphere(found.x.reshape(shape))
+    return _project_on_sphere(found.x.reshape(shape))
 
 
-def _bounded(C: Array, pattern: Pattern, y: Array, V: Array) -> tuple[float, float, Array]:
+def _bound(C: Array, pattern: PairPattern, y: Array, V: Array) -> tuple[float, float, Array]:
     """<C, VV'>, what <C, K> is at most, and the direction in which it may still grow.
 
     For any y and lambda, -<C, K> = <Z, K> + sum of lambda, where Z = Y - C - diag(lambda) and Y holds y/2
@@ -419,18 +419,18 @@ def _bounded(C: Array, pattern: Pattern, y: Array, V: Array) -> tuple[float, flo
     return value, -float(multiplier.sum() + len(C) * min(least[0], 0.0)), way[:, 0]
 
 
-def _turned(V: Array, way: Array) -> Array:
+def _turn(V: Array, way: Array) -> Array:
     """V, its vectors turned by `way` in a direction in which they hardly lie."""
     column = np.linalg.svd(V, full_matrices=False)[2][-1]
-    return _on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
+    return _project_on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
 
 
-def _wider(V: Array, rng: np.random.Generator) -> Array:
+def _widen(V: Array, rng: np.random.Generator) -> Array:
     """V with twice the columns, at most as many as rows, the new ones near 0."""
     m, r = V.shape
-    return _on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
+    return _project_on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
 
 
-def _on_sphere(U: Array) -> Array:
+def _project_on_sphere(U: Array) -> Array:
     found: Array = U / np.linalg.norm(U, axis=1, keepdims=True)
     return found

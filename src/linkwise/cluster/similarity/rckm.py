@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Progress, rng_at
-from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
-from linkwise.cluster.similarity.weak_learner import Pairs, constrained_k_means
+from linkwise.cluster.similarity.weak_learner import PairList, constrained_k_means
 
 
 class RCKM(RoundsClusterer):
@@ -118,7 +118,7 @@ class RCKM(RoundsClusterer):
         self.max_passes = max_passes
         self.random_state = random_state
 
-    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+    def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         errors = np.empty(self.n_rounds)
         share = pairs.weight / pairs.weight.sum()
@@ -140,4 +140,4 @@ class RCKM(RoundsClusterer):
     def _weight(self, error: float) -> float:
         if self.weights == "equal":
             return 1.0
-        return vote(error) if error > 0 else self.alpha_star
+        return vote_weight(error) if error > 0 else self.alpha_star

@@ -29,7 +29,7 @@ SEED_ROWS = 100_000  # rows among which seeds are drawn
 NEIGHBOUR = 7  # whose distance is the local scale
 
 
-class Means(NamedTuple):
+class SpaceMeans(NamedTuple):
     """Means of clusters as a space knows them, and how far apart they are."""
 
     at: Any
@@ -44,13 +44,13 @@ class Space(Protocol):
 
     n: int
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
+    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Centres at rows: drawn in proportion to the squared distance, or each the farthest."""
 
-    def two_nearest(self, means: Means) -> TwoNearest:
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """The two nearest centres of every row."""
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """The means of clusters; that of an empty one stays."""
 
 
@@ -62,16 +62,16 @@ class Vectors:
         self._threads = parallel.n_threads()
         self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
-    def at(self, centers: Centers) -> Means:
+    def at(self, centers: Centers) -> SpaceMeans:
         """Given centres."""
-        return Means(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
+        return SpaceMeans(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
+    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Of many rows, seeds are drawn among 100 000."""
         some = self.X
         if self.n > SEED_ROWS:
             some = self.X[np.sort(rng.choice(self.n, SEED_ROWS, replace=False, shuffle=False))]
-        rows = drawn(lambda row: self._far(some, row), some.shape[0], k, rng, init)
+        rows = draw_rows(lambda row: self._far(some, row), some.shape[0], k, rng, init)
         centers = some[rows]
         return self.at(centers.toarray() if issparse(centers) else centers)
 
@@ -79,22 +79,22 @@ class Vectors:
     def _far(some: Any, row: int) -> NDArray[np.float64]:
         centre = some[[row]]
         dense = np.asarray(centre.toarray() if issparse(centre) else centre, dtype=np.float64)
-        return points.squared_distances(some, dense)[:, 0]
+        return points.squared_center_distances(some, dense)[:, 0]
 
-    def two_nearest(self, means: Means) -> TwoNearest:
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """By squared distances."""
         if issparse(self.X):
-            return two_of_table(points.squared_distances(self.X, means.at))
+            return two_smallest(points.squared_center_distances(self.X, means.at))
         return native.two_nearest(self.X, means.at, self._threads)
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means of the rows; the spread is about the mean of all."""
-        total, counts = points.sums(self.X, labels, len(means.at), n_threads=self._threads)
+        total, counts = points.cluster_sums(self.X, labels, len(means.at), n_threads=self._threads)
         used = counts > 0
         centers = means.at.copy()
         centers[used] = total[used] / counts[used, None]
         from_mean = ((centers[used] - self._mean) ** 2).sum(axis=1)
-        return Means(centers, float(counts[used] @ from_mean), not used.all())
+        return SpaceMeans(centers, float(counts[used] @ from_mean), not used.all())
 
 
 class Similarities:
@@ -105,22 +105,22 @@ class Similarities:
         self._threads = parallel.n_threads()
         self._own = np.ascontiguousarray(K.diagonal())
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
+    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Centres at rows."""
 
         def far(row: int) -> NDArray[np.float64]:
             squares: NDArray[np.float64] = np.maximum(self._own + self._own[row] - 2 * self.K[row], 0)
             return squares
 
-        rows = drawn(far, self.n, k, rng, init)
-        return Means((self.K[:, rows].copy(), self._own[rows].copy()), 0.0)
+        rows = draw_rows(far, self.n, k, rng, init)
+        return SpaceMeans((self.K[:, rows].copy(), self._own[rows].copy()), 0.0)
 
-    def two_nearest(self, means: Means) -> TwoNearest:
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """By squared distances in the space of the kernel."""
         to_mean, within = means.at
-        return two_of_table(self._own[:, None] - 2 * to_mean + within)
+        return two_smallest(self._own[:, None] - 2 * to_mean + within)
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means known by the mean similarity of every row to their rows, and of these to each other."""
         to_mean, within = means.at
         k = len(within)
@@ -131,10 +131,10 @@ class Similarities:
         to_mean, within = to_mean.copy(), within.copy()
         to_mean[:, used] = total[:, used] / counts[used]
         within[used] = inner[used] / counts[used] ** 2
-        return Means((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
+        return SpaceMeans((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
 
 
-def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:
+def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:
     """The two nearest centres from a table of squared distances, one row a row."""
     at = np.arange(len(squares))
     best = squares.argmin(axis=1)
@@ -145,7 +145,7 @@ def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:
     return TwoNearest(best.astype(np.int32), squares.argmin(axis=1).astype(np.int32), square)
 
 
-def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
+def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
     """At most k distinct rows; ``far(row)`` gives the squared distances to one of them."""
     rows = [int(rng.integers(n))]
     least = far(rows[0])
@@ -164,7 +164,7 @@ def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDA
 
 
 # ---------------------------------------------------------------- similarities of rows
-def space_of(X: Any, kernel: Kernel) -> Space:
+def make_space(X: Any, kernel: Kernel) -> Space:
     """The space of a kernel; X is the matrix itself where it is precomputed."""
     n = X.shape[0]
     if kernel == "linear" and (n <= 1 or X.shape[1] <= n or n > (FEW_SPARSE if issparse(X) else FEW)):
@@ -175,31 +175,31 @@ def space_of(X: Any, kernel: Kernel) -> Space:
             "too many: take kernel='linear', or a sample of the rows"
         )
     if kernel == "precomputed":
-        return Similarities(checked_similarities(X))
-    squares = all_squares(X)
-    return Similarities(locally_scaled(squares) if kernel == "rbf" else centred(squares))
+        return Similarities(check_similarities(X))
+    squares = pairwise_squares(X)
+    return Similarities(scale_locally(squares) if kernel == "rbf" else center_products(squares))
 
 
-def all_squares(X: Any) -> NDArray[np.float64]:
+def pairwise_squares(X: Any) -> NDArray[np.float64]:
     """Squared distances of all pairs of rows; of sparse ones from their products."""
     if issparse(X):
         products = np.asarray((X.astype(np.float64) @ X.T.astype(np.float64)).toarray())
         own = products.diagonal().copy()
         squares: NDArray[np.float64] = np.maximum(own[:, None] + own - 2 * products, 0)
     else:
-        squares = points.squared_distances(X, np.ascontiguousarray(X, dtype=np.float64))
+        squares = points.squared_center_distances(X, np.ascontiguousarray(X, dtype=np.float64))
     np.fill_diagonal(squares, 0.0)
     return squares
 
 
-def centred(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def center_products(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Inner products of the rows about their mean, from all squared distances."""
     rows = squares.mean(axis=1)
     inner: NDArray[np.float64] = np.ascontiguousarray((rows[:, None] + rows - squares - rows.mean()) / 2)
     return inner
 
 
-def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
 
     Rows whose 7 nearest are copies of theirs take the smallest scale there is.
@@ -216,7 +216,7 @@ def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     return similar
 
 
-def checked_similarities(K: Any) -> NDArray[np.float64]:
+def check_similarities(K: Any) -> NDArray[np.float64]:
     """A square, symmetric matrix as float64."""
     if issparse(K):
         raise TypeError("X is sparse, but dense data is required by kernel='precomputed'; pass X.toarray()")

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.asking.learner import Labels
-from linkwise.cluster.points import filled
-from linkwise.cluster.similarity.spaces import Means, Space
+from linkwise.cluster.points import fill_empty_clusters
+from linkwise.cluster.similarity.spaces import Space, SpaceMeans
 from linkwise.constraints.constraints import Constraints
 
 ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers: the first one counts
 
 
-class Pairs(NamedTuple):
+class PairList(NamedTuple):
     """All constraints in one list, must-links first; contradictory ones are all there."""
 
     ends: NDArray[np.int32]
@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
     """(s,)"""
 
 
-class Weak(NamedTuple):
+class WeakClustering(NamedTuple):
     """A clustering by one run of constrained k-means."""
 
     labels: Labels
@@ -42,17 +42,17 @@ class Weak(NamedTuple):
     """(s,) 1 where it breaks a constraint."""
     loss: float
     """Priority of what it breaks, as a share of all."""
-    means: Means
+    means: SpaceMeans
     """Means of its clusters."""
     n_passes: int
 
 
-def pairs_of(constraints: Constraints) -> Pairs:
+def list_pairs(constraints: Constraints) -> PairList:
     """The constraints as one list."""
     ends = np.vstack([constraints.must_link, constraints.cannot_link]).astype(np.int32)
     must = np.repeat([1, 0], [len(constraints.must_link), len(constraints.cannot_link)]).astype(np.uint8)
     weight = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
-    return Pairs(np.ascontiguousarray(ends), must, weight)
+    return PairList(np.ascontiguousarray(ends), must, weight)
 
 
 PATIENCE = 10  # passes without a better one
@@ -61,8 +61,8 @@ Ties = Literal["random", "columns"]
 Convergence = Literal["repeat", "first rise"]
 
 
-def by_priority(
-    pairs: Pairs, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
+def order_by_priority(
+    pairs: PairList, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
 ) -> NDArray[np.int32]:
     """Constraints from the highest priority to the lowest.
 
@@ -80,14 +80,14 @@ def by_priority(
 
 def constrained_k_means(
     space: Space,
-    means: Means,
-    pairs: Pairs,
+    means: SpaceMeans,
+    pairs: PairList,
     order: NDArray[np.int32],
     share: NDArray[np.float64],
     max_passes: int,
     *,
     first_rise: bool = False,
-) -> Weak:
+) -> WeakClustering:
     """Passes from given centres until labels repeat.
 
     Parameters
@@ -108,10 +108,10 @@ def constrained_k_means(
     Weak
     """
     ones = np.ones(space.n, dtype=np.int64)
-    k = n_centres(means)
+    k = count_centers(means)
     known: set[int] = set()
-    best: Weak | None = None
-    before: Weak | None = None
+    best: WeakClustering | None = None
+    before: WeakClustering | None = None
     for n_passes in range(1, max_passes + 1):
         near = space.two_nearest(means)
         labels, broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)
@@ -119,7 +119,7 @@ def constrained_k_means(
             break
         known.add(seen)
         means = space.moved(labels, means)
-        now = Weak(labels, broken, float(share @ broken), means, n_passes)
+        now = WeakClustering(labels, broken, float(share @ broken), means, n_passes)
         if first_rise and before is not None and not means.spread > before.means.spread:
             return before
         if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
@@ -128,11 +128,11 @@ def constrained_k_means(
             break
         before = now
         if means.empty:
-            means = space.moved(filled(labels, near.square, k, ones), means)
+            means = space.moved(fill_empty_clusters(labels, near.square, k, ones), means)
     assert best is not None
     return before if first_rise and before is not None else best
 
 
-def n_centres(means: Means) -> int:
+def count_centers(means: SpaceMeans) -> int:
     """How many centres there are."""
     return len(means.at[1]) if isinstance(means.at, tuple) else len(means.at)

@@ -37,11 +37,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints
-from linkwise.cluster.trees.columns import columns_of
-from linkwise.cluster.trees.growth import Problem, searched
-from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
+from linkwise.cluster.trees.columns import build_columns
+from linkwise.cluster.trees.growth import GrowthProblem, search_tree
+from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 
 class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
@@ -170,8 +170,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         if self.n_clusters is not None and self.n_clusters > len(rows):
             raise ValueError(
                 f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}; want fewer clusters"
@@ -182,7 +182,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
             there = np.flatnonzero(weight)
             problem = self._problem(rows[there], wanted[there], weight[there])
-        found = searched(problem, progress)
+        found = search_tree(problem, progress)
         self.tree_ = found.tree()
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
@@ -195,18 +195,18 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     def _problem(
         self, X: NDArray[Any], constraints: Constraints, weight: NDArray[np.float64] | None
-    ) -> Problem:
-        columns = columns_of(
+    ) -> GrowthProblem:
+        columns = build_columns(
             X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
         )
-        linked = linked_rows(constraints)
+        linked = find_linked_rows(constraints)
         squares = (columns.features**2).sum(axis=1)
-        return Problem(
+        return GrowthProblem(
             columns,
             weight,
             linked,
             float(squares.sum() if weight is None else weight @ squares),
-            pairs_that_follow(linked) + len(constraints.conflicts),
+            count_implied_pairs(linked) + len(constraints.conflicts),
             len(constraints.conflicts),
             self.gamma,
             len(X) if self.n_clusters is None else self.n_clusters,
@@ -238,4 +238,4 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        return self.tree_.predict(checked_rows(X, self, reset=False))
+        return self.tree_.predict(check_rows(X, self, reset=False))

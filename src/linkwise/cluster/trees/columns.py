@@ -48,7 +48,7 @@ class Columns:
         return Condition(column, middle if low <= middle < high else low)
 
 
-def columns_of(
+def build_columns(
     X: NDArray[Any],
     nominal: Sequence[int],
     weight: NDArray[np.float64] | None,
@@ -79,10 +79,10 @@ def columns_of(
         for j, v in zip(column, value, strict=True)
     ]
     if n_threads == 1 or len(X) < MANY_ROWS:
-        sorted_rows = [_ordered(x) for x in asked]
+        sorted_rows = [_rank_rows(x) for x in asked]
     else:
         with ThreadPoolExecutor(n_threads) as pool:
-            sorted_rows = list(pool.map(_ordered, asked))
+            sorted_rows = list(pool.map(_rank_rows, asked))
     order = np.stack([o for o, _ in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     rank = np.stack([r for _, r in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     return Columns(
@@ -90,7 +90,7 @@ def columns_of(
     )
 
 
-def _ordered(x: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _rank_rows(x: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Rows from the largest value to the smallest, and the rank of each row among the values.
 
     Of equal values the last row comes first, so that the order is the same on every machine.

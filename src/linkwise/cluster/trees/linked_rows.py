@@ -9,7 +9,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.native import LinkedRows
 
 
-def linked_rows(constraints: Constraints) -> LinkedRows:
+def find_linked_rows(constraints: Constraints) -> LinkedRows:
     """The rows of every component that a constraint speaks of, and which components are apart."""
     c = constraints
     speaks = np.zeros(c.n_rows, dtype=bool)
@@ -36,7 +36,7 @@ def _ends(numbers: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=n))]).astype(np.int64)
 
 
-def pairs_that_follow(linked: LinkedRows) -> int:
+def count_implied_pairs(linked: LinkedRows) -> int:
     """Must-links within components and cannot-links between them, with all that follows."""
     size = np.diff(linked.first)
     one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))

@@ -94,7 +94,7 @@ class Tree:
         return [(leaf, tuple((tests[node], a) for node, a in way)) for leaf, way in self.ways()]
 
 
-def tree_of(leaves: list[tuple[Path, int]]) -> Tree:
+def build_tree(leaves: list[tuple[Path, int]]) -> Tree:
     """The tree with these leaves, from yes to no: the way to each, and its label."""
     tests: list[Condition | None] = []
     follows: list[list[int]] = []  # no and yes of each node
