@@ -109,7 +109,7 @@ def test_a_pool_is_the_sum_of_its_parts(place):
 def test_a_pool_is_built_once(place, monkeypatch):
     pool_of("wine", place)
     pool_of.cache_clear()
-    monkeypatch.setattr("linkwise.select.pool.planned", None)  # would be called to build another
+    monkeypatch.setattr("linkwise.select.pool.plan_tasks", None)  # would be called to build another
     assert len(pool_of("wine", place).candidates) > 500
     assert len(list(place.pools.rglob("*.npz"))) == 1
 

@@ -196,7 +196,7 @@ def test_soft_ones_go_on_and_say_what_is_broken(entry, k, must, apart, least):
 def test_identical_rows_apart_are_told_of(entry):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0], [8.0, 9.0]])
     constraints = lw.Constraints(4, (), [(0, 1)])
-    with pytest.warns(lw.ConstraintWarning, match="rows 0 and 1 are required apart but identical"):
+    with pytest.warns(lw.ConstraintWarning, match="separates rows 0 and 1, which are identical"):
         model = entry.make(2, random_state=0).fit(X, constraints=constraints)
     check_result(model, X, constraints)
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_clustered_is_named(entry, X, kind, words):
 
 @each_dense
 def test_sparse_rows_are_refused_where_they_will_not_do(entry):
-    with pytest.raises(TypeError, match=r"sparse, but dense data is required by \w+; .*toarray"):
+    with pytest.raises(TypeError, match=r"sparse, but dense data is required by \w+\. .*toarray"):
         entry.make(1).fit(scipy.sparse.csr_array(np.eye(3)))
 
 
@@ -246,7 +246,7 @@ def test_values_beyond_squares_are_refused(entry, low, high):
 @pytest.mark.parametrize(
     ("constraints", "kind", "words"),
     [
-        ([(0, 1)], TypeError, r"constraints is a list; build it with linkwise.Constraints\(len\(X\)"),
+        ([(0, 1)], TypeError, r"constraints is a list\. Build it with linkwise.Constraints\(len\(X\)"),
         (lw.Constraints(4), ValueError, "about 4 rows, X has 3"),
         (lw.Constraints(2), ValueError, "about 2 rows, X has 3"),
     ],
@@ -314,7 +314,8 @@ def test_given_centres_are_as_many_as_were_wanted_though_rows_repeat(entry):
 
 @each_inductive
 @pytest.mark.parametrize(
-    ("value", "words"), [(1e200, "beyond what squared distances"), (np.nan, "first in row 0, column 1")]
+    ("value", "words"),
+    [(1e200, "Squared distances of X are out of range"), (np.nan, "first in row 0, column 1")],
 )
 def test_new_rows_are_checked_as_those_before(entry, value, words):
     X = np.random.default_rng(0).normal(size=(20, 2))

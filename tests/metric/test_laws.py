@@ -242,11 +242,11 @@ def inertia(pipeline, X, y=None):
 def test_what_is_refused(make):
     with pytest.raises(TypeError, match="dense data is required by"):
         make().fit(csr_array(SCALED))
-    with pytest.raises(TypeError, match="build it with linkwise"):
+    with pytest.raises(TypeError, match="Build it with linkwise"):
         make().fit(SCALED, constraints=[(0, 1)])
-    with pytest.raises(TypeError, match=r"the constraints came as y, which is ignored; name them"):
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give them by name"):
         make().fit(SCALED, C)
-    with pytest.raises(ValueError, match="the constraints are about 178 rows, X has 100"):
+    with pytest.raises(ValueError, match="about 178 rows, but X has 100"):
         make().fit(SCALED[:100], constraints=C)
     with pytest.raises(ValueError, match="X has 12 features, but"):
         make().fit(SCALED, constraints=C).transform(SCALED[:, :12])

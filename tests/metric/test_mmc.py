@@ -112,7 +112,7 @@ def test_pairs_of_identical_rows_say_nothing():
     np.testing.assert_array_equal(diagonal_weights(X, [(2, 3)], [(4, 5), (0, 1)]), plain)
     np.testing.assert_allclose(diagonal_weights(X, [], [(0, 1)]), np.ones(3))
     c = lw.Constraints(10, [(2, 3)], [(4, 5), (0, 1)])
-    with pytest.warns(lw.ConstraintWarning, match="rows 0 and 1 are required apart but identical"):
+    with pytest.warns(lw.ConstraintWarning, match="separates rows 0 and 1, which are identical"):
         found = lw.MMC(ridge=1e-3, tol=1e-8).fit(X, constraints=c).get_mahalanobis_matrix()
     np.testing.assert_allclose(found, np.diag(plain))
 

@@ -189,7 +189,7 @@ def test_the_score_is_the_share_of_constraints_satisfied():
 def test_a_cache_spares_the_work(tmp_path, monkeypatch):
     c = lw.Constraints.sample(y, 40, 1)
     first = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
-    monkeypatch.setattr("linkwise.select.pool.make", None)
+    monkeypatch.setattr("linkwise.select.pool.run_task", None)
     again = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
     assert np.array_equal(first.labels_, again.labels_)
     assert first.parameters_ == again.parameters_

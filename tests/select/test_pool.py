@@ -222,7 +222,9 @@ def test_what_was_made_before_an_interruption_is_not_made_again(backend, client,
     kept = len(list(parts.iterdir()))
     assert kept >= 2
     done = []
-    monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or run_task(*work))
+    monkeypatch.setattr(
+        "linkwise.select.pool.run_task", lambda *work: done.append(work[1]) or run_task(*work)
+    )
     told = []
     pool = build_pool(X, SMALL, cache=tmp_path, progress=lambda *count: told.append(count))
     n_tasks = 2 + 1 + 1 + 2  # k-means for two k, all DBSCANs, a graph of neighbours, two Gaussian ones
@@ -260,8 +262,8 @@ def test_noise_is_settled_as_asked():
         ({"preset": "all"}, "preset='all'; give one of 'paper', 'quick', or a Preset"),
         ({"noise": "drop"}, "noise='drop'; give 'cluster', 'singletons' or 'nearest'"),
         ({"max_rows": 0}, "max_rows=0; give 1 to 32767"),
-        ({"backend": "threads"}, "backend='threads'; give one of 'serial', 'loky', 'dask'"),
-        ({"backend": "dask"}, "found no client; start one first"),
+        ({"backend": "threads"}, r"backend is unknown: 'threads'\. Give one of 'serial', 'loky', 'dask'"),
+        ({"backend": "dask"}, r"needs a client\. Start one first"),
     ],
 )
 def test_what_is_refused(settings_, words):

@@ -166,7 +166,7 @@ def test_no_hierarchy(hierarchy, error, words):
     ("more", "error", "words"),
     [
         ({"constraints": lw.Constraints(4)}, ValueError, "about 4 rows, the hierarchy holds 120"),
-        ({"constraints": [(0, 1)]}, TypeError, r"is a list; build it with linkwise.Constraints"),
+        ({"constraints": [(0, 1)]}, TypeError, r"is a list\. Build it with linkwise\.Constraints"),
         ({"min_cluster_size": 1}, ValueError, "at least 2 rows"),
         ({"min_cluster_size": 2.5}, TypeError, "whole number"),
         ({"min_cluster_size": True}, TypeError, "whole number"),

@@ -51,7 +51,7 @@ def problems(draw):
     return X, pairs[same], pairs[~same]
 
 
-@pytest.mark.filterwarnings("ignore:rows .* required apart but identical")
+@pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
 @settings(deadline=None, max_examples=250)
 @given(
     problems(),
@@ -290,7 +290,7 @@ def test_constraints_in_the_place_of_y_are_refused():
     c = lw.Constraints(6, [(0, 1)])
     for model in (lw.ClusILC(2), lw.PCKMeans(2), lw.COBRAS()):
         with pytest.raises(
-            TypeError, match=r"came as y, which is ignored; name them: fit\(X, constraints=\.\.\.\)"
+            TypeError, match=r"given as y, which is ignored\. Give them by name: fit\(X, constraints=\.\.\.\)"
         ):
             model.fit(np.eye(6), c)
 

@@ -173,12 +173,12 @@ class Field:
         """Whether there are two facts, and the first clustering breaks one; else it stays."""
         said = self._facts.now().groups()
         n_groups = int(said.number.max(initial=-1)) + 1
-        if len(said.row) - n_groups + len(said.foes) < 2:
+        if len(said.row) - n_groups + len(said.cannot_link) < 2:
             return False
         own = self.base[said.row]
         of_group = np.empty(n_groups, dtype=own.dtype)
         of_group[said.number] = own
-        one, other = of_group[said.foes].T
+        one, other = of_group[said.cannot_link].T
         return bool((own != of_group[said.number]).any() or (one == other).any())
 
     # ------------------------------------------------------------ pairs to show

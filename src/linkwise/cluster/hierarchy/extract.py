@@ -102,7 +102,7 @@ def extract(
         raise ValueError(f"ties={ties!r}; give 'stability' or 'larger'")
     wanted = Constraints(found.n_rows) if constraints is None else constraints
     if not isinstance(wanted, Constraints):
-        raise TypeError(f"constraints is a {type(wanted).__name__}; build it with linkwise.Constraints(...)")
+        raise TypeError(f"constraints is a {type(wanted).__name__}. Build it with linkwise.Constraints(...).")
     if wanted.n_rows != found.n_rows:
         raise ValueError(
             f"the constraints are about {wanted.n_rows} rows, the hierarchy holds {found.n_rows}"

@@ -219,7 +219,7 @@ def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_similarities(K: Any) -> NDArray[np.float64]:
     """A square, symmetric matrix as float64."""
     if issparse(K):
-        raise TypeError("X is sparse, but dense data is required by kernel='precomputed'; pass X.toarray()")
+        raise TypeError("X is sparse, but dense data is required by kernel='precomputed'. Pass X.toarray().")
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"X has shape {K.shape}; kernel='precomputed' wants all similarities, a square matrix"
