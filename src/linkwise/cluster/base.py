@@ -26,6 +26,7 @@ from linkwise.validation import (
     refuse_weights,
     resolve_seed,
 )
+from linkwise.wording import count_noun
 
 
 class FewerClustersWarning(ConvergenceWarning):
@@ -69,14 +70,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
             ``progress(done, planned)`` as the work goes on. What it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -146,6 +151,7 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     """
 
     cluster_centers_: NDArray[np.float64]
@@ -156,10 +162,12 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
         return self._nearest(self._new_rows(X))
@@ -177,8 +185,8 @@ def refuse_conflicts(constraints: Constraints, name: str) -> None:
         return
     chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
     raise InfeasibleConstraintsError(
-        f"{name} satisfies every constraint, but these contradict each other: {format_chain(chain)}; "
-        "remove one of them, or take a method that may break constraints, such as PCKMeans",
+        f"{name} satisfies every constraint, but these contradict each other: {format_chain(chain)}. "
+        "Remove one of them, or use a method that may break constraints, such as PCKMeans.",
         chain,
     )
 
@@ -189,8 +197,8 @@ def count_clusters(X: Any, n_clusters: int) -> int:
     distinct = _count_distinct_rows(X, n_clusters)
     if distinct < n_clusters:
         warnings.warn(
-            f"X has {distinct} distinct row(s), so there are {distinct} clusters instead of "
-            f"n_clusters={n_clusters}",
+            f"X has only {count_noun(distinct, 'distinct row')}, so there are as many clusters, not "
+            f"n_clusters={n_clusters}.",
             FewerClustersWarning,
             stacklevel=3,
         )
@@ -201,7 +209,8 @@ def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
     """Raise where more clusters are wanted than there are rows."""
     if n_clusters > n_rows:
         raise DataError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}; give more rows or want fewer clusters"
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Give more rows, or ask for"
+            " fewer clusters."
         )
 
 

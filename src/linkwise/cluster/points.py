@@ -104,9 +104,13 @@ def draw_starts(
     Parameters
     ----------
     X : (n, d) rows
+        The rows.
     k : int, at least 1
+        Number of clusters.
     seed : int or SeedSequence
+        Seed of all random draws.
     n_init : int, at least 1
+        Number of starts.
     weight : (n,) int64, optional
         As if each row were there so many times.
     given : (g, d) float64, optional

@@ -45,12 +45,16 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -58,8 +62,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         wanted = check_constraints(constraints, rows)
         if len(rows) > 1 and (rows == rows[0]).all():
             warnings.warn(
-                f"all {rows.shape[1]} column(s) of X are constant, so nothing can be learned; check that the "
-                "right columns were read",
+                f"All columns of X ({rows.shape[1]}) are constant, so nothing can be learned. Check that the "
+                "right columns were read.",
                 ConstantWarning,
                 stacklevel=2,
             )
@@ -73,6 +77,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------

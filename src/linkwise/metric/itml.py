@@ -55,19 +55,19 @@ class ITML(MetricLearner):
 
     Parameters
     ----------
-    prior : {"identity", "covariance"}
+    prior : {"identity", "covariance"}, default="identity"
         The metric to stay near to: the plain one, or the inverse of the covariance of all rows.
-    gamma : float
+    gamma : float, default=1.0
         Price of missing a bound; the greater, the further the metric may go from the prior.
     bounds : tuple of two floats, optional
         Squared distances under the prior: what must-links shall be at most, and cannot-links at least. The
         5th and the 95th percentile by default.
-    tol : float
+    tol : float, default=0.001
         Converged when a sweep changes the multipliers of the constraints by no more than this share, and
         finds no bound missed by more than ten times this share beyond what its price allows.
-    max_iter : int
+    max_iter : int, default=1000
         Sweeps over the constraints.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the pairs whose distances set the bounds, where there are more than 20 000.
 
     Attributes
@@ -158,13 +158,13 @@ class ITML(MetricLearner):
         found = native.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
         if not np.isfinite(found.metric).all():
             raise ValueError(
-                f"no metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g}, within the "
-                "range of numbers; lower gamma, or give wider bounds"
+                f"No metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g} within the "
+                "range of floats. Lower gamma, or give wider bounds."
             )
         if not found.change <= self.tol:
             warnings.warn(
-                f"ITML still changes by {found.change:.1g} in sweep {found.n_sweeps}; allow more with "
-                f"max_iter, or a tol above {self.tol:g}, or lower gamma",
+                f"ITML still changes by {found.change:.1g} in sweep {found.n_sweeps}. Allow more with "
+                f"max_iter, or a tol above {self.tol:g}, or lower gamma.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -175,8 +175,8 @@ def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     """Two positive numbers."""
     if len(bounds) != 2 or not all(isinstance(bound, Real) and 0 < bound < np.inf for bound in bounds):
         raise ValueError(
-            f"bounds={bounds!r}; give two positive numbers, the squared distance that must-links shall have "
-            "at most and that of cannot-links at least, or None"
+            f"bounds are not valid: {bounds!r}. Give two positive numbers, the largest squared distance of "
+            "must-links and the smallest of cannot-links, or None."
         )
     return float(bounds[0]), float(bounds[1])
 

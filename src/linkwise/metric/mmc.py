@@ -57,15 +57,15 @@ class MMC(MetricLearner):
 
     Parameters
     ----------
-    diagonal : bool
+    diagonal : bool, default=True
         Whether each feature is only given a weight, often 0. Otherwise the metric is a matrix: it sees
         correlated features too, keeps few directions and wants many constraints.
-    ridge : float
+    ridge : float, default=1.0
         Share of a feature's variance by which the rows of each must-link count as differing besides, squared;
         1e-10 at least. Random rows differ by 2.
-    tol : float
+    tol : float, default=1e-05
         How far from its least the objective may end: about the share by which cannot-links could be longer.
-    max_iter : int
+    max_iter : int, default=2000
         Steps at most.
 
     Attributes
@@ -73,6 +73,7 @@ class MMC(MetricLearner):
     components_ : ndarray of shape (n_features, n_features)
         The map that `transform` applies: of a diagonal metric the square roots of the weights.
     n_iter_ : int
+        Number of iterations of the chosen start.
 
     References
     ----------
@@ -112,8 +113,8 @@ class MMC(MetricLearner):
         found, gap, self.n_iter_ = _learn_map(X, must, cannot, *options)
         if gap > self.tol:
             warnings.warn(
-                f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps; allow more with "
-                f"max_iter, or a tol above {self.tol:g}",
+                f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps. Allow more with "
+                f"max_iter, or a tol above {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -158,12 +159,12 @@ def diagonal_weights(
         Positions of rows. Pairs of identical rows say nothing and are passed over.
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
         Positive; 1 by default.
-    ridge : float
+    ridge : float, default=0.001
         Positive. Share of a feature's variance by which the rows of each must-link count as differing
         besides, squared.
-    tol : float
+    tol : float, default=1e-08
         How far from its least the objective may end; it has no unit.
-    max_iter : int
+    max_iter : int, default=2000
         Steps at most.
 
     Returns

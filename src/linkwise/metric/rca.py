@@ -42,7 +42,7 @@ class RCA(MetricLearner):
 
     Parameters
     ----------
-    shrinkage : float
+    shrinkage : float, default=1.0
         How strongly the metric is drawn to the plain one: as by this number of rows for each feature. 0: the
         method of the paper, which wants many more must-links than features.
 
@@ -85,8 +85,8 @@ class RCA(MetricLearner):
         if len(constraints.must_link) == 0:
             if len(constraints.cannot_link):
                 warnings.warn(
-                    f"RCA learns from must-links, and there are none among {constraints.n_constraints} "
-                    "constraint(s): rows stay as they are; give must-links, or take ITML",
+                    f"RCA learns from must-links, but there are none ({constraints.n_constraints} "
+                    "constraints in all). The rows stay as they are. Give must-links, or use ITML.",
                     ConstraintWarning,
                     stacklevel=3,
                 )

@@ -13,8 +13,8 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 def check_row_array(X: NDArray[Any]) -> None:
     if not isinstance(X, np.ndarray) or X.dtype not in FLOATS:
         raise TypeError(
-            f"X must be a NumPy array of float32 or float64, got {describe_value(X)}; "
-            "convert it with np.ascontiguousarray(X, dtype=np.float64)"
+            f"X must be a NumPy array of float32 or float64, got {describe_value(X)}. "
+            "Convert it with np.ascontiguousarray(X, dtype=np.float64)."
         )
     check_layout("X", X, (None, None))
 
@@ -25,8 +25,8 @@ def check_array(
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         wanted = np.dtype(dtype).name
         raise TypeError(
-            f"{name} must be a NumPy array of {wanted}, got {describe_value(array)}; "
-            f"convert it with np.ascontiguousarray({name}, dtype=np.{wanted})"
+            f"{name} must be a NumPy array of {wanted}, got {describe_value(array)}. "
+            f"Convert it with np.ascontiguousarray({name}, dtype=np.{wanted})."
         )
     check_layout(name, array, shape)
 
@@ -40,13 +40,13 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
         wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+        raise ValueError(f"{name} must be C-contiguous. Copy it with np.ascontiguousarray({name}).")
 
 
 def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
     """Places in memory: a kernel would read and write beyond its arrays."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}; give {low} to {high}")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give {low} to {high}.")
 
 
 def check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:

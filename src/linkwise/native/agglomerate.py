@@ -31,8 +31,10 @@ def agglomerate(
     size : (m,) int64
         Rows of each cluster.
     linkage : {"single", "complete", "average", "ward"}
+        The distance of two clusters.
     n_clusters : int, at least 1
-    most : float
+        Number of clusters.
+    most : float, default=np.inf
         Clusters that are farther apart are not joined.
 
     Returns

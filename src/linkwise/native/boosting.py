@@ -28,12 +28,16 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     centers : (k, d) float64, C-contiguous
+        Centres of the clusters.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     TwoNearest
+        Their positions and squared distances.
     """
     check_row_array(X)
     check_array("centers", centers, (None, X.shape[1]))
@@ -54,6 +58,7 @@ def assign_by_priority(
     Parameters
     ----------
     near : TwoNearest
+        The two nearest centres of every row.
     pairs : (s, 2) int32, C-contiguous
         Rows, the lower one first: it is taken for the nearer of two that are equally near.
     must : (s,) uint8
@@ -64,6 +69,7 @@ def assign_by_priority(
     Returns
     -------
     (n,) int32
+        Cluster of each row.
     (s,) uint8
         1 where a constraint is broken.
 
@@ -93,13 +99,18 @@ def similarity_sums(
     Parameters
     ----------
     K : (n, n) float64, C-contiguous
+        Similarities of all pairs of rows.
     labels : (n,) int32, 0 to k - 1
+        Cluster of each row.
     k : int, at least 1
+        Number of clusters.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n, k) float64
+        One row for each row, one column for each centre or cluster.
     """
     check_array("K", K, (None, None))
     check_array("labels", labels, (len(K),), np.int32)
@@ -140,12 +151,17 @@ def hypotheses_k_means(
     H : (n, T) uint8 or uint16, C-contiguous
         Labels below `n_values`; only the first ``len(alpha)`` columns count.
     alpha : (t,) float64, positive
+        Weight of each clustering.
     n_values : int, at least 1
+        Number of labels of a clustering.
     k : int, at least 1
+        Number of clusters.
     seeds : (R,) uint64
         Of each start, which draws rows in proportion to their squared distance to those drawn already.
     max_iter : int, at least 1
+        Largest number of iterations.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     rows : (g,) int64, optional
         One start from these rows instead.
 

@@ -42,6 +42,7 @@ def bregman_projections(
     start : (d, d) float64
         Symmetric, positive definite.
     max_sweeps : int, at least 1
+        Largest number of sweeps.
     tol : float
         Change at which to stop: the sum of the changes of the multipliers in a sweep, relative to the length
         of their vector before and after; or, where it is greater, a tenth of the greatest share by which a
@@ -49,7 +50,8 @@ def bregman_projections(
 
     Returns
     -------
-    Projected
+    ProjectedMetric
+        The metric and its multipliers.
     """
     check_array("pairs", pairs, (None, None))
     for name, values in (("sign", sign), ("bound", bound), ("gamma", gamma)):

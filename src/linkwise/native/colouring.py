@@ -36,6 +36,7 @@ def assign_apart(
     order : (m,) int32
         Nodes, each once.
     sweeps : int, at least 1
+        Largest number of sweeps.
     limit : int
         Above 0: if all are apart then, each connected part of the nodes is searched for the cheapest labels
         by branch and bound in at most so many steps; where they do not suffice, and in parts of more than
@@ -44,6 +45,7 @@ def assign_apart(
     Returns
     -------
     (m,) int32
+        Label of each node.
     int
         Pairs that are not apart.
     """
@@ -67,6 +69,7 @@ def colour_apart(
     pairs : (q, 2) int32, C-contiguous
         Nodes 0 to m - 1, each pair once.
     m, k : int, at least 1
+        Number of nodes, and of labels.
     limit : int, at least 1
         Steps of the search of each connected part; parts of more than 5000 nodes are not searched. Nodes
         with fewer than k foes, and those that have fewer once such are left out, need no search.

@@ -28,12 +28,14 @@ def all_dbscans(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     eps : (E,) float64
         Radii, not negative and ascending; at most 255.
     min_pts : (P,) int64
         Neighbours that make a core row, itself included; at least 1.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
         As if each row were there so many times. None: once.
 
     Returns
@@ -51,7 +53,7 @@ def all_dbscans(
     check_array("eps", eps, (None,))
     check_array("min_pts", min_pts, (None,), np.int64)
     if len(eps) > 255:
-        raise ValueError(f"eps holds {len(eps)} radii; give at most 255 at once")
+        raise ValueError(f"eps holds {len(eps)} radii. Give at most 255 at once.")
     check_count("the smallest of min_pts", int(min_pts.min()))
     check_count("n_threads", n_threads)
     check_weight(weight, X)

@@ -23,12 +23,15 @@ def nearest_rows(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     labels : (n,) int32
         A label outside 0..k-1 (such as -1, noise) belongs to no centre.
     centers : (k, d) float64, C-contiguous
+        Centres of the clusters.
     allowed : (n,) bool or None
         Rows that may be returned; None = all.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -52,8 +55,11 @@ def nearest_points(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     points : (k, d) float64, C-contiguous
+        The points.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -74,12 +80,16 @@ def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: i
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     points : (k, d) float64, C-contiguous
+        The points.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n, k) float64
+        One row for each row, one column for each centre or cluster.
     """
     check_row_array(X)
     check_array("points", points, (None, X.shape[1]))

@@ -32,13 +32,17 @@ def random_trees(
     Parameters
     ----------
     rows : (n, d) float64, C-contiguous
+        The rows.
     items : (l,) int64
         Rows that the trees learn from.
     home : (l,) int64
         Their classes, 0 to l - 1.
     n_trees : int, at least 1
+        Number of trees.
     seed : int, 0 to 2⁶⁴ - 1
+        Seed of all random draws.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     max_features : int, 1 to d, optional
         ⌊√d⌋ by default.
 
@@ -76,10 +80,11 @@ def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: 
     leaves : (n, t) int32
         Any numbers of leaves.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     """
     check_array("leaves", leaves, (None, None), np.int32)
     check_array("shared", shared, (len(leaves), len(leaves)), np.uint8)
     check_count("n_threads", n_threads)
     if not shared.flags.writeable:
-        raise ValueError("shared is read-only; give an array that can be added to")
+        raise ValueError("shared is read-only. Give a writable array.")
     _native.add_shared(shared, leaves, n_threads)

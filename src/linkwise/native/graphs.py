@@ -17,7 +17,9 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -35,10 +37,13 @@ def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float
     Parameters
     ----------
     X : (n, d) float64, C-contiguous
+        The rows.
     scale : float, not negative
+        Factor of the squared distances.
     out : (n, n) float64, C-contiguous
         Overwritten. Weights are within two units in the last place; those below 1e-307 are 0.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     """
     check_array("X", X, (None, None))
     check_array("out", out, (len(X), len(X)))

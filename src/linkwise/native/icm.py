@@ -35,6 +35,7 @@ def conditional_modes(
     Parameters
     ----------
     costs : (m, k) float64
+        Cost of each label for each row.
     labels : (m,) int32
         Where the rows stand first, 0 to k - 1.
     must, cannot : (p, 2), (q, 2) int32
@@ -46,10 +47,12 @@ def conditional_modes(
     order : (m,) int32
         The order in which the rows are looked at.
     max_sweeps : int, at least 1
+        Largest number of sweeps.
 
     Returns
     -------
     (m,) int32
+        Label of each row.
     """
     check_array("costs", costs, (None, None))
     m, k = costs.shape
@@ -73,4 +76,4 @@ def _check_pairs(name: str, pairs: Pairs, penalty: Table, m: int, k: int) -> Non
 
 def _check_below(name: str, values: NDArray[Any], bound: int) -> None:
     if values.size and (values.min() < 0 or values.max() >= bound):
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}; give 0 to {bound - 1}")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give 0 to {bound - 1}.")

@@ -56,17 +56,22 @@ def lloyd(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     starts : (R, k, d) float64, C-contiguous
+        Centres to start from, R times.
     max_iter : int, at least 1
+        Largest number of iterations.
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
         As if each row were there so many times; such rows move together. None: once.
 
     Returns
     -------
     LloydRuns
+        The result of each start.
 
     References
     ----------
@@ -87,15 +92,20 @@ def two_means(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     start : (2, d) float64, C-contiguous
+        Centres to start from.
     max_iter : int, at least 1
+        Largest number of iterations.
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     TwoMeans
+        The two clusters.
     """
     check_row_array(X)
     check_array("start", start, (2, X.shape[1]))
@@ -121,14 +131,18 @@ def kmeans_plusplus(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     k : int, at least 1
+        Number of centres or clusters.
     seeds : (R,) uint64
+        One seed for each start.
     n_candidates : int, at least 1
         Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
         As if each row were there so many times. None: once.
-    given : (g, d) float64, C-contiguous, or None
+    given : (g, d) float64, C-contiguous, or None, default=None
         Centres that are there already; the k rows are drawn beside them.
 
     Returns
@@ -160,16 +174,20 @@ def exchange(
     Parameters
     ----------
     X : (n, d) float64, C-contiguous
+        The rows.
     labels : (R, n) int32, C-contiguous
         R clusterings, from each of which one run starts; labels 0..k-1, which need not all be there.
     k : int, at least 1
+        Number of centres or clusters.
     max_passes : int, at least 1
         Passes over all rows; a run stops after one that moves none.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     labels : (R, n) int32
+        Improved labels.
     inertia : (R,) float64
         Sums of squared distances of the rows to the means of their clusters.
 
@@ -200,12 +218,15 @@ def label_sums(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     labels : (n,) int32
         Below k; a negative one belongs to no cluster.
     k : int, at least 1
+        Number of centres or clusters.
     weight : (n,) int64, at least 1, or None
         As if each row were there so many times. None: once.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------

@@ -19,14 +19,18 @@ def metric_distances(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     centers : (k, d) float64
+        Centres of the clusters.
     maps : (1 or k, d) or (1 or k, r, d) float64
         L of all centres, or of each: a factor for each feature, or a matrix.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n, k) float64
+        One row for each row, one column for each centre or cluster.
     """
     _check(X, centers, maps, n_threads)
     return _native.metric_distances(X, centers, maps, n_threads)
@@ -46,6 +50,7 @@ def metric_nearest(
     X, centers, maps, n_threads
         As for `metric_distances`.
     offset : (k,) float64
+        Added to the squared distances to each centre.
 
     Returns
     -------

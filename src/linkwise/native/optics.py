@@ -17,8 +17,11 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     k : int, 1 to n
+        Number of the neighbour, the row itself included.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     check_count("k", k)
     check_count("n_threads", n_threads)
     if k > len(X):
-        raise ValueError(f"k={k}, but there are {len(X)} rows; give k at most {len(X)}")
+        raise ValueError(f"k={k}, but there are {len(X)} rows. Give k at most {len(X)}.")
     return _native.core_squares(X, k, n_threads)
 
 
@@ -55,11 +58,13 @@ def density_walk(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     core : (n,) float64
         Squared core distances, see `core_squares`.
     start : int
         The row to begin with.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     mutual : bool
         A row o is reached from p at the larger of the core distance of p and the distance: the walk of
         OPTICS. If `mutual`, at the largest of both core distances and the distance: a minimum spanning tree.
@@ -78,5 +83,5 @@ def density_walk(
     check_array("core", core, (len(X),))
     check_count("n_threads", n_threads)
     if not 0 <= start < len(X):
-        raise ValueError(f"start={start}; the rows are 0 to {len(X) - 1}")
+        raise ValueError(f"start={start}, but the rows are 0 to {len(X) - 1}.")
     return DensityWalk(*_native.density_walk(X, core, start, mutual, n_threads))

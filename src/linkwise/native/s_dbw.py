@@ -25,6 +25,7 @@ def s_dbw(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     labels : (n,) int32
         Below k, each used; a negative one belongs to no cluster.
     means : (k, d) float64
@@ -35,6 +36,7 @@ def s_dbw(
         Whether rows are near within sqrt(sum of the clusters' spreads) / k, or within the mean of their
         roots.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------

@@ -17,9 +17,11 @@ def pack_together(
     Parameters
     ----------
     labels : (C, n) int16, C-contiguous
+        Cluster of each row.
     first, second : (P,) int32
         Rows of each pair, 0 to n - 1.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -48,7 +50,9 @@ def weighted_together(
     bits : (⌈C / 8⌉, P) uint8, C-contiguous
         What `pack_together` gave.
     weights : (C,) int64
+        Weight of each clustering.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -80,5 +84,5 @@ def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) 
     check_array("after", after, before.shape, np.int32)
     check_count("n", n)
     if before.min() < 0 or (before >= after).any() or after.max() >= n:
-        raise ValueError(f"an edge does not lead from a vertex to one after it, 0 to {n - 1}")
+        raise ValueError(f"An edge does not lead from a vertex to a later one, 0 to {n - 1}.")
     return _native.greedy_colours(before, after, n)

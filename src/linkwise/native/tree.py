@@ -72,6 +72,7 @@ def leaf_squares(
     rank : (t, n) int32, C-contiguous
         Rows of equal rank are not parted by the test.
     weight : (n,) float64 or None
+        Weights of the rows.
     place : (n,) int32
         See `LinkedRows`.
     least : float
@@ -79,10 +80,12 @@ def leaf_squares(
     tie : float
         Squares this near are equal; the first cut stands.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     LeafSquares
+        The sums of squares.
     """
     check_array("Z", Z, (None, None))
     check_array("order", order, (None, None), np.int32)
@@ -92,7 +95,7 @@ def leaf_squares(
         check_array("weight", weight, (len(Z),))
     check_count("n_threads", n_threads)
     if Z.shape[1] % 8:
-        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}; pad it with zeros")
+        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}. Pad it with zeros.")
     return LeafSquares(*_native.leaf_squares(Z, order, rank, weight, place, least, tie, n_threads))
 
 
@@ -118,7 +121,9 @@ def best_splits(
     Parameters
     ----------
     squares : LeafSquares
+        The sums of squares of all splits.
     linked : LinkedRows
+        Rows with constraints.
     label : (q,) int32
         Label of each place.
     allowed : (L,) uint8
@@ -130,13 +135,16 @@ def best_splits(
     evidence : bool
         Whether an old label needs a must-link from the side to it.
     per_square, per_broken : float
+        Cost of a unit of squares, and of a broken constraint.
     most : int, at least 1
         Splits wanted.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     LeafSplits
+        The best splits.
 
     References
     ----------

@@ -57,29 +57,32 @@ class ActiveCOBS(ActiveLearner):
 
     Parameters
     ----------
-    n_candidates : int
+    n_candidates : int, default=1000
         Pairs in the sample from which a question is chosen.
-    update_factor : float
+    update_factor : float, default=2.0
         m, above 1: by how much an answer changes the weight of a clustering.
-    preset : {"paper", "quick"}
+    preset : {"paper", "quick"}, default="paper"
         Which clusterings are tried: the paper's 931, or about a quarter of them.
-    noise : {"cluster", "singletons", "nearest"}
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
     max_rows : int
         Of more distinct rows a sample of this size is clustered and asked about; the others follow as
         in `COBS`.
-    backend : {"serial", "loky", "dask"}
+    backend : {"serial", "loky", "dask"}, default="serial"
         Where the clusterings are made, as for `COBS`.
-    cache : str or None
+    cache : str or None, default=None
         Folder where pools are kept between runs, whole ones and what an interruption leaves.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
         The clustering of greatest weight; rows that were answered about are put where the answers say.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     n_questions_ : int
+        Number of questions asked.
     history_ : sequence of ndarray
         ``history_[q - 1]``: labels after q questions.
     reason_ : str
@@ -252,6 +255,7 @@ class OpenPairs:
     pairs : ndarray of shape (n_pairs, 2)
         The open ones, and some that are no longer.
     open : ndarray of bool, shape (n_pairs,)
+        Whether each pair is open.
     """
 
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:

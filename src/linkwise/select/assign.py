@@ -70,10 +70,13 @@ def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
     Parameters
     ----------
     pool : Pool
+        The clusterings.
     number : int
+        Number of the clustering in the pool.
     X : ndarray of shape (n_rows, n_features)
         The rows of the pool.
     n_threads : int
+        Number of threads; it does not change the result.
     """
     base = X[pool.base_rows].astype(np.float64)
     labels = pool.labels[number].astype(np.int32)

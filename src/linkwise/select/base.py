@@ -82,12 +82,16 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -119,8 +123,8 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
                 self.progress(len(results), len(settings))
         if best is None:
             raise ValueError(
-                f"none of the {len(results)} setting(s) of {type(self.estimator).__name__} could be fitted; "
-                f"the first, {results[0].params}, failed with {results[0].failed}"
+                f"{type(self.estimator).__name__} could not be fitted with any of {len(results)} settings. "
+                f"The first, {results[0].params}, failed with {results[0].failed}"
             ) from first_error
         self._keep(results, *best, wanted)
         return self
@@ -146,10 +150,12 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
@@ -173,7 +179,7 @@ def fit_copy(
     last = _last_step(model)
     labels = np.asarray(last.labels_ if hasattr(last, "labels_") else model.predict(X))
     if labels.shape != (len(X),):
-        raise ValueError(f"the labels have shape {labels.shape}; there are {len(X)} rows")
+        raise ValueError(f"The labels have shape {labels.shape}, but there are {len(X)} rows.")
     return model, labels
 
 

@@ -32,11 +32,14 @@ def find_base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) ->
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     max_rows, seed, n_threads : int
+        See `build_pool`.
 
     Returns
     -------
     BaseRows
+        The rows to cluster.
     """
     sample = _draw_sample(X, max_rows, seed)
     if not sample.sampled:

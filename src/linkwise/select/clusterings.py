@@ -154,9 +154,12 @@ def plan_tasks(
     weight : ndarray of shape (n_rows,)
         How many rows each stands for. Counts for k-means and DBSCAN; a graph has each row once.
     preset : Preset
+        Which clusterings to compute.
     seed : int
+        Seed of all random draws.
     n_threads : int
-    extra : sequence of (clusterer, grid)
+        Number of threads; it does not change the result.
+    extra : sequence of (clusterer, grid), default=()
         scikit-learn clusterers with the values of their parameters that are to be tried.
     constraints : Constraints, optional
         About the rows. Those of `extra` whose fit takes constraints are given these.
@@ -288,7 +291,9 @@ def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     labels : ndarray of shape (n_rows,)
+        Cluster of each row.
     noise : {"cluster", "singletons", "nearest"}
         Noise is one cluster, each noise row is one, or each goes to the cluster of the nearest row
         that is in one (they stay one cluster where no row is).
@@ -296,6 +301,7 @@ def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray
     Returns
     -------
     ndarray of shape (n_rows,)
+        Cluster of each row.
     """
     settled = np.asarray(labels).astype(np.int64)
     if settled.max() >= len(settled):  # wide gaps

@@ -53,35 +53,38 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    preset : "paper", "quick" or Preset
+    preset : "paper", "quick" or Preset, default="paper"
         Which clusterings are tried: the paper's 931, about a quarter of them, or your own choice.
-    pool : {"unsupervised", "semi-supervised"}
+    pool : {"unsupervised", "semi-supervised"}, default="unsupervised"
         Who makes the clusterings: k-means, DBSCAN and spectral clustering; or `MPCKMeans`, `FOSC` and `COSC`,
         which take constraints, with the numbers of the preset. The first is better where clusters show
         without constraints, see Notes.
-    split : bool
+    split : bool, default=True
         Whether one half of the constraints, drawn at random, goes to those clusterers and the other half
         chooses. Else all do both, and what fits them too closely is chosen. Of no matter to an
         unsupervised pool.
-    noise : {"cluster", "singletons", "nearest"}
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
         What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
-    tie : {"agreement", "random"}
+    tie : {"agreement", "random"}, default="agreement"
         What decides among the best: agreement with all clusterings that fit well, or chance.
     max_rows : int
         Of more distinct rows a sample of this size is clustered, as the paper proposes; see Notes.
-    extra : sequence of (clusterer, grid)
+    extra : sequence of (clusterer, grid), default=()
         scikit-learn clusterers that join the pool, with the values of their parameters to try.
-    backend : {"serial", "loky", "dask"}
+    backend : {"serial", "loky", "dask"}, default="serial"
         Where the clusterings are made: in this process; in processes of this machine; or on the
         workers of the current ``dask.distributed.Client``. All give the same.
-    cache : str or None
+    cache : str or None, default=None
         Folder where pools are kept between runs, whole ones and what an interruption leaves.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     algorithm_ : str
@@ -101,6 +104,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         How `predict` tells rows their clusters: "nearest centre" for k-means, "nearest core row within
         eps" for DBSCAN, "nearest row" for all others.
     pool_ : Pool
+        All clusterings.
 
     Notes
     -----
@@ -180,14 +184,18 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
             ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -241,6 +249,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------

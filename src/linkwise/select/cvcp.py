@@ -44,9 +44,9 @@ class CVCPSearch(ClusteringSearch):
         In scikit-learn's manner; it is copied, never fitted itself.
     param_grid : dict or list of dict
         For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
-    n_folds : int
+    n_folds : int, default=5
         Parts into which the rows with constraints are split, at most as many as there are rows.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For the folds.
     progress : callable, optional
         ``progress(done, planned)`` after each setting. What it raises ends the search.
@@ -102,8 +102,9 @@ class CVCPSearch(ClusteringSearch):
         tests = [constraints[held] for _, held in folds]
         if constraints.n_constraints and not any(test.n_constraints for test in tests):
             warnings.warn(
-                f"none of {len(folds)} folds holds both ends of a constraint, so nothing tells the settings "
-                "apart; give more constraints, or a smaller n_folds",
+                f"None of {len(folds)} folds holds both ends of a constraint, so the settings cannot"
+                " be compared. "
+                "Give more constraints, or a smaller n_folds.",
                 ConstraintWarning,
                 stacklevel=3,
             )
@@ -127,8 +128,11 @@ def make_independent_folds(
     Parameters
     ----------
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     n_folds : int
+        Number of folds.
     seed : int
+        Seed of all random draws.
 
     Yields
     ------
@@ -169,6 +173,7 @@ def f_measure(test: Constraints, labels: Labels) -> float:
     test : Constraints
         At least one.
     labels : ndarray of shape (test.n_rows,)
+        Cluster of each row.
 
     Returns
     -------

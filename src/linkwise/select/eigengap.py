@@ -38,18 +38,22 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    affinity : {"local_scaling", "nearest_neighbors"}
+    affinity : {"local_scaling", "nearest_neighbors"}, default="local_scaling"
         The graph: exp(-d² / (sigma_i sigma_j)) between all rows, sigma_i the distance to a row's
         neighbour number `n_neighbors`; or edges to the `n_neighbors` nearest rows.
-    n_neighbors : int
+    n_neighbors : int, default=7
+        Number of nearest rows.
     min_clusters, max_clusters : int
         Numbers of clusters that are tried; where rows are few, below their number.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     eigenvalues_ : ndarray of shape (n_values,)
         The smallest eigenvalues of the normalised Laplacian, ascending.
     gaps_ : dict of int to float
@@ -97,11 +101,14 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         rows = check_rows(X, self)

@@ -38,6 +38,7 @@ from linkwise.select.clusterings import (
     plan_tasks,
     run_task,
 )
+from linkwise.wording import count_noun
 
 MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample
 BLOCK = 4096  # pairs that are compared with all clusterings at once
@@ -187,7 +188,7 @@ class Pool:
             noise: Any = str(kept["noise"])
             return cls(*arrays, candidates, int(kept["n_failed"]), noise, bool(kept["sampled"]))
         except (KeyError, ValueError) as error:
-            raise DataError(f"{os.fspath(path)} is no pool ({error}); build it anew") from None
+            raise DataError(f"{os.fspath(path)} is not a pool ({error}). Build it again.") from None
 
 
 def build_pool(
@@ -213,12 +214,13 @@ def build_pool(
     X : array-like of shape (n_rows, n_features)
         Finite numbers. Features are not rescaled here; in the paper all are brought to [0, 1] first
         (``sklearn.preprocessing.minmax_scale``).
-    preset : "paper", "quick" or Preset
+    preset : "paper", "quick" or Preset, default="paper"
         "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017); "quick": 246 of that kind.
-    seed : int
-    noise : {"cluster", "singletons", "nearest"}
+    seed : int, default=0
+        Seed of all random draws.
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
         What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
-    extra : sequence of (clusterer, grid)
+    extra : sequence of (clusterer, grid), default=()
         scikit-learn clusterers that are tried too, with the values of their parameters.
     constraints : Constraints, optional
         About the rows of X. Those of `extra` whose fit takes constraints cluster with what these say of the
@@ -230,7 +232,7 @@ def build_pool(
         raises ends the work.
     n_threads : int, optional
         For the backend "serial"; workers of the others use one each.
-    backend : {"serial", "loky", "dask"}
+    backend : {"serial", "loky", "dask"}, default="serial"
         Where the clusterings are made: in this process; in processes of this machine; or on the
         workers of the current ``dask.distributed.Client``. All give the same pool.
     cache : path, optional
@@ -240,6 +242,7 @@ def build_pool(
     Returns
     -------
     Pool
+        The distinct clusterings.
 
     Raises
     ------
@@ -249,9 +252,9 @@ def build_pool(
     rows = np.ascontiguousarray(X, dtype=np.float64)
     settings = resolve_preset(preset)
     if noise not in ("cluster", "singletons", "nearest"):
-        raise ValueError(f"noise={noise!r}; give 'cluster', 'singletons' or 'nearest'")
+        raise ValueError(f"noise is unknown: {noise!r}. Give 'cluster', 'singletons' or 'nearest'.")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
-        raise ValueError(f"max_rows={max_rows}; give 1 to {np.iinfo(np.int16).max}")
+        raise ValueError(f"max_rows is out of range: {max_rows}. Give 1 to {np.iinfo(np.int16).max}.")
     threads = parallel.n_threads() if n_threads is None else n_threads
     name = _cache_key(rows, settings, seed, noise, extra, max_rows, _describe_constraints(constraints))
     key = None if cache is None else Path(cache) / name
@@ -277,7 +280,9 @@ def resolve_preset(preset: str | Preset) -> Preset:
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
-        raise ValueError(f"preset={preset!r}; give one of {', '.join(map(repr, PRESETS))}, or a Preset")
+        raise ValueError(
+            f"preset is unknown: {preset!r}. Give one of {', '.join(map(repr, PRESETS))}, or a Preset."
+        )
     return PRESETS[preset]
 
 
@@ -351,7 +356,8 @@ def _collect_distinct(
             candidates.append(Candidate(algorithm, parameters, distinct.setdefault(key, len(distinct))))
     if not candidates:
         raise ValueError(
-            f"the preset makes no clustering of these {len(X)} row(s); give it clusters and n_runs above 0"
+            f"The preset yields no clustering of {count_noun(len(X), 'row')}. Give it clusters and"
+            " n_runs above 0."
         )
     labels = np.frombuffer(b"".join(distinct), dtype=np.int16).reshape(len(distinct), -1).copy()
     n_failed = len(made) - len(candidates)

@@ -40,12 +40,12 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as kept:
             if int(kept["format"]) != FORMAT:
-                raise DataError(f"{name} is a pool of format {kept['format']}; build it anew")
+                raise DataError(f"{name} is a pool of format {kept['format']}. Build it again.")
             return {key: kept[key] for key in kept.files}
     except (DataError, FileNotFoundError):
         raise
     except Exception:  # whatever a broken archive leads to
-        raise DataError(f"{name} is no pool, or damaged; build it anew") from None
+        raise DataError(f"{name} is not a pool, or it is damaged. Build it again.") from None
 
 
 def encode_maker(algorithm: str, parameters: dict[str, Any]) -> str:
@@ -79,4 +79,4 @@ def read_clusterings(path: Path) -> list[PoolClustering]:
             for (algorithm, parameters), there in zip(makers, kept["there"].tolist(), strict=True)
         ]
     except (KeyError, ValueError, StopIteration):
-        raise DataError(f"{path} holds no clusterings; build them anew") from None
+        raise DataError(f"{path} holds no clusterings. Build them again.") from None

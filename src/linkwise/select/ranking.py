@@ -47,6 +47,7 @@ def compute_preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.flo
     Parameters
     ----------
     pool : Pool
+        The clusterings.
     score : ndarray of shape (n_clusterings,)
         Weight of the constraints that each satisfies, up to a constant.
     """

@@ -36,12 +36,14 @@ class NumSatSearch(ClusteringSearch):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
         Noise counts as one cluster.
     violations_ : int
         Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer says
         that it is apart from all rows, as `FOSC` does.
     best_params_ : dict
+        The chosen setting.
     best_score_ : float
         Weight of the constraints that are satisfied: their number, where all weights are 1.
     best_estimator_ : estimator
@@ -127,7 +129,7 @@ class DBCVSearch(ClusteringSearch):
         In scikit-learn's manner; it is copied, never fitted itself.
     param_grid : dict or list of dict
         For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
-    metric : {"euclidean", "sqeuclidean"}
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         The distance, as for `dbcv_score`.
     progress : callable, optional
         ``progress(done, planned)`` after each setting. What it raises ends the search.

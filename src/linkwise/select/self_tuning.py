@@ -52,7 +52,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors : int
+    n_neighbors : int, default=7
         The neighbour at which the scale of a row is taken.
     min_clusters, max_clusters : int
         Numbers of clusters that are tried; where rows are few, up to their number.
@@ -60,7 +60,9 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     alignment_ : dict of int to float
         For each number of clusters how well the eigenvectors align with axes: 1 is exactly.
 
@@ -78,7 +80,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors.": [Interval(Integral, 1, None, closed="left")],
         "min_clusters": [Interval(Integral, 2, None, closed="left")],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
     }
@@ -94,11 +96,14 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         rows = check_rows(X, self)
@@ -128,7 +133,7 @@ def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
         The smallest is above the largest.
     """
     if least > most:
-        raise ValueError(f"min_clusters={least} is above max_clusters={most}; exchange them")
+        raise ValueError(f"min_clusters={least} is above max_clusters={most}. Swap them.")
     return list(range(min(least, n_distinct), min(most, n_distinct) + 1))
 
 
@@ -156,8 +161,9 @@ def require_solution(found: Solution | None) -> Solution:
     """What a solver found, or an error."""
     if found is None:
         raise ValueError(
-            "no eigenvectors were found for the graph of these rows; scale the features, or try another "
-            "n_neighbors"
+            "The solver found no eigenvectors for the graph of these rows. Scale the features, or try"
+            " another "
+            "n_neighbors."
         )
     return found
 

@@ -65,8 +65,11 @@ def build_gaussian_graph(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     sigma : float
-    n_threads : int
+        Width of the Gaussian.
+    n_threads : int, default=1
+        Number of threads; it does not change the result.
     out : ndarray of shape (n_rows, n_rows), optional
         Where to write them.
     """
@@ -89,6 +92,7 @@ def spectral_labels(
     seed : tuple of int
         Of the k-means starts.
     n_threads : int, optional
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -128,7 +132,9 @@ def landmark_labels(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     sigma : float
+        Width of the Gaussian.
     landmarks : ndarray of shape (n_landmarks,)
         Rows of `X`.
     clusters, seed, n_threads

@@ -43,10 +43,11 @@ def dbcv_score(X: ArrayLike, labels: ArrayLike, *, metric: Metric = "euclidean")
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
     labels : array-like of shape (n_rows,)
         Cluster of every row; -1 is noise, which counts in the number of rows by which the score is
         divided.
-    metric : {"euclidean", "sqeuclidean"}
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         The distance. The authors' own program takes squared ones, the paper leaves it open.
 
     Returns
@@ -84,7 +85,9 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-    metric : {"euclidean", "sqeuclidean"}
+        The rows.
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
+        The distance of two rows.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
         ``score(labels)``, as `dbcv_score` gives it.
     """
     if metric not in ("euclidean", "sqeuclidean"):
-        raise ValueError(f"metric={metric!r}; give 'euclidean' or 'sqeuclidean'")
+        raise ValueError(f"metric is unknown: {metric!r}. Give 'euclidean' or 'sqeuclidean'.")
     points = check_array(X, dtype=np.float64)
     distances = _make_distances(points, metric)
     known: dict[bytes, ClusterDensity] = {}
@@ -107,7 +110,7 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
         given = np.asarray(labels)
         if given.shape != (len(points),):
             raise ValueError(
-                f"labels have shape {given.shape}; give one label for each of {len(points)} rows"
+                f"labels have shape {given.shape}. Give one label for each of {len(points)} rows."
             )
         members = [np.flatnonzero(given == label) for label in np.unique(given[given != NOISE])]
         clusters = [measured(rows) for rows in members if len(rows) > 1]

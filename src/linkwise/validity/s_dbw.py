@@ -55,11 +55,12 @@ def s_dbw_score(
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
     labels : array-like of shape (n_rows,)
         Cluster of every row; rows of -1, noise, are left out.
-    stdev : {"mean", "icdm2001"}
+    stdev : {"mean", "icdm2001"}, default="mean"
         How near is near: the mean standard deviation of the clusters, or that of the paper of 2001.
-    factor : {"mean", "printed"}
+    factor : {"mean", "printed"}, default="mean"
         Whether the density is the mean over pairs of clusters, or a quarter of it, as printed.
     squares : ndarray of shape (n_rows, n_clusters), optional
         Squared distances of every row to the mean of every cluster, in the order of the labels, where they
@@ -96,18 +97,18 @@ def s_dbw_score(
         ("factor", factor, ("mean", "printed")),
     ):
         if value not in known:
-            raise ValueError(f"{name}={value!r}; give {known[0]!r} or {known[1]!r}")
+            raise ValueError(f"{name} is unknown: {value!r}. Give {known[0]!r} or {known[1]!r}.")
     points = check_array(X, dtype=[np.float64, np.float32], order="C")
     given = np.asarray(labels)
     if given.shape != (len(points),):
-        raise ValueError(f"labels have shape {given.shape}; give one label for each of {len(points)} rows")
+        raise ValueError(f"labels have shape {given.shape}. Give one label for each of {len(points)} rows.")
     numbers = given.dtype.kind in "iub"
     wrong = (
         [] if numbers else [at for at, label in enumerate(given.tolist()) if label is None or label != label]
     )
     if wrong:
         raise ValueError(
-            f"labels hold {given[wrong[0]]} for row {wrong[0]}; give every row a cluster, or -1 for noise"
+            f"labels hold {given[wrong[0]]} for row {wrong[0]}. Give every row a cluster, or -1 for noise."
         )
     kept = given != NOISE
     if not kept.any():
@@ -115,9 +116,11 @@ def s_dbw_score(
     names, number = np.unique(given[kept], return_inverse=True)
     wanted = (len(points), len(names))
     if squares is not None and np.shape(squares) != wanted:
-        raise ValueError(f"squares have shape {np.shape(squares)}; give {wanted}: a row each, a cluster each")
+        raise ValueError(
+            f"squares have shape {np.shape(squares)}. Give {wanted}: one line a row, one column a cluster."
+        )
     if squares is not None and not (np.isfinite(squares).all() and np.min(squares, initial=0) >= 0):
-        raise ValueError("squares hold NaN, infinity or numbers below 0; give squared distances")
+        raise ValueError("squares hold NaN, infinity or numbers below 0. Give squared distances.")
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)

@@ -23,6 +23,7 @@ def silhouette_scorer(X: ArrayLike) -> Callable[[ArrayLike], float]:
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
 
     Returns
     -------

@@ -86,13 +86,13 @@ class FeatureWeightClustering(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
         Of `clusterer` too, or of the last step of a pipeline, where it has such a parameter that is not None.
     clusterer : estimator, optional
         What clusters weighted rows: anything with ``fit_predict``. Where its own, or that of a step of a
         pipeline, is None it gets `random_state`. If it takes constraints it gets them for the clustering
         under the best weights; these are judged by what it does without. None: k-means.
-    svd : {"scores", "whiten", "none"}
+    svd : {"scores", "whiten", "none"}, default="scores"
         The dimensions that are weighted: those of the singular value decomposition, in their scale or all in
         one; or the columns of X.
     validity : callable, optional
@@ -100,27 +100,29 @@ class FeatureWeightClustering(CenteredClusterer):
         One that raises a ValueError, or gives NaN, has no value: the worst. None: 1 / (1 + S_Dbw).
     n_dimensions : int, optional
         Leading dimensions that are used; the others have weight 0. None: all.
-    sequential : bool
+    sequential : bool, default=True
         Whether two dimensions are tuned first, then one more in each round; the best round counts. Of many
         dimensions several join at once, so that each round has 30 clusterings and the last has all
         dimensions. Otherwise all are tuned together.
-    start : {"best", "mmc"}
+    start : {"best", "mmc"}, default="best"
         Where a climb starts: at the best between equal weights and the metric of the constraints, or at this.
     delta : float, optional
         Steps of the paper, as a share of a weight, which go on for validity where every constraint is
         satisfied. None: a weight is tried at several factors, until then.
-    sweeps : int
+    sweeps : int, default=10
         Over all dimensions of a round, at most.
-    max_evals : int
+    max_evals : int, default=500
         Clusterings, at most, in equal shares for the rounds; the last with constraints, by a `clusterer` that
         takes them, comes on top.
-    n_init : int
+    n_init : int, default=10
         Draws of k-means in each round.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features), noise not counted
         Means of the clusters in the columns of X; noise has none.
     n_clusters_ : int
@@ -132,6 +134,7 @@ class FeatureWeightClustering(CenteredClusterer):
     components_ : ndarray of shape (n_dimensions, n_features)
         The dimensions: ``(X - mean_) @ components_.T``.
     mean_ : ndarray of shape (n_features,)
+        Mean of each column.
     feature_weights_ : ndarray of shape (n_features,)
         How much each column of X counts in the learned distance: its share of the squared distance of two
         rows, on average. They add up to 1; under equal weights they are the shares of the variance.
@@ -141,7 +144,8 @@ class FeatureWeightClustering(CenteredClusterer):
         Clusterings made.
     budget_exhausted_ : bool
         Whether a round was cut short by `max_evals` or its share of it.
-    history_ : list of Round
+    history_ : list of WeightingRound
+        One entry for each round.
 
     Notes
     -----

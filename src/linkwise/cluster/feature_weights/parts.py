@@ -21,7 +21,7 @@ def refuse_class(clusterer: object) -> None:
     """Raise where a class was given in place of an estimator."""
     if isinstance(clusterer, type):
         name = clusterer.__name__
-        raise TypeError(f"clusterer={name} is a class; give an estimator: clusterer={name}()")
+        raise TypeError(f"clusterer={name} is a class. Give an estimator: clusterer={name}().")
 
 
 def takes_constraints(clusterer: Any) -> bool:
@@ -96,7 +96,7 @@ def wrap_validity(validity: Callable[[Array, Labels], float]) -> Validity:
         except ValueError:  # as scikit-learn's indices say that there are too few clusters, or too many
             return -np.inf
         if not isinstance(given, Real):
-            raise TypeError(f"validity gave {given!r}; it must give a number, the higher the better")
+            raise TypeError(f"validity returned {given!r}. It must return a number, the higher the better.")
         return -np.inf if np.isnan(float(given)) else float(given)
 
     return value

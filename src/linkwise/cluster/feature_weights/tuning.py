@@ -153,16 +153,17 @@ def tune_weights(
     Parameters
     ----------
     trials : Trials
+        Counts the clusterings.
     before : Weighting or None
         Where an earlier round ended, with as many weights or fewer.
     tune : callable
         ``tune(trials, best, dimension)``: `try_factors` or `make_step_search`.
     sweeps : int
         Over all dimensions at most; they end when one brings nothing.
-    mixed : bool
+    mixed : bool, default=True
         Whether the climb may start between equal weights and the metric of the constraints, or only from
         this metric.
-    until_satisfied : bool
+    until_satisfied : bool, default=True
         Whether it ends where every constraint is satisfied, or goes on for validity.
     """
     best = _choose_start(trials, before, mixed)

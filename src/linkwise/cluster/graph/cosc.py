@@ -64,22 +64,25 @@ class COSC(ConstrainedClusterer):
     ----------
     n_clusters : int, optional
         By default where the gap between eigenvalues of the graph is relatively widest, from 2 to 10: a guess.
-    balance : {"ncut", "cheeger"}
+    balance : {"ncut", "cheeger"}, default="ncut"
         What a cut is divided by: the volumes of both sides, or the smaller of them.
-    n_neighbors : int
+    n_neighbors : int, default=10
         Rows to which each is joined.
-    n_init : int
+    n_init : int, default=10
         Starts, where there are two clusters.
-    n_runs : int
+    n_runs : int, default=3
         Runs of the whole, where there are more.
-    max_inner_iter : int
+    max_inner_iter : int, default=1000
         Iterations of each convex problem.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break. For two clusters 0 where all can be kept; for more,
         wherever labels that keep them were found.

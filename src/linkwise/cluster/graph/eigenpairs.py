@@ -62,13 +62,16 @@ def solve_sparse(matrix: sp.csr_array, known: Floats, wanted: int) -> Eigenpairs
     Parameters
     ----------
     matrix : sparse array of shape (n, n)
+        The matrix.
     known : ndarray of shape (n,)
         An eigenvector to 1, of any length.
     wanted : int
+        Number of pairs.
 
     Returns
     -------
-    Pairs
+    Eigenpairs
+        Eigenvalues and eigenvectors.
 
     Raises
     ------
@@ -102,7 +105,7 @@ def solve_by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: 
     """The largest pairs of a matrix of which 1 + BEYOND - matrix can be solved."""
     found = solve_largest(solved, start, wanted, INVERSE_PRODUCTS, INVERSE_TOLERANCE)
     if found is None:
-        raise np.linalg.LinAlgError("the eigenvectors of a graph were not found")
+        raise np.linalg.LinAlgError("The solver did not find the eigenvectors of a graph.")
     return Eigenpairs(1 + BEYOND - 1 / found.values, found.vectors)
 
 

@@ -49,6 +49,7 @@ def build_neighbour_graph(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     constraints : Constraints
         Rows that they name are nodes of their own.
     n_neighbors : int
@@ -59,6 +60,7 @@ def build_neighbour_graph(
     Returns
     -------
     NeighbourGraph
+        The graph and the node of each row.
     """
     node, first = _number_nodes(X, constraints)
     points = X[first].astype(np.float64)

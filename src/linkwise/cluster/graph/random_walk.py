@@ -97,6 +97,7 @@ def laplacian_eigenvalues(graph: Graph, vectors: Floats) -> Floats:
     graph : ndarray or sparse array of shape (n_rows, n_rows)
         Without loops.
     vectors : ndarray of shape (n_rows, n_values)
+        Eigenvectors.
 
     Returns
     -------

@@ -140,6 +140,7 @@ def descend(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> 
     Parameters
     ----------
     problem : CutProblem
+        The graph to cut.
     gamma : float
         Price of a pair that is not parted.
     start : ndarray of shape (m,)

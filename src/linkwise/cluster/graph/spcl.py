@@ -41,22 +41,26 @@ class SPCL(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
+        Number of clusters.
     n_components : int, optional
         Eigenvectors; by default as many as clusters.
-    n_neighbors : int
+    n_neighbors : int, default=10
         Rows to which each is joined.
     sigma : float, optional
         Width of the Gaussian that weighs them, in units of the features. By default each row has its own, by
         the distance to the last of its nearest rows.
-    n_init : int
+    n_init : int, default=10
         Starts of k-means.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_components)

@@ -47,8 +47,9 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    linkage : {"ward", "complete", "average", "single"}
+    n_clusters : int, default=2
+        Number of clusters.
+    linkage : {"ward", "complete", "average", "single"}, default="ward"
         How far apart two clusters are: by how much their joining adds to the squares within clusters, or the
         greatest, the mean, or the least distance of their rows.
     distance_threshold : float, optional
@@ -57,7 +58,9 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         0.
     children_ : ndarray of shape (n_merges, 2)
@@ -173,9 +176,10 @@ def _merge_by_colour(
     colours = find_separating_labels(pairs, len(nodes), k, begun.first[nodes])
     if colours is None:
         raise InfeasibleConstraintsError(
-            f"no way was found to keep {len(pairs)} cannot-links with {k} clusters, nor is it known that "
-            "there is none; want more clusters, remove a cannot-link, or take a method that may break "
-            "constraints, such as PCKMeans"
+            f"The search found no way to satisfy {len(pairs)} cannot-links with {k} clusters, although"
+            " there may "
+            "be one. Allow more clusters, remove a cannot-link, or use a method that may break "
+            "constraints, such as PCKMeans."
         )
     part = (
         find_components(len(nodes), pairs.astype(np.int64))
@@ -199,9 +203,9 @@ def _merge_clusters(
     m = len(begun.first)
     if m > MOST:
         raise DataError(
-            f"{m} rows or groups of must-linked rows are too many for a distance of every two (at most "
-            f"{MOST}); give fewer rows, or take a method whose memory does not grow with their square, such "
-            "as COPKMeans"
+            f"There are {m} rows or groups of must-linked rows, too many to store all distances (at most "
+            f"{MOST}). Cluster a sample, or use a method whose memory does not grow with their square, such "
+            "as COPKMeans."
         )
     size = np.bincount(begun.number)
     distances = _distances(rows, begun.number, size, linkage)

@@ -54,6 +54,7 @@ def build_cluster_tree(children: Nodes, heights: Heights, least: int) -> Cluster
     heights : ndarray of shape (n_rows - 1,)
         Ascending.
     least : int, at least 2
+        Smallest number of rows of a cluster.
     """
     n = len(children) + 1
     size = np.ones(2 * n - 1, dtype=np.int64)
@@ -168,7 +169,9 @@ def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int
     Parameters
     ----------
     tree : ClusterTree
+        The clusters.
     worth : Worth
+        Their scores.
     whole : bool
         Whether the cluster of all rows may be chosen, where it has parts.
     """
@@ -224,6 +227,7 @@ def extract_labels(
     children, heights, least
         As for `build_cluster_tree`.
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     ties : {"stability", "larger"}
         Of choices that satisfy as much the most stable, or that of larger clusters.
     whole : bool

@@ -25,8 +25,8 @@ from linkwise.errors import DataError
 USUAL_SIZE = 4
 SLACK = 1e-9  # by which heights may go down, relatively: sums in another order
 KNOWN = (
-    "give a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
-    "with children_ and distances_, such as AgglomerativeClustering(compute_distances=True)"
+    "Give a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
+    "with children_ and distances_, such as AgglomerativeClustering(compute_distances=True)."
 )
 
 
@@ -55,12 +55,13 @@ def extract(
         package hdbscan, or any with ``children_`` and ``distances_``, such as AgglomerativeClustering with
         ``compute_distances=True``, `ConstrainedAgglomerative` and `FOSC`.
     constraints : Constraints, optional
+        Must-links and cannot-links between the rows; none by default.
     min_cluster_size : int, at least 2, optional
         Rows that make a cluster. By default what the estimator was made with, which for FOSC and OPTICS is
         `min_samples` unless they were told otherwise; 4 where nothing is known.
-    ties : {"stability", "larger"}
+    ties : {"stability", "larger"}, default="stability"
         Of choices that satisfy as much the most stable, or that of larger clusters.
-    allow_single_cluster : bool
+    allow_single_cluster : bool, default=False
         Whether all rows may be one cluster where there are smaller ones. Without such they are in any case.
 
     Returns
@@ -95,17 +96,17 @@ def extract(
     found = _check_merges(_find_merges(hierarchy))
     least = _min_cluster_size(hierarchy) if min_cluster_size is None else min_cluster_size
     if isinstance(least, bool) or not isinstance(least, Integral):
-        raise TypeError(f"min_cluster_size={least!r}; give a whole number of rows, at least 2")
+        raise TypeError(f"min_cluster_size is not a number of rows: {least!r}. Give an integer, at least 2.")
     if least < 2:
-        raise ValueError(f"min_cluster_size={least}; a cluster has at least 2 rows")
+        raise ValueError(f"min_cluster_size is too small: {least}. Give at least 2 rows.")
     if ties not in ("stability", "larger"):
-        raise ValueError(f"ties={ties!r}; give 'stability' or 'larger'")
+        raise ValueError(f"ties is unknown: {ties!r}. Give 'stability' or 'larger'.")
     wanted = Constraints(found.n_rows) if constraints is None else constraints
     if not isinstance(wanted, Constraints):
         raise TypeError(f"constraints is a {type(wanted).__name__}. Build it with linkwise.Constraints(...).")
     if wanted.n_rows != found.n_rows:
         raise ValueError(
-            f"the constraints are about {wanted.n_rows} rows, the hierarchy holds {found.n_rows}"
+            f"The constraints are about {wanted.n_rows} rows, but the hierarchy holds {found.n_rows}."
         )
     return extract_labels(
         found.children, found.heights, wanted, int(least), ties=ties, whole=allow_single_cluster
@@ -125,7 +126,7 @@ def _min_cluster_size(hierarchy: Any) -> int:
 def _find_merges(hierarchy: Any) -> Merges:
     """The merges of whatever holds some."""
     if isinstance(hierarchy, type):
-        raise TypeError(f"the hierarchy is the class {hierarchy.__name__}; {KNOWN}")
+        raise TypeError(f"The hierarchy is a class: {hierarchy.__name__}. {KNOWN}")
     tree = getattr(hierarchy, "_single_linkage_tree_", getattr(hierarchy, "single_linkage_tree_", None))
     if (
         tree is not None
@@ -141,7 +142,7 @@ def _find_merges(hierarchy: Any) -> Merges:
     if hasattr(hierarchy, "children_"):
         return _merges_of_estimator(hierarchy)
     if hasattr(hierarchy, "fit"):
-        raise TypeError(f"{type(hierarchy).__name__} is not fitted, or holds no hierarchy; {KNOWN}")
+        raise TypeError(f"{type(hierarchy).__name__} is not fitted, or holds no hierarchy. {KNOWN}")
     return _merges_of_linkage(hierarchy)
 
 
@@ -153,8 +154,9 @@ def _merges_of_estimator(model: Any) -> Merges:
     """One with ``children_``; what it did not merge is joined at the very top."""
     if not hasattr(model, "distances_"):
         raise TypeError(
-            f"{type(model).__name__} holds merges without their heights; make it with compute_distances=True "
-            "and fit it again"
+            f"{type(model).__name__} holds merges without their heights. Create it with"
+            " compute_distances=True "
+            "and fit it again."
         )
     children = np.asarray(model.children_, dtype=np.int64).reshape(-1, 2)
     heights = np.asarray(model.distances_, dtype=np.float64)
@@ -172,16 +174,17 @@ def _merges_of_linkage(given: Any) -> Merges:
     try:
         matrix = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"the hierarchy is a {type(given).__name__}; {KNOWN}") from None
+        raise TypeError(f"The hierarchy is a {type(given).__name__}. {KNOWN}") from None
     if matrix.ndim != 2 or matrix.shape[1] < 3:
-        raise TypeError(f"the hierarchy is an array of shape {matrix.shape}; {KNOWN}")
+        raise TypeError(f"The hierarchy is an array of shape {matrix.shape}. {KNOWN}")
     nodes = matrix[:, :2]
     wrong = np.flatnonzero((nodes != np.floor(nodes)).any(axis=1) | ~np.isfinite(nodes).all(axis=1))
     if len(wrong):
         at = wrong[0]
         raise DataError(
-            f"merge {at} of the hierarchy joins {nodes[at].tolist()}; nodes are whole numbers: rows, and "
-            "n_rows + i for the i-th merge"
+            f"Merge {at} of the hierarchy joins {nodes[at].tolist()}. Number the rows from 0, and the"
+            " i-th merge "
+            "n_rows + i."
         )
     return Merges(nodes.astype(np.int64), matrix[:, 2].copy(), len(matrix) + 1)
 
@@ -192,24 +195,26 @@ def _check_merges(found: Merges) -> Merges:
     children, heights, n = found
     if len(children) != n - 1 or len(heights) != n - 1:
         raise DataError(
-            f"the hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights; "
-            f"{n - 1} merges join all of them"
+            f"the hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights. "
+            f"Give the {n - 1} merges that join all of them."
         )
     own = n + np.arange(n - 1)
     wrong = np.flatnonzero((children < 0).any(axis=1) | (children >= own[:, None]).any(axis=1))
     if len(wrong):
         at = wrong[0]
         raise DataError(
-            f"merge {at} of the hierarchy joins {children[at].tolist()}; with {n} rows it can join "
-            f"0 to {n + at - 1}"
+            f"Merge {at} of the hierarchy joins {children[at].tolist()}, but with {n} rows it can only join "
+            f"0 to {n + at - 1}."
         )
     names, times = np.unique(children, return_counts=True)
     if (times > 1).any():
-        raise DataError(f"the hierarchy joins {names[times > 1][0]} twice; each node goes into one merge")
+        raise DataError(
+            f"The hierarchy joins node {names[times > 1][0]} twice. Each node belongs to one merge."
+        )
     if np.isnan(heights).any() or (heights < 0).any():
         at = np.flatnonzero(~(heights >= 0))[0]
         raise DataError(
-            f"merge {at} of the hierarchy has height {heights[at]}; heights are distances, 0 or more"
+            f"Merge {at} of the hierarchy has height {heights[at]}. Heights are distances, 0 or more."
         )
     return found._replace(heights=_sort_merges(children, heights, n))
 
@@ -220,8 +225,8 @@ def _sort_merges(children: NDArray[np.int64], heights: NDArray[np.float64], n: i
         below = max((lifted[part - n] for part in parts if part >= n), default=0.0)
         if lifted[at] < below * (1 - SLACK):
             raise DataError(
-                f"the heights of the hierarchy go down: merge {at} at {lifted[at]:.6g} holds one at "
-                f"{below:.6g}; take a linkage that never does so, such as single, complete, average or ward"
+                f"The heights of the hierarchy decrease: merge {at} at {lifted[at]:.6g} contains one at "
+                f"{below:.6g}. Use a linkage whose heights never decrease: single, complete, average or ward."
             )
         lifted[at] = max(lifted[at], below)
     return np.array(lifted)

@@ -48,17 +48,17 @@ class FOSC(ClusterMixin, BaseEstimator):
     ----------
     min_cluster_size : int, at least 2, optional
         Rows that make a cluster; by default `min_samples`, but at least 2.
-    min_samples : int
+    min_samples : int, default=4
         The core distance of a row is that within which there are so many rows, itself included. The larger,
         the smoother is the density.
-    hierarchy : {"optics", "hdbscan"}
+    hierarchy : {"optics", "hdbscan"}, default="optics"
         The reachability plot of OPTICS, or single linkage of mutual reachability distances.
-    ties : {"stability", "larger"}
+    ties : {"stability", "larger"}, default="stability"
         Of choices that satisfy as much the most stable, or that of larger clusters.
-    noise : {"label", "nearest"}
+    noise : {"label", "nearest"}, default="label"
         What becomes of rows in no cluster: the label -1, or the cluster of the nearest row that is in one,
         whatever the constraints say of that.
-    allow_single_cluster : bool
+    allow_single_cluster : bool, default=False
         Whether all rows may be one cluster where there are smaller ones. Without such they are in any case.
 
     Attributes
@@ -139,14 +139,18 @@ class FOSC(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
             ``progress(done, planned)`` as the work goes on. What it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)

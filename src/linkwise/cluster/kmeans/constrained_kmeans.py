@@ -33,29 +33,35 @@ class ConstrainedKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    init : "seeds" or array of shape (n_clusters, n_features)
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "seeds" or array of shape (n_clusters, n_features), default="seeds"
         Where centres start: the means of the seeds, filled up by k-means++; or given, in one start, each
         seed then belongs to the centre that fits all seeds best.
-    n_init : int
+    n_init : int, default=10
         Starts, where k-means++ draws any; the one of least inertia is kept.
-    max_iter : int
+    max_iter : int, default=300
         Iterations of one start.
-    tol : float
+    tol : float, default=0.0001
         A start has converged when the squared shift of the centres is at most `tol` times the mean
         variance of the features.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break: 0 while there are no more groups than clusters.
     inertia_ : float
         Sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
+        Number of iterations of the chosen start.
     n_seeds_ : int
         Seeds that were used.
 

@@ -34,11 +34,12 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
-from linkwise.cluster.kmeans.feasible import WAY_OUT, find_separating_labels
+from linkwise.cluster.kmeans.feasible import ADVICE, find_separating_labels
 from linkwise.cluster.kmeans.starts import check_init
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
+from linkwise.wording import count_noun
 
 _SWEEPS = 50
 _EXACT_STEPS = 100_000  # of branch and bound, in each connected part
@@ -49,28 +50,33 @@ class COPKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    init : "k-means++" or array of shape (n_clusters, n_features)
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "k-means++" or array of shape (n_clusters, n_features), default="k-means++"
         Where centres start; an array is one start.
-    n_init : int
+    n_init : int, default=10
         Starts; the one of least inertia is kept.
-    max_iter : int
+    max_iter : int, default=300
         Iterations of one start.
-    tol : float
+    tol : float, default=0.0001
         A start has converged when the squared shift of the centres is at most `tol` times the mean
         variance of the features.
-    assignment : {"exchange", "exact"}
+    assignment : {"exchange", "exact"}, default="exchange"
         How rows with cannot-links get their clusters: well, by exchanges; or at the least sum of squares,
         for every connected part of the cannot-links that a search of 100 000 steps can settle.
-    on_infeasible : {"raise", "soft"}
+    on_infeasible : {"raise", "soft"}, default="raise"
         What to do when the constraints cannot all be satisfied: raise, or break few, with a warning.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         0, unless ``on_infeasible="soft"``.
     inertia_ : float
@@ -170,16 +176,19 @@ class COPKMeans(CenteredClusterer):
     def _check_found(self, run: _Run, n_starts: int, blocks: Blocks, constraints: Constraints) -> None:
         if run.together and self.on_infeasible == "raise":
             reason = (
-                f"no clustering into {len(run.centers)} clusters that satisfies all "
-                f"{len(constraints.cannot_link)} cannot-links was found in {n_starts} start(s)"
+                f"{count_noun(n_starts, 'start')} found no clustering into {len(run.centers)} clusters"
+                " that satisfies all "
+                f"{len(constraints.cannot_link)} cannot-links"
             )
-            way_out = f"more starts (n_init) may find one; otherwise {WAY_OUT}"
-            raise InfeasibleConstraintsError(f"{reason}; {way_out}", reason=reason)
+            advice = f"More starts (n_init) may find one. Otherwise: {ADVICE}"
+            raise InfeasibleConstraintsError(f"{reason}. {advice}", reason=reason)
         broken = run.together + len(constraints.conflicts)
         if broken:
             warnings.warn(
-                f"{broken} cannot-link(s) between rows or groups of rows are broken: not all constraints can "
-                f"be satisfied, or no way was found to satisfy them with {len(run.centers)} clusters",
+                f"The clustering breaks {count_noun(broken, 'cannot-link')} between rows or groups of"
+                " rows. Either not "
+                f"all constraints can be satisfied, or the search found no way with {len(run.centers)}"
+                " clusters.",
                 ConstraintWarning,
                 stacklevel=4,
             )

@@ -21,9 +21,9 @@ Nodes = NDArray[np.int64]
 _STEPS = 100_000  # of the search for labels, in each connected part
 _TRIES = 200  # rows from which an odd cycle or a clique is sought
 
-WAY_OUT = (
-    "want more clusters, remove a cannot-link, or take on_infeasible='soft' or a method that "
-    "may break constraints, such as PCKMeans"
+ADVICE = (
+    "Ask for more clusters, remove a cannot-link, or use on_infeasible='soft' or a method that "
+    "may break constraints, such as PCKMeans."
 )
 
 
@@ -35,6 +35,7 @@ def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes
     pairs : ndarray of shape (q, 2)
         Nodes 0 to m - 1 that are apart.
     m, k : int
+        Number of nodes, and of labels.
     rows : ndarray of shape (m,)
         A row of each node, for messages.
 
@@ -119,8 +120,8 @@ def _build_graph(pairs: NDArray[np.int32], m: int) -> csr_array:
 def _infeasible_error(
     reason: str, rows: Sequence[int] | Nodes = (), named: str = ""
 ) -> InfeasibleConstraintsError:
-    told = f"{reason}: {named}" if named else reason
-    return InfeasibleConstraintsError(f"{told}; {WAY_OUT}", reason=reason, rows=[int(row) for row in rows])
+    message = f"{reason[0].upper()}{reason[1:]}{f': {named}' if named else ''}. {ADVICE}"
+    return InfeasibleConstraintsError(message, reason=reason, rows=[int(row) for row in rows])
 
 
 def _list_rows(rows: Nodes) -> str:

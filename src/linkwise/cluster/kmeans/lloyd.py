@@ -55,19 +55,20 @@ def k_means(
     seed : int or sequence of int, not negative
         Entropy for `numpy.random.SeedSequence`. The same seed gives the same result, for any number
         of threads.
-    n_init : int or "auto"
+    n_init : int or "auto", default="auto"
         Starts, of which the best run by inertia is kept. "auto" is 10 up to 10 000 rows and 1 above.
-    max_iter : int
+    max_iter : int, default=300
         Iterations of one run.
-    tol : float
+    tol : float, default=0.0001
         A run stops when the squared shift of the centres is at most `tol` times the mean variance of
         the features (above 10 000 rows that of the sample).
-    n_threads : int or None
+    n_threads : int or None, default=None
         None: `linkwise.parallel.n_threads`.
 
     Returns
     -------
     KMeansResult
+        The best run.
 
     Raises
     ------
@@ -114,6 +115,7 @@ def k_means_runs(
     X, k, seed, max_iter, tol, n_threads
         As for `k_means`, which would keep the best run. All rows are used, however many there are.
     n_runs : int, at least 1
+        Number of runs.
     weight : ndarray of shape (n_rows,), optional
         As if each row were there so many times.
 

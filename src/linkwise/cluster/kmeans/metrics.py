@@ -126,6 +126,7 @@ def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Center
     sums, counts : (k, d), (k,)
         Of the rows of each cluster, in the same coordinates.
     at : (k, d)
+        The points.
     """
     if raw.ndim == 2:
         change = counts[:, None] * at**2 - 2 * sums * at

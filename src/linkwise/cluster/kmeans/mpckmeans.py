@@ -75,36 +75,42 @@ class MPCKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    metric : {"full", "diagonal"}
+    n_clusters : int, default=8
+        Number of clusters.
+    metric : {"full", "diagonal"}, default="full"
         A matrix, or a weight for each feature. Beyond some hundred features take "diagonal".
-    per_cluster : bool
+    per_cluster : bool, default=False
         Whether each cluster has a metric of its own. That needs many rows a cluster.
-    w : float
+    w : float, default=1.0
         Price of a broken constraint of weight 1, without a unit: distances are measured by the learned
         metric.
-    shrinkage : float
+    shrinkage : float, default=0.1
         How strongly metrics are drawn towards the plain one: as by this share of the rows.
-    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
-        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
-        in one start; the others are by k-means++. An array: one start, there.
-    n_init : int
+    init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
+        First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
+        draws further centres by k-means++; the other starts draw all centres. An array of shape
+        (n_clusters, n_features) is the only start.
+    n_init : int, default=5
         Starts, each of which is made under two metrics; the one is kept whose centres and metrics by
         themselves satisfy most constraints.
-    max_iter : int
+    max_iter : int, default=100
         Iterations of one start.
-    tol : float
+    tol : float, default=0.0001
         A start has converged when the squared shift of the centres is at most `tol` times the mean variance
         of the features.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     metrics_ : ndarray of shape (1 or n_clusters, n_features[, n_features])
         The learned metrics, one for all clusters or one for each: weights of the features, or matrices.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_iter_ : int

@@ -45,27 +45,33 @@ class PCKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    w : float or "scale"
+    n_clusters : int, default=8
+        Number of clusters.
+    w : float or "scale", default="scale"
         Price of a broken constraint of weight 1, in squared units of the features. "scale": the mean squared
         distance of the rows to their mean, so that the unit of the features decides nothing.
-    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
-        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
-        in one start; the others are by k-means++. An array: one start, there.
-    n_init : int
+    init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
+        First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
+        draws further centres by k-means++; the other starts draw all centres. An array of shape
+        (n_clusters, n_features) is the only start.
+    n_init : int, default=10
         Starts; the one of least objective is kept.
-    max_iter : int
+    max_iter : int, default=100
         Iterations of one start.
-    tol : float
+    tol : float, default=0.0001
         A start has converged when the squared shift of the centres is at most `tol` times the mean variance
         of the features.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     objective_ : float

@@ -39,14 +39,18 @@ def draw_soft_starts(
     Parameters
     ----------
     X : (n, d) rows
+        The rows.
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     n_clusters, k : int
         Clusters wanted, and as many as there are distinct rows at most.
     seed : int
+        Seed of all random draws.
     init : "neighbourhoods", "k-means++" or array of shape (k, d)
         With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
         k-means++ alone, so that a misleading neighbourhood costs one start.
     n_init : int, at least 1
+        Number of starts.
     """
     if not isinstance(init, str):
         return [check_init(init, n_clusters, k, X.shape[1])]
@@ -62,8 +66,8 @@ def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Cen
     centers = np.ascontiguousarray(init, dtype=np.float64)
     if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         raise ValueError(
-            f"init has shape {centers.shape}; give {n_clusters} centres of {n_features} finite features "
-            "each, or the name of a way to draw them"
+            f"init has shape {centers.shape}. Give {n_clusters} centres of {n_features} finite features "
+            "each, or the name of a method that draws them."
         )
     if k == n_clusters:
         return centers

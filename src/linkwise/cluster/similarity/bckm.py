@@ -48,34 +48,38 @@ class BCKM(RoundsClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
         Where the rounds take distances: among the rows as they are; under a Gaussian kernel with local scales
         (the distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of
         similarities.
-    n_rounds : int
+    n_rounds : int, default=100
         Rounds at most.
-    alpha_star : float
+    alpha_star : float, default=100.0
         Weight of a round that breaks nothing; it is the last.
-    init : {"k-means++", "farthest"}
+    init : {"k-means++", "farthest"}, default="k-means++"
         The rows from which a round starts: drawn in proportion to their squared distance (of more than
         100 000 rows, among 100 000 of them), or each the farthest from those before.
-    n_init : int
+    n_init : int, default=10
         Starts of the final k-means, and of the round that breaks nothing (with convergence "repeat"): of
         those that break nothing the one of least inertia is kept, since it decides alone.
-    max_passes : int
+    max_passes : int, default=100
         Passes of a round.
-    convergence : {"repeat", "first rise"}
+    convergence : {"repeat", "first rise"}, default="repeat"
         When a round ends, as for `CKM`.
-    ties : {"random", "columns"}
+    ties : {"random", "columns"}, default="random"
         In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
         the columns of a matrix, so that each row's are side by side.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
@@ -231,8 +235,8 @@ class BCKM(RoundsClusterer):
 
 def _warn_of_half(loss: float) -> None:
     warnings.warn(
-        f"the constraints conflict with every clustering found: the first round breaks {loss:.0%} of them; "
-        "the result is that round alone",
+        f"The first round breaks {loss:.0%} of the constraints, so no other round follows and "
+        "the result is this round alone.",
         ConstraintWarning,
         stacklevel=5,
     )

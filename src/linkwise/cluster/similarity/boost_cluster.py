@@ -69,22 +69,26 @@ class BoostCluster(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
+        Number of clusters.
     n_components : int, optional
         Directions that a round sees. `n_clusters` of them by default, at most 10.
-    n_estimators : int
+    n_estimators : int, default=50
         Rounds at most.
-    whiten : bool
+    whiten : bool, default=True
         Whether lengths count in units of the spread of the rows in that direction, so that the units of the
         columns are nothing. False: lengths are those of X, as in the paper.
-    n_init : int
+    n_init : int, default=10
         Starts of the k-means that combines the rounds; a round has one.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int

@@ -50,31 +50,35 @@ class CKM(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
         Where distances are taken: among the rows as they are; under a Gaussian kernel with local scales (the
         distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of similarities.
-    init : {"k-means++", "farthest"} or array of shape (n_clusters, n_features)
+    init : {"k-means++", "farthest"} or array of shape (n_clusters, n_features), default="k-means++"
         Where centres start: rows drawn in proportion to their squared distance, rows each farthest from those
         before, or given (kernel "linear" only, in one start).
-    n_init : int
+    n_init : int, default=10
         Starts; the one that breaks least weight is kept, of equal ones that of least inertia.
-    max_passes : int
+    max_passes : int, default=100
         Passes of one start.
-    convergence : {"repeat", "first rise"}
+    convergence : {"repeat", "first rise"}, default="repeat"
         When a start ends and what it gives: when labels repeat, the pass that broke least; or where the
         inertia does not fall, the pass before.
-    ties : {"random", "columns"}
+    ties : {"random", "columns"}, default="random"
         In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
         the columns of a matrix, so that each row's are side by side.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         With kernel "linear" only.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_passes_ : int
@@ -175,7 +179,7 @@ class CKM(CenteredClusterer):
             return None
         if self.kernel != "linear":
             raise ValueError(
-                f"init gives centres, but kernel={self.kernel!r} has none; name a way to draw rows"
+                f"init gives centres, but kernel={self.kernel!r} has none. Give 'k-means++' or 'farthest'."
             )
         return check_init(self.init, self.n_clusters, k, X.shape[1])[None]
 

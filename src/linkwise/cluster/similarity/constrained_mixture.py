@@ -95,11 +95,17 @@ def fit_mixture(
     Parameters
     ----------
     Z : (n, d) rows
+        The rows.
     weight : (n,) as if each row were there so many times, on average once
+        Weights of the rows.
     chunklets : Chunklets
+        The constraints, as chunklets.
     k : int
+        Number of clusters.
     prior : (d, d)
+        Prior covariance.
     entropy : SeedSequence
+        Seed of all random draws.
     """
     weight = np.maximum(weight, _NEVER)  # a row without any has no place
     chance = np.eye(k)[_initial_clusters(Z, weight, chunklets.number, k, entropy)]
@@ -150,11 +156,14 @@ def separate_probabilities(own: Array, apart: Pairs) -> Array:
     Parameters
     ----------
     own : (m, k) logarithms of probabilities without pairs
+        Log-probabilities.
     apart : (q, 2)
+        Pairs that differ.
 
     Returns
     -------
     (m, k)
+        Probabilities.
     """
     if len(apart) == 0 or own.shape[1] == 1:
         return normalize(own)

@@ -68,23 +68,26 @@ class KernelBoost(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
         Of the clustering, and Gaussians of a mixture.
-    n_estimators : int
+    n_estimators : int, default=20
         Rounds.
-    decay : float
+    decay : float, default=10.0
         lambda: how fast pairs without a constraint lose weight.
-    n_components : int
+    n_components : int, default=30
         Where there are more columns than so many, their first principal components take their place. Such
         columns should be in one unit, or scaled.
-    n_init : int
+    n_init : int, default=10
         Starts of the k-means at the end.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
@@ -223,9 +226,13 @@ def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> 
     Parameters
     ----------
     ends : (s, 2) rows
+        Rows of the pairs.
     told : (s,) of pairs in constraints
+        Logarithms of their weights.
     untold : of every other pair
+        Logarithm of the weight.
     n : int
+        Number of rows.
     """
     most = max(float(told.max()), untold)
     rows = ends.ravel()

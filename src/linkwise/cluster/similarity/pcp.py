@@ -76,23 +76,27 @@ class PCP(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"rbf", "precomputed"}
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"rbf", "precomputed"}, default="rbf"
         The graph: a Gaussian with local scales; or X is a symmetric matrix of similarities, none below 0.
-    n_init : int
+    n_init : int, default=10
         Starts of the k-means at the end.
-    tol : float
+    tol : float, default=0.001
         How far the inner product of two cannot-linked rows may be from 0; and how much <L, K>, a component,
         may be above its bound, or have changed by the direction that was added last (in units of the mean
         weight of a component in the graph).
-    max_iter : int
+    max_iter : int, default=100
         Times that multipliers are set at most.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_columns)
@@ -196,7 +200,7 @@ class PCP(ConstrainedClusterer):
         if not found.converged:
             warnings.warn(
                 f"PCP: <L, K> is {self.objective_:.4g}, and its least at or above {self.bound_:.4g}, after "
-                f"{found.n_iter} multipliers; allow more with max_iter, or a tol above {self.tol:g}",
+                f"{found.n_iter} multipliers. Allow more with max_iter, or a tol above {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -221,12 +225,13 @@ def build_graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     -------
     (n, n) weights of the graph over the roots of the degrees of both ends; 0 on the diagonal
     (n,)
+        For each row the first row that is identical.
     """
     n = X.shape[0]
     if n > MOST_SIMILARITIES:
         raise DataError(
-            f"PCP takes a graph of all rows, and {n} are too many (at most {MOST_SIMILARITIES}); give a "
-            "sample of the rows, or take a method such as BCKM"
+            f"PCP builds a graph of all rows, and {n} are too many (at most {MOST_SIMILARITIES}). Cluster a "
+            "sample, or use a method such as BCKM."
         )
     if kernel == "precomputed":
         weights, copy = _check_weights(X), np.arange(n)
@@ -247,7 +252,8 @@ def _check_weights(X: Any) -> Array:
     if weights.min() < 0:
         i, j = np.unravel_index(int(weights.argmin()), weights.shape)
         raise DataError(
-            f"X[{i}, {j}] = {weights[i, j]:g}; weights of a graph are 0 or above: pass np.maximum(X, 0)"
+            f"X[{i}, {j}] = {weights[i, j]:g}, but the weights of a graph are 0 or more. Pass"
+            " np.maximum(X, 0)."
         )
     return weights
 
@@ -271,8 +277,8 @@ def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
     m = int(number.max()) + 1
     if m > MOST:
         raise DataError(
-            f"PCP takes at most {MOST} rows or groups of must-linked rows, and there are {m}; give fewer "
-            "rows or more must-links, or take a method such as BCKM"
+            f"PCP takes at most {MOST} rows or groups of must-linked rows, but there are {m}. Give fewer "
+            "rows or more must-links, or use a method such as BCKM."
         )
     if m == len(S):
         return S
@@ -314,7 +320,9 @@ def solve(
     Parameters
     ----------
     S : (m, m) symmetric, none below 0
+        Similarities of the components.
     apart : (q, 2), each pair once
+        Pairs that differ.
     columns : int
         Of V, to begin with.
     rng : Generator
@@ -322,6 +330,7 @@ def solve(
     tol, max_iter
         As of `PCP`.
     told : callable
+        Logarithms of their weights.
     """
     m = len(S)
     own = float(np.trace(S))  # times K_ii, which are 1

@@ -29,26 +29,31 @@ class RCKM(RoundsClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
         Where the rounds take distances, as for `BCKM`.
-    n_rounds : int
-    weights : {"error", "equal"}
+    n_rounds : int, default=100
+        Number of rounds.
+    weights : {"error", "equal"}, default="error"
         Votes of the rounds: by the share of constraints that they break, or one each.
-    alpha_star : float
+    alpha_star : float, default=100.0
         Weight of a round that breaks nothing.
-    init : {"k-means++", "farthest"}
+    init : {"k-means++", "farthest"}, default="k-means++"
         The rows from which a round starts, as for `BCKM`.
-    n_init : int
+    n_init : int, default=10
         Starts of the final k-means; the best is kept.
-    max_passes : int
+    max_passes : int, default=100
         Passes of a round.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int

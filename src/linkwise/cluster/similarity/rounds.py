@@ -95,7 +95,9 @@ def _column(labels: Labels) -> NDArray[Any]:
 def label_type(k: int) -> type[np.unsignedinteger[Any]]:
     """The smallest integers that k labels fit into."""
     if k > 65536:
-        raise ValueError(f"n_clusters={k}; votes are counted for at most 65536 clusters: take CKM")
+        raise ValueError(
+            f"n_clusters={k} is too large: votes are counted for at most 65536 clusters. Use CKM."
+        )
     return np.uint8 if k <= 256 else np.uint16
 
 

@@ -171,8 +171,9 @@ def make_space(X: Any, kernel: Kernel) -> Space:
         return Vectors(X)
     if n > MOST_SIMILARITIES:
         raise ValueError(
-            f"kernel={kernel!r} needs all similarities of {n} rows; more than {MOST_SIMILARITIES} rows are "
-            "too many: take kernel='linear', or a sample of the rows"
+            f"kernel={kernel!r} needs the similarities of all pairs of {n} rows, but at most"
+            f" {MOST_SIMILARITIES} "
+            "rows are possible. Use kernel='linear', or cluster a sample."
         )
     if kernel == "precomputed":
         return Similarities(check_similarities(X))
@@ -222,15 +223,15 @@ def check_similarities(K: Any) -> NDArray[np.float64]:
         raise TypeError("X is sparse, but dense data is required by kernel='precomputed'. Pass X.toarray().")
     if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"X has shape {K.shape}; kernel='precomputed' wants all similarities, a square matrix"
+            f"X has shape {K.shape}, but kernel='precomputed' needs a square matrix of similarities."
         )
     similar = np.ascontiguousarray(K, dtype=np.float64)
     gap = np.abs(similar - similar.T)
     if gap.max() > 1e-6 * max(float(np.abs(similar).max()), 1e-300):
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
         raise ValueError(
-            f"X[{i}, {j}] = {similar[i, j]:g}, but X[{j}, {i}] = {similar[j, i]:g}; similarities must be "
-            "symmetric: pass (X + X.T) / 2"
+            f"X[{i}, {j}] = {similar[i, j]:g}, but X[{j}, {i}] = {similar[j, i]:g}. Similarities must be "
+            "symmetric. Pass (X + X.T) / 2."
         )
     own = np.maximum(similar.diagonal(), 0.0)
     beyond = similar**2 - np.outer(own, own) * (1 + 1e-6)
@@ -238,6 +239,7 @@ def check_similarities(K: Any) -> NDArray[np.float64]:
         i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
         raise ValueError(
             f"X[{i}, {j}] = {similar[i, j]:g} is too large beside X[{i}, {i}] = {similar[i, i]:g} and "
-            f"X[{j}, {j}] = {similar[j, j]:g}: similarities are wanted, no distances, for example exp(-X**2)"
+            f"X[{j}, {j}] = {similar[j, j]:g}: these look like distances. Pass similarities, for"
+            " example exp(-X**2)."
         )
     return similar

@@ -93,19 +93,24 @@ def constrained_k_means(
     Parameters
     ----------
     space : Space
-    means : Means
-    pairs : Pairs
+        The rows.
+    means : SpaceMeans
+        Centres to start from.
+    pairs : PairList
+        The constraints.
     order : ndarray of shape (s,)
         Constraints, the highest priority first.
     share : ndarray of shape (s,)
         Priorities; they add up to 1.
     max_passes : int
-    first_rise : bool
+        Largest number of passes.
+    first_rise : bool, default=False
         End where the inertia does not fall, with the labels of the pass before, as the authors' program does.
 
     Returns
     -------
-    Weak
+    WeakClustering
+        The labels and centres.
     """
     ones = np.ones(space.n, dtype=np.int64)
     k = count_centers(means)

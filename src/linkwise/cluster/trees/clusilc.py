@@ -49,33 +49,37 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int or None
+    n_clusters : int or None, default=None
         Most clusters there may be; None: any number.
-    gamma : float
+    gamma : float, default=0.5
         Share of the constraints in the heuristic, 0 to 1; the rest is the sum of squares.
-    min_samples_leaf : int
+    min_samples_leaf : int, default=2
         Rows (or weight, with `sample_weight`) of a leaf at least.
-    label_rule : {"evidence", "any"}
+    label_rule : {"evidence", "any"}, default="evidence"
         Which old labels a side of a split may have: only those that a must-link leads to, or any.
-    standardize : bool
+    standardize : bool, default=True
         Whether every column counts alike in the sum of squares. X itself is not changed.
-    nominal : sequence of int
+    nominal : sequence of int, default=()
         Columns whose values are names written as numbers; tests on them ask for one value.
     max_leaves, max_depth : int or None
         Bounds on the tree.
-    beam_width : int
+    beam_width : int, default=1
         Trees that are kept at every step; 1 is the paper's greedy search.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     constraints_ : Constraints
         Those it was fitted with.
     tree_ : Tree
+        The tree.
     n_leaves_ : int
+        Number of leaves of the tree.
     heuristic_ : float
         H of the tree.
     heuristics_ : ndarray of shape (n_leaves - 1,)
@@ -157,8 +161,11 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         sample_weight : array-like of shape (n_rows,), optional
             A row of weight 0 takes no part, but gets the label of the leaf that it reaches.
         progress : callable, optional
@@ -167,6 +174,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -174,7 +182,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         wanted = check_constraints(constraints, rows)
         if self.n_clusters is not None and self.n_clusters > len(rows):
             raise ValueError(
-                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}; want fewer clusters"
+                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}. Ask for fewer clusters."
             )
         if sample_weight is None:
             problem = self._problem(rows, wanted, None)
@@ -220,10 +228,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
         words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
         if words:
-            raise TypeError(f"nominal holds {words[0]!r}; give positions of columns, 0 to {X.shape[1] - 1}")
+            raise TypeError(f"nominal holds {words[0]!r}. Give positions of columns, 0 to {X.shape[1] - 1}.")
         wrong = [j for j in self.nominal if not 0 <= j < X.shape[1]]
         if wrong:
-            raise ValueError(f"nominal names column {wrong[0]}; the columns are 0 to {X.shape[1] - 1}")
+            raise ValueError(f"nominal names column {wrong[0]}, but the columns are 0 to {X.shape[1] - 1}.")
         return tuple(int(j) for j in self.nominal)
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -232,10 +240,12 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
         return self.tree_.predict(check_rows(X, self, reset=False))
