@@ -140,7 +140,7 @@ REFUSED = [
     (broken(_00=np.nan).astype(np.float32), ValueError, "NaN/infinity"),
     ([["1", "red"], ["2", "blue"]], ValueError, r"Column 1 of X .*: 'red'\. Encode"),
     (pd.DataFrame({"n": [1, 2], "colour": ["red", "blue"]}), ValueError, "Column 'colour' of X .*: 'red'"),
-    (np.array([[{}, 1], [2, 3]], dtype=object), TypeError, r"Column 0 of X holds .* not a number: \{\}\. Encode"),
+    (np.array([[{}, 1], [2, 3]], dtype=object), TypeError, r"Column 0 of X .*: \{\}\. Encode"),
     (scipy.sparse.csr_array(np.eye(3)), TypeError, r"sparse, but dense data is required by \w+\. .*toarray"),
     (np.empty((0, 2)), ValueError, r"0 sample\(s\).*minimum of 1 is required"),
     (np.empty((3, 0)), ValueError, r"0 feature\(s\).*minimum of 1 is required"),

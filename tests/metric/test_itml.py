@@ -71,7 +71,7 @@ def test_bounds_may_be_given():
 
 @pytest.mark.parametrize("bounds", [(1.0,), (0.0, 1.0), (1.0, np.inf), ("a", 1.0), (np.nan, 1.0)])
 def test_other_bounds_are_refused(bounds):
-    with pytest.raises(ValueError, match=r"bounds=.*; give two positive numbers"):
+    with pytest.raises(ValueError, match=r"bounds are not valid: .*\. Give two positive numbers"):
         lw.ITML(bounds=bounds).fit(IRIS)
 
 
@@ -103,7 +103,7 @@ def test_a_heavier_constraint_is_missed_by_less():
 
 def test_an_early_end_is_said():
     c = lw.Constraints.sample(SPECIES, 100, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"ITML still changes by \d.* in sweep 3; allow more"):
+    with pytest.warns(ConvergenceWarning, match=r"ITML still changes by \d.* in sweep 3\. Allow more"):
         model = lw.ITML(max_iter=3, random_state=0).fit(IRIS, constraints=c)
     assert model.n_iter_ == 3
 

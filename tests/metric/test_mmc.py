@@ -142,7 +142,7 @@ def test_features_in_units_far_apart():
 def test_an_early_end_is_said():
     X, c = a_problem(3, d=12, n_pairs=60)
     with pytest.warns(
-        ConvergenceWarning, match=r"MMC's objective may still fall by \d.* after 2 steps; allow"
+        ConvergenceWarning, match=r"MMC's objective may still fall by \d.* after 2 steps\. Allow"
     ):
         model = lw.MMC(max_iter=2).fit(X, constraints=c)
     assert model.n_iter_ == 2

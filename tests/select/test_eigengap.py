@@ -96,7 +96,7 @@ def test_few_rows(affinity, X):
     [
         ({"affinity": "rbf"}, "affinity"),
         ({"n_neighbors": 0}, "n_neighbors"),
-        ({"min_clusters": 5, "max_clusters": 4}, "min_clusters=5 is above max_clusters=4; exchange them"),
+        ({"min_clusters": 5, "max_clusters": 4}, r"min_clusters=5 is above max_clusters=4\. Swap them"),
     ],
 )
 def test_no_such_setting(parameters, words):

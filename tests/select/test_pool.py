@@ -102,7 +102,7 @@ def test_a_pool_is_kept_whole(pool, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"some text"])
 def test_a_broken_file_is_refused_in_words(tmp_path, content):
     (tmp_path / "pool.npz").write_bytes(content)
-    with pytest.raises(DataError, match="is no pool"):
+    with pytest.raises(DataError, match="is not a pool"):
         Pool.load(tmp_path / "pool.npz")
 
 
@@ -259,9 +259,9 @@ def test_noise_is_settled_as_asked():
 @pytest.mark.parametrize(
     ("settings_", "words"),
     [
-        ({"preset": "all"}, "preset='all'; give one of 'paper', 'quick', or a Preset"),
-        ({"noise": "drop"}, "noise='drop'; give 'cluster', 'singletons' or 'nearest'"),
-        ({"max_rows": 0}, "max_rows=0; give 1 to 32767"),
+        ({"preset": "all"}, r"preset is unknown: 'all'\. Give one of 'paper', 'quick', or a Preset"),
+        ({"noise": "drop"}, r"noise is unknown: 'drop'\. Give 'cluster', 'singletons' or 'nearest'"),
+        ({"max_rows": 0}, r"max_rows is out of range: 0\. Give 1 to 32767"),
         ({"backend": "threads"}, r"backend is unknown: 'threads'\. Give one of 'serial', 'loky', 'dask'"),
         ({"backend": "dask"}, r"needs a client\. Start one first"),
     ],

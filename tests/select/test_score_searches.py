@@ -160,9 +160,7 @@ def test_a_setting_that_fails_is_recorded(search):
 
 @each_search
 def test_when_all_fail_the_error_says_why(search):
-    words = (
-        r"none of the 2 setting\(s\) of Obedient .* {'fails': True, 'n_clusters': 2}, .*RuntimeError: no luck"
-    )
+    words = r"Obedient could not .* 2 settings\. .* {'fails': True, 'n_clusters': 2}, .*RuntimeError: no luck"
     with pytest.raises(ValueError, match=words) as caught:
         made(search, Obedient(), {"fails": [True], "n_clusters": [2, 3]}).fit(X, constraints=C)
     assert isinstance(caught.value.__cause__, RuntimeError)
@@ -179,7 +177,7 @@ def test_labels_of_other_rows_count_as_a_failure():
             self.labels_ = np.zeros(3)
             return self
 
-    with pytest.raises(ValueError, match=r"labels have shape \(3,\); there are 150 rows"):
+    with pytest.raises(ValueError, match=r"labels have shape \(3,\), but there are 150 rows"):
         lw.NumSatSearch(Short(), {"n_clusters": [2]}).fit(X)
 
 

@@ -147,7 +147,7 @@ def test_without_constraints_the_fewest_clusters():
 
 
 def test_too_few_constraints_to_tell_are_said():
-    with pytest.warns(ConstraintWarning, match="none of 4 folds holds both ends of a constraint"):
+    with pytest.warns(ConstraintWarning, match="None of 4 folds holds both ends of a constraint"):
         model = search(random_state=0).fit(
             X, constraints=lw.Constraints(len(X), [(0, 1)], [(0, 60), (60, 120)])
         )

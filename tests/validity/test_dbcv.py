@@ -139,10 +139,10 @@ def test_a_scorer_gives_each_clustering_its_score(load):
 @pytest.mark.parametrize(
     ("X", "labels", "metric", "words"),
     [
-        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\); give one label for each of 3 rows"),
+        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\)\. Give one label for each of 3 rows"),
         (np.eye(3), np.eye(3), "euclidean", r"labels have shape \(3, 3\)"),
         (np.full((3, 2), np.nan), [0, 1, 1], "euclidean", "NaN"),
-        (np.eye(3), [0, 1, 1], "cosine", "metric='cosine'; give 'euclidean' or 'sqeuclidean'"),
+        (np.eye(3), [0, 1, 1], "cosine", r"metric is unknown: 'cosine'\. Give 'euclidean' or 'sqeuclidean'"),
     ],
 )
 def test_what_cannot_be_scored_is_named(X, labels, metric, words):

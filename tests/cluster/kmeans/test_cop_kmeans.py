@@ -104,7 +104,7 @@ def test_classes_of_real_rows_are_found_again():
 # ---------------------------------------------------------------- what cannot be done
 def test_two_clusters_cannot_hold_an_odd_ring():
     ring = lw.Constraints(7, [(4, 6)], [(0, 1), (1, 2), (2, 3), (3, 4), (6, 0), (5, 6)])
-    with pytest.raises(lw.InfeasibleConstraintsError, match=r"odd number .*: (\d ≠ )+\d; want"):
+    with pytest.raises(lw.InfeasibleConstraintsError, match=r"odd number .*: (\d ≠ )+\d\. Ask"):
         lw.COPKMeans(2).fit(np.arange(7.0)[:, None], constraints=ring)
 
 
@@ -119,7 +119,7 @@ def test_rows_that_must_all_be_apart_are_named():
     c = lw.Constraints(6, [(0, 5)], [(0, 1), (0, 2), (5, 3), (1, 2), (1, 3), (2, 3)])
     with pytest.raises(
         lw.InfeasibleConstraintsError,
-        match=r"4 rows must all be apart, .*: 0, 1, 2 and 3; ",
+        match=r"4 rows must all be apart, .*: 0, 1, 2 and 3\. Ask",
     ):
         lw.COPKMeans(3).fit(np.arange(6.0)[:, None], constraints=c)
 
@@ -140,7 +140,7 @@ def test_what_only_a_full_search_shows():
 
 def test_one_cluster_holds_no_cannot_link():
     with pytest.raises(
-        lw.InfeasibleConstraintsError, match=r"two rows must be apart, .* 1 cluster: 1 and 2;"
+        lw.InfeasibleConstraintsError, match=r"Two rows must be apart, .* 1 cluster: 1 and 2\."
     ):
         lw.COPKMeans(1).fit(np.arange(3.0)[:, None], constraints=lw.Constraints(3, (), [(1, 2)]))
 

@@ -339,7 +339,7 @@ def test_what_is_refused(model, X, error, words):
 
 def test_too_many_rows_for_all_similarities(monkeypatch):
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.MOST_SIMILARITIES", 10)
-    with pytest.raises(ValueError, match=r"all similarities of 12 rows; more than 10 .* kernel='linear'"):
+    with pytest.raises(ValueError, match=r"of 12 rows, but at most 10 .* kernel='linear'"):
         lw.BCKM(2, kernel="rbf").fit(np.arange(12.0)[:, None])
 
 

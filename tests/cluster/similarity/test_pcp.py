@@ -126,7 +126,7 @@ def test_copies_in_no_constraint_are_one_vector():
 
 def test_an_end_before_the_optimum_is_told():
     c = lw.Constraints.sample(y, 110, 0)
-    with pytest.warns(ConvergenceWarning, match=r"after 1 multipliers; allow more with max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"after 1 multipliers\. Allow more with max_iter"):
         lw.PCP(3, max_iter=1, random_state=0).fit(X, constraints=c)
 
 

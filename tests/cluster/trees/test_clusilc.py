@@ -237,7 +237,7 @@ def test_contradictions_stay_broken():
         (lambda: lw.ClusILC(0), ValueError, "n_clusters"),
         (lambda: lw.ClusILC(9), ValueError, "n_samples=4 should be >= n_clusters=9"),
         (lambda: lw.ClusILC(gamma=2), ValueError, "gamma"),
-        (lambda: lw.ClusILC(nominal=[3]), ValueError, "nominal names column 3; the columns are 0 to 1"),
+        (lambda: lw.ClusILC(nominal=[3]), ValueError, "nominal names column 3, but the columns are 0 to 1"),
         (lambda: lw.ClusILC(label_rule="all"), ValueError, "label_rule"),
     ],
 )
@@ -297,7 +297,7 @@ def test_constraints_in_the_place_of_y_are_refused():
 
 @pytest.mark.parametrize("nominal", [[0.5], [True, False], ["x"]])
 def test_nominal_takes_positions_only(nominal):
-    with pytest.raises(TypeError, match=r"nominal holds .*; give positions of columns, 0 to 1"):
+    with pytest.raises(TypeError, match=r"nominal holds .*\. Give positions of columns, 0 to 1"):
         lw.ClusILC(2, nominal=nominal).fit(np.random.default_rng(0).random((20, 2)))
 
 
