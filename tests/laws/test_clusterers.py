@@ -85,7 +85,7 @@ def test_attributes_say_what_they_should(entry, problem):
         assert model.n_clusters_ <= k
 
 
-@pytest.mark.filterwarnings("ignore:the constraints conflict with every clustering")
+@pytest.mark.filterwarnings("ignore:The first round breaks")
 @fair
 @each_soft
 @given(problems(conflicts=True, weights=True))

@@ -145,13 +145,13 @@ def test_contradictions_are_refused_with_the_chain(entry):
     ("k", "apart", "words"),
     [
         (1, [(4, 7)], "4.*7"),
-        (2, TRIANGLE, r"odd number of rows.*circle.*only 2 clusters: \d( ≠ \d)+;"),
+        (2, TRIANGLE, r"odd number of rows.*circle.*only 2 clusters: \d( ≠ \d)+\."),
         (
             2,
             [(i, (i + 1) % 7) for i in range(7)],
-            r"odd number of rows.*circle.*only 2 clusters: \d( ≠ \d)+;",
+            r"odd number of rows.*circle.*only 2 clusters: \d( ≠ \d)+\.",
         ),
-        (3, ALL_APART, "4 rows must all be apart, but there are only 3 clusters: .*;"),
+        (3, ALL_APART, r"4 rows must all be apart, but there are only 3 clusters: .*\."),
     ],
 )
 def test_too_few_clusters_are_refused_with_the_reason(entry, k, apart, words):
@@ -231,14 +231,14 @@ def test_sparse_rows_are_refused_where_they_will_not_do(entry):
 def test_wrong_values_of_sparse_rows_are_named(entry):
     X = np.eye(4)
     X[2, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN/infinity: 1 value\(s\), the first in row 2, column 1"):
+    with pytest.raises(ValueError, match=r"NaN/infinity: 1 value, the first in row 2, column 1"):
         entry.make(2).fit(scipy.sparse.csr_array(X))
 
 
 @each_clusterer
 @pytest.mark.parametrize(("low", "high"), [(-1e200, 1e200), (0.0, 1e-200)])
 def test_values_beyond_squares_are_refused(entry, low, high):
-    with pytest.raises(lw.DataError, match="rescale X"):
+    with pytest.raises(lw.DataError, match="Rescale X"):
         entry.make(2).fit([[low], [high], [low]])
 
 
@@ -247,8 +247,8 @@ def test_values_beyond_squares_are_refused(entry, low, high):
     ("constraints", "kind", "words"),
     [
         ([(0, 1)], TypeError, r"constraints is a list\. Build it with linkwise.Constraints\(len\(X\)"),
-        (lw.Constraints(4), ValueError, "about 4 rows, X has 3"),
-        (lw.Constraints(2), ValueError, "about 2 rows, X has 3"),
+        (lw.Constraints(4), ValueError, "about 4 rows, but X has 3"),
+        (lw.Constraints(2), ValueError, "about 2 rows, but X has 3"),
     ],
 )
 def test_constraints_that_are_none_of_these_rows(entry, constraints, kind, words):
@@ -290,7 +290,7 @@ def test_new_rows_that_cannot_be_predicted(entry):
         model.predict(np.eye(3))
     with pytest.raises(ValueError, match="NaN"):
         model.predict([[np.nan, 1.0]])
-    with pytest.raises(ValueError, match="about 9 rows, X has 2"):
+    with pytest.raises(ValueError, match="about 9 rows, but X has 2"):
         model.score(np.eye(2), constraints=lw.Constraints(9))
 
 

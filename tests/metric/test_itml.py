@@ -161,5 +161,5 @@ def test_a_metric_beyond_the_range_of_numbers_is_refused(monkeypatch):
     lost = native.bregman_projections(np.eye(6), *np.ones((3, 6)), np.eye(6), 1, 1.0)
     lost = lost._replace(metric=np.full((6, 6), np.nan))
     monkeypatch.setattr(native, "bregman_projections", lambda *a: lost)
-    with pytest.raises(ValueError, match=r"no metric keeps the bounds .* at the price gamma=1e\+06"):
+    with pytest.raises(ValueError, match=r"No metric keeps the bounds .* at the price gamma=1e\+06"):
         lw.ITML(gamma=1e6).fit(X, constraints=c)

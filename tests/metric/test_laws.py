@@ -276,6 +276,6 @@ def test_a_feature_without_meaning_loses_its_weight(make):
 
 @each_learner
 def test_rows_that_are_all_alike_are_told(make):
-    with pytest.warns(ConstantWarning, match=r"all 2 column\(s\) of X are constant"):
+    with pytest.warns(ConstantWarning, match=r"All columns of X \(2\) are constant"):
         model = make().fit(np.full((5, 2), 0.1), constraints=lw.Constraints(5, [(0, 1)]))
     assert np.isfinite(model.components_).all()

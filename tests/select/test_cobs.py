@@ -252,5 +252,5 @@ def test_of_many_rows_a_sample_is_clustered(kind):
 
 
 def test_constraints_about_other_rows_are_refused():
-    with pytest.raises(ValueError, match="about 5 rows, X has 150"):
+    with pytest.raises(ValueError, match="about 5 rows, but X has 150"):
         few_candidates().fit(X, constraints=lw.Constraints(5))

@@ -143,7 +143,7 @@ def test_who_takes_no_constraints_is_not_given_any():
 
 @each_search
 def test_constraints_about_other_rows_are_refused(search):
-    with pytest.raises(ValueError, match="about 5 rows, X has 150"):
+    with pytest.raises(ValueError, match="about 5 rows, but X has 150"):
         made(search, k_means(), KS).fit(X, constraints=lw.Constraints(5))
 
 

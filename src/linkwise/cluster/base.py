@@ -1,4 +1,4 @@
-"""What all clusterers that take constraints share: fit and its checks, predict by centres, score."""
+"""The base classes of clusterers that take constraints: fit and its checks, predict by centres, score."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from linkwise.wording import count_noun
 
 
 class FewerClustersWarning(ConvergenceWarning):
-    """Fewer clusters were made than wanted, since there are fewer distinct rows."""
+    """X has fewer distinct rows than `n_clusters`, so there are fewer clusters."""
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """A scikit-learn clusterer that takes constraints and a number of clusters.
 
-    A method writes ``_fit``; the checks and the common attributes are here.
+    A method implements ``_fit``; this class checks the arguments and sets the common attributes.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -65,7 +65,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Cluster.
+        """Fit the clusterer.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         constraints : Constraints, optional
             Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(done, planned)`` as the work goes on. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------
@@ -97,11 +97,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         return self
 
     def _most_clusters(self, rows: Any) -> int:
-        """How many clusters are wanted of these rows."""
+        """Return the number of clusters to look for."""
         return count_clusters(rows, self.n_clusters)
 
     def _breaks_nothing(self) -> bool:
-        """Whether these parameters allow no constraint to be broken."""
+        """Whether these parameters never break a constraint."""
         return self.hard
 
     def __sklearn_tags__(self) -> Tags:
@@ -111,7 +111,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 
 
 def isolate_noise(labels: Labels) -> Labels:
-    """The same labels, but each row of noise (-1) is a cluster of its own."""
+    """Return labels in which each row of noise (-1) is a cluster of its own."""
     noise = labels < 0
     alone = labels.copy()
     alone[noise] = labels.max(initial=-1) + np.arange(1, noise.sum() + 1)
@@ -119,7 +119,7 @@ def isolate_noise(labels: Labels) -> Labels:
 
 
 class ScoredByConstraints(ABC):
-    """What can predict, and is scored by the constraints that it satisfies."""
+    """An estimator whose predictions are scored by the constraints that they satisfy."""
 
     __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
 
@@ -135,9 +135,9 @@ class ScoredByConstraints(ABC):
         constraints: Constraints | None = None,
         sample_weight: None = None,
     ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+        """Compute the share of the constraints between the rows of X that `predict` satisfies.
 
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        It is 1.0 without constraints. `sample_weight` must be None: scikit-learn's pipelines pass it.
         """
         refuse_weights(sample_weight)
         labels = self.predict(X)
@@ -146,7 +146,7 @@ class ScoredByConstraints(ABC):
 
 
 class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
-    """One whose clusters are known by their centres.
+    """A clusterer whose clusters are given by their centres.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
     cluster_centers_: NDArray[np.float64]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The cluster whose centre is nearest to each row.
+        """Assign each row to the nearest centre.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
 
 
 def refuse_conflicts(constraints: Constraints, name: str) -> None:
-    """Raise where constraints contradict each other, with the shortest chain of all contradictions."""
+    """Raise if constraints contradict each other; the error names the shortest chain."""
     if len(constraints.conflicts) == 0:
         return
     chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
@@ -192,7 +192,7 @@ def refuse_conflicts(constraints: Constraints, name: str) -> None:
 
 
 def count_clusters(X: Any, n_clusters: int) -> int:
-    """How many clusters there can be: `n_clusters`, or fewer where there are fewer distinct rows."""
+    """Return `n_clusters`, or the number of distinct rows with a warning if that is smaller."""
     refuse_more_than_rows(n_clusters, X.shape[0])
     distinct = _count_distinct_rows(X, n_clusters)
     if distinct < n_clusters:
@@ -206,7 +206,7 @@ def count_clusters(X: Any, n_clusters: int) -> int:
 
 
 def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
-    """Raise where more clusters are wanted than there are rows."""
+    """Raise if `n_clusters` is above the number of rows."""
     if n_clusters > n_rows:
         raise DataError(
             f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Give more rows, or ask for"
@@ -215,7 +215,7 @@ def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
 
 
 def _count_distinct_rows(X: Any, enough: int) -> int:
-    """Number of distinct rows, or `enough` when there are at least as many."""
+    """Count distinct rows, at most `enough` of them."""
     seen: set[bytes] = set()
     for row in range(X.shape[0]):
         if issparse(X):

@@ -1,7 +1,7 @@
-"""What k-means and its kin do with rows, dense or sparse: distances to centres, means, starts.
+"""The steps of k-means on dense or sparse rows: distances to centres, means, starts.
 
-Rows are dense (C-contiguous, float32 or float64) or a CSR array; centres are dense float64. Sparse rows
-are never made dense: squared distances to k centres cost one product with the k x d matrix of centres.
+Rows are dense (C-contiguous, float32 or float64) or a CSR array; centres are dense float64. Sparse rows stay
+sparse: squared distances to k centres cost one product with the k x d matrix of centres.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _resolve_threads(n_threads: int | None) -> int:
 
 
 def squared_center_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
-    """(n, k) squared distances of every row to every centre."""
+    """Compute the (n, k) squared distances of every row to every centre."""
     if not issparse(X):
         return native.squared_distances(X, centers, _resolve_threads(n_threads))
     product = X @ centers.T
@@ -35,7 +35,7 @@ def squared_center_distances(X: Any, centers: Centers, n_threads: int | None = N
 def nearest_centers(
     X: Any, centers: Centers, n_threads: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The nearest centre of each row, the lower index among equals, and its squared distance."""
+    """Find the nearest centre of each row, the lower index of equals, and its squared distance."""
     if not issparse(X):
         labels, squares = native.nearest_points(X, centers, _resolve_threads(n_threads))
         return labels.astype(np.int32), squares
@@ -47,7 +47,7 @@ def nearest_centers(
 def cluster_sums(
     X: Any, labels: NDArray[np.int32], k: int, weight: Weight = None, n_threads: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(k, d) sums of the rows of each cluster and (k,) how many they are; label -1 is in no cluster."""
+    """Compute the (k, d) sums and (k,) counts of the rows of each cluster; label -1 is in no cluster."""
     if not issparse(X):
         return native.label_sums(X, labels, k, weight, _resolve_threads(n_threads))
     rows = np.flatnonzero(labels >= 0)
@@ -61,7 +61,7 @@ def cluster_sums(
 def cluster_means(
     X: Any, labels: NDArray[np.int32], centers: Centers, weight: Weight = None, n_threads: int | None = None
 ) -> Centers:
-    """The mean of each cluster; the centre of an empty one stays where it is."""
+    """Compute the mean of each cluster; the centre of an empty cluster does not move."""
     total, counts = cluster_sums(X, labels, len(centers), weight, n_threads)
     used = counts > 0
     moved = centers.copy()
@@ -70,7 +70,7 @@ def cluster_means(
 
 
 def mean_variance(X: Any, weight: Weight = None) -> float:
-    """Mean over the features of their variance."""
+    """Compute the mean variance of the features."""
     if issparse(X):
         return _sparse_mean_variance(X, np.ones(X.shape[0]) if weight is None else weight.astype(np.float64))
     if weight is None:
@@ -80,7 +80,7 @@ def mean_variance(X: Any, weight: Weight = None) -> float:
 
 
 def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
-    """From deviations, as for dense rows: a difference of squares may be below zero."""
+    """Sum squared deviations, as for dense rows: a difference of squares may be negative."""
     total, d = weight.sum(), X.shape[1]
     mean = (weight @ X) / total
     each = np.repeat(weight, np.diff(X.indptr))
@@ -99,7 +99,7 @@ def draw_starts(
     given: Centers | None = None,
     n_threads: int | None = None,
 ) -> Centers:
-    """Centres to start from, by greedy k-means++.
+    """Draw first centres by greedy k-means++.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ def draw_starts(
     n_init : int, at least 1
         Number of starts.
     weight : (n,) int64, optional
-        As if each row were there so many times.
+        Counts of the rows.
     given : (g, d) float64, optional
-        Centres that come first in every start; only the others are drawn.
+        Centres that every start begins with; only the others are drawn.
 
     Returns
     -------
     (n_init, k', d) float64
-        k' is k, or less where there are fewer distinct rows. One start where nothing is drawn.
+        k' is k, or the number of distinct rows if that is smaller. One start if nothing is drawn.
 
     References
     ----------
@@ -149,9 +149,9 @@ def draw_starts(
 
 
 def _add_distinct_rows(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
-    """Rows with further distinct ones where none were drawn, since they differ by less than squares can tell.
+    """Add distinct rows where none were drawn because they differ by less than rounding.
 
-    As many in every start: all distinct rows that are no given centre, where those are fewer than wanted.
+    Every start gets the same number: k, or all distinct rows that are not a given centre.
     """
     dense = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64) + 0.0  # -0.0 is 0.0
     number = np.unique(np.vstack([given + 0.0, dense]), axis=0, return_inverse=True)[1].ravel()
@@ -168,7 +168,7 @@ def _add_distinct_rows(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArr
 def _draw_sparse_plusplus(
     X: Any, k: int, seed: np.uint64, n_candidates: int, weight: Weight, given: Centers | None
 ) -> NDArray[np.int64]:
-    """As ``kernels.kmeans_plusplus`` for one start; -1 in the last places."""
+    """Draw one start as ``native.kmeans_plusplus`` does; places without a row hold -1."""
     rng = np.random.default_rng(int(seed))
     key = X @ np.cos(np.arange(X.shape[1]))  # weights without any relation to each other
     each = np.ones(X.shape[0]) if weight is None else weight.astype(np.float64)
@@ -193,7 +193,7 @@ def _draw_sparse_plusplus(
 
 
 def _find_equal_rows(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows equal one of them in every cell; equal rows have equal keys."""
+    """Find the rows that equal one row in every cell; equal rows have equal keys."""
     same: NDArray[np.bool_] = key == key[row]
     cells = slice(X.indptr[row], X.indptr[row + 1])
     for other in np.flatnonzero(same):
@@ -204,7 +204,7 @@ def _find_equal_rows(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.b
 
 
 def _squared_lengths(X: Any) -> NDArray[np.float64]:
-    """Squared length of every sparse row; float32 cells are widened first, their squares may overflow."""
+    """Squared length of every sparse row, in float64: squares of float32 may overflow."""
     cells = csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
     squares: NDArray[np.float64] = np.asarray(cells.sum(axis=1)).ravel()
     return squares
@@ -220,7 +220,7 @@ def run_lloyd(
     weight: Weight = None,
     n_threads: int | None = None,
 ) -> native.LloydRuns:
-    """Plain k-means from each given start; `tol` is relative to the mean variance of the features."""
+    """Run plain k-means from each start; `tol` is relative to the mean variance of the features."""
     bound = tol * mean_variance(X, weight)
     if not issparse(X):
         return native.lloyd(
@@ -234,7 +234,7 @@ def run_lloyd(
 def _run_sparse_lloyd(
     X: Any, start: Centers, max_iter: int, tol: float, weight: Weight
 ) -> tuple[NDArray[np.int32], Centers, np.float64, np.int32]:
-    """One run by the rules of ``kernels.lloyd``."""
+    """Run one start by the rules of ``native.lloyd``."""
     centers, before = start.copy(), np.full(X.shape[0], -1, dtype=np.int32)
     each = np.ones(X.shape[0], dtype=np.int64) if weight is None else weight
     n_iter = 0
@@ -259,10 +259,10 @@ def _run_sparse_lloyd(
 def fill_empty_clusters(
     labels: NDArray[np.int32], squares: NDArray[np.float64], k: int, weight: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Labels in which each empty cluster has the row farthest from its centre.
+    """Give each empty cluster the row that is farthest from its centre.
 
-    The row comes out of a cluster that keeps another; where all such rows lie on their centres, the
-    cluster stays empty.
+    The row comes from a cluster with other rows. If all such rows lie on their centres, the cluster stays
+    empty.
     """
     counts = np.bincount(labels, weights=weight, minlength=k)
     if counts.all():

@@ -27,8 +27,8 @@ class ConstantWarning(ConvergenceWarning):
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A scikit-learn transformer that learns from constraints a map under which plain distances mean more.
 
-    A method writes ``_fit``; the checks and the common attributes are here. Without constraints nothing is
-    learned and rows stay as they are.
+    A method implements ``_fit``; this class checks the arguments and sets the common attributes. Without
+    constraints nothing is learned and rows stay as they are.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}

@@ -9,8 +9,8 @@ Changed, and why:
 
 - Along each ray g is least where the first sum is 1/2. So its least is where the second sum is greatest among
   metrics of equal first sum. In coordinates in which that sum is the trace one projection does what their
-  iterated ones do, and how far the end is from the best is known (`metric.longest`). Newton's method, theirs
-  for diagonal metrics, gives the same weights, but solves for d unknowns in each step.
+  iterated ones do, and how far the end is from the best is known (`linkwise.metric.mmc_search`). Newton's
+  method, theirs for diagonal metrics, gives the same weights, but solves for d unknowns in each step.
 - g has no least where must-links never differ in a feature and cannot-links do. To what the rows
   of each must-link differ by, squared, `ridge` times the variance is added in each feature. (Two random rows
   differ by twice the variance, so this is as if half as many pairs of random rows were must-links too; in the

@@ -190,7 +190,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         constraints : Constraints, optional
             Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------

@@ -49,7 +49,7 @@ class CVCPSearch(ClusteringSearch):
     random_state : int, RandomState or None, default=None
         For the folds.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------

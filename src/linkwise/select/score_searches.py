@@ -31,7 +31,7 @@ class NumSatSearch(ClusteringSearch):
     param_grid : dict or list of dict
         For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class SilhouetteSearch(ClusteringSearch):
     param_grid : dict or list of dict
         For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class DBCVSearch(ClusteringSearch):
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         The distance, as for `dbcv_score`.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------

@@ -239,7 +239,7 @@ def test_rounds_end_when_there_were_enough():
 def test_constraints_that_nothing_fits_are_said():
     X = np.array([[0.0], [1.0], [9.0]])
     c = lw.Constraints(3, (), [(0, 1)])
-    with pytest.warns(ConstraintWarning, match="the first round breaks 100% of them"):
+    with pytest.warns(ConstraintWarning, match="The first round breaks 100% of the constraints"):
         model = lw.BCKM(1, random_state=0).fit(X, constraints=c)
     assert (model.reason_, model.n_rounds_) == ("half is broken", 1)
 
@@ -315,9 +315,9 @@ def test_as_the_authors_program():
             lw.BCKM(2, kernel="precomputed"),
             np.triu(np.ones((3, 3))),
             ValueError,
-            r"symmetric: pass \(X \+ X.T\)",
+            r"symmetric\. Pass \(X \+ X.T\)",
         ),
-        (lw.BCKM(2, kernel="precomputed"), csr_array(np.eye(3)), TypeError, "pass X.toarray"),
+        (lw.BCKM(2, kernel="precomputed"), csr_array(np.eye(3)), TypeError, "Pass X.toarray"),
         (
             lw.CKM(2, kernel="rbf", init=np.ones((2, 2))),
             np.eye(3)[:, :2],
@@ -328,7 +328,7 @@ def test_as_the_authors_program():
             lw.CKM(2, init=np.ones((3, 2))),
             np.eye(3)[:, :2],
             ValueError,
-            "give 2 centres of 2 finite features",
+            "Give 2 centres of 2 finite features",
         ),
     ],
 )
@@ -372,7 +372,7 @@ def test_the_kernel_refuses_pairs_that_are_not_there():
     ids=["negative", "0", "far"],
 )
 def test_distances_are_no_similarities(K):
-    with pytest.raises(ValueError, match="similarities are wanted, no distances"):
+    with pytest.raises(ValueError, match="these look like distances"):
         lw.BCKM(2, kernel="precomputed").fit(K)
 
 

@@ -134,7 +134,7 @@ def test_an_end_before_the_optimum_is_told():
     ("W", "words"),
     [
         ([[0.0, 1.0], [1.0, 0.0]], "too large"),
-        ([[1.0, -0.5], [-0.5, 1.0]], r"X\[0, 1\] = -0.5; weights of a graph are 0 or above"),
+        ([[1.0, -0.5], [-0.5, 1.0]], r"X\[0, 1\] = -0.5, but the weights of a graph are 0 or more"),
         ([[1.0, 0.2], [0.1, 1.0]], "symmetric"),
     ],
 )
@@ -146,7 +146,7 @@ def test_what_is_no_graph(W, words):
 def test_too_many_components_are_refused(monkeypatch):
     monkeypatch.setattr(pcp, "MOST", 10)
     rows = np.arange(12.0)[:, None]
-    with pytest.raises(lw.DataError, match=r"at most 10 .*there are 12; .* BCKM"):
+    with pytest.raises(lw.DataError, match=r"at most 10 .*there are 12\. .* BCKM"):
         lw.PCP(2).fit(rows)
     assert lw.PCP(2).fit(rows, constraints=lw.Constraints(12, [(0, 1), (2, 3)])).n_clusters_ == 2
     monkeypatch.setattr(pcp, "MOST_SIMILARITIES", 11)

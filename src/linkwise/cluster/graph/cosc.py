@@ -4,8 +4,8 @@ Rangapuram and Hein (2012), "Constrained 1-spectral clustering", AISTATS. The ro
 nearest rows. Of all ways to cut it into two, that of least cut(C) / vol(C) + cut(C) / vol(rest) is sought,
 with a price for each cannot-link that is broken, which grows until none is. Spectral clustering relaxes such
 a problem; here the continuous problem has the same solutions, and is solved by descent from several starts
-(`common.ratio_cut`). Rows joined by must-links are one node from the start. More than two clusters are made
-by cutting clusters again (`common.parting`).
+(`ratio_cut`). Rows joined by must-links are one node from the start. More than two clusters are made by
+cutting clusters again (`partition`).
 
 Kept: the objective, its growing price, the merging, starts from eigenvectors and at random, ten for two
 clusters and two for each cut of several. For two clusters foes of one row are one node, too. Changed, and

@@ -12,8 +12,8 @@ least of a ratio of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all o
     R2(f) = gamma sum over the q pairs of |f_i - f_j|
 
 and S the Lovász extension of the balance; for some threshold the set {f > t} is no worse than f. RatioDCA
-takes R2 and S as linear at the vector it has, solves what is left, which is convex (`kernels.ratio_step`),
-and never makes the ratio rise.
+takes R2 and S as linear at the vector it has, solves what is left, which is convex
+(`linkwise.native.ratio_step`), and never makes the ratio rise.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ lie, and scaled to length 1 they are clustered by k-means.
 
 Kept: all of it. Settled where the paper leaves it open:
 
-- The graph joins each row to its nearest ones, weighted by local scaling (`common.neighbour_graph`), so that
-  it is sparse and no width need be chosen. Under a width that is the same everywhere, additive normalisation
-  gives whole eigenvectors to single rows that lie far out.
+- The graph joins each row to its nearest ones, weighted by local scaling (`neighbour_graph`), so that it is
+  sparse and no width need be chosen. Under a width that is the same everywhere, additive normalisation gives
+  whole eigenvectors to single rows that lie far out.
 - What follows from constraints is not added: it would grow with the square of a component.
 
 A constraint changes one affinity out of many, so that it is evidence, not a command: it may be broken.

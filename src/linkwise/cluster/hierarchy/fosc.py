@@ -134,7 +134,7 @@ class FOSC(ClusterMixin, BaseEstimator):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Cluster.
+        """Fit the clusterer.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class FOSC(ClusterMixin, BaseEstimator):
         constraints : Constraints, optional
             Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(done, planned)`` as the work goes on. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Must-linked rows as one weighted point each: k-means of the points is k-means of the rows.
+"""Replace must-linked rows by one weighted point: k-means of the points is k-means of the rows.
 
-The sum of squares about any centre is that of the weighted means plus what lies within the components, which
-no clustering that keeps them whole can change.
+The sum of squares about any centre is that of the weighted means plus the sum within the components, which is
+the same for every clustering that does not split them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Blocks(NamedTuple):
 
 
 def build_blocks(X: Any, constraints: Constraints) -> Blocks:
-    """One block for each component of the must-links."""
+    """Build one block for each component of the must-links."""
     number = constraints.component
     size = np.bincount(number)
     first_row = np.unique(number, return_index=True)[1]
@@ -58,6 +58,6 @@ def _squared_lengths(X: Any) -> float:
 
 
 def compact_labels(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Labels 0, 1, ... of the clusters that have rows, and which of k these are."""
+    """Renumber the clusters that have rows; return the labels and which of k clusters have rows."""
     used = np.bincount(labels, minlength=k) > 0
     return (np.cumsum(used, dtype=np.int32) - np.int32(1))[labels], used

@@ -1,4 +1,4 @@
-"""Constrained k-means: known groups of rows say where the centres start, and stay where they are.
+"""Constrained k-means: the first centres are the means of known groups of rows, which keep their clusters.
 
 Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: as seeded k-means, but
 the rows of a seed keep their cluster in every pass, so that seeds must be right.
@@ -36,15 +36,15 @@ class ConstrainedKMeans(CenteredClusterer):
     n_clusters : int, default=8
         Number of clusters.
     init : "seeds" or array of shape (n_clusters, n_features), default="seeds"
-        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start, each
-        seed then belongs to the centre that fits all seeds best.
+        First centres: the means of the seeds, filled up by k-means++; or given centres, in one start, matched
+        to the seeds as well as possible.
     n_init : int, default=10
-        Starts, where k-means++ draws any; the one of least inertia is kept.
+        Number of starts, if k-means++ draws any centres; the run of least inertia is the result.
     max_iter : int, default=300
-        Iterations of one start.
+        Largest number of iterations of one start.
     tol : float, default=0.0001
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -63,13 +63,13 @@ class ConstrainedKMeans(CenteredClusterer):
     n_iter_ : int
         Number of iterations of the chosen start.
     n_seeds_ : int
-        Seeds that were used.
+        Number of seeds.
 
     Notes
     -----
-    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 for rows of unknown class.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except for rows
+    that a constraint keeps in another cluster.
 
     References
     ----------
@@ -139,7 +139,7 @@ class ConstrainedKMeans(CenteredClusterer):
 
 
 class _Run(NamedTuple):
-    """What came of one start."""
+    """The result of one start."""
 
     labels: Labels
     centers: Centers
@@ -155,7 +155,7 @@ def _run(
     max_iter: int,
     shift_bound: float,
 ) -> _Run:
-    """Labels and means in turn; the labels of the seeds never change."""
+    """Alternate between labels and means; the labels of the seeds never change."""
     centers = start
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels, squares = _assign(blocks, centers, seeds, home)
@@ -173,7 +173,7 @@ def _run(
 def _assign(
     blocks: Blocks, centers: Centers, seeds: NDArray[np.int64], home: NDArray[np.int32]
 ) -> tuple[Labels, NDArray[np.float64]]:
-    """The nearest centre of every block, and its squared distance; seeds stay at home."""
+    """Assign each block to the nearest centre, but seeds to their clusters; also return distances."""
     labels, squares = points.nearest_centers(blocks.X, centers)
     labels[seeds] = home
     squares[seeds] = points.squared_center_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]

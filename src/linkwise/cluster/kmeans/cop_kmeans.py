@@ -1,18 +1,19 @@
 """COP-k-means: k-means that breaks no constraint.
 
-Wagstaff, Cardie, Rogers and Schroedl (2001), "Constrained k-means clustering with background knowledge".
-Rows joined by must-links are one cluster's, so each component is one point, its mean with its number of rows
-as weight; only cannot-links are left to mind. Each point takes the nearest centre that none of its foes has.
+Wagstaff, Cardie, Rogers and Schroedl (2001), "Constrained k-means clustering with background knowledge". Each
+component of the must-links is one point: its mean, with its number of rows as weight. Each point takes the
+nearest centre that no point has from which a cannot-link separates it.
 
 Kept: hard constraints, the nearest centre that is allowed, points in random order.
 Changed, and why:
 
-- As printed the algorithm fails when an unlucky order leaves a point no centre, and it then has no answer at
-  all. Whether there is an answer is found out first (`common.feasible`), and named where there is none.
-- Labels that keep all apart are improved by exchanges along chains of foes (Kempe 1879), from the labels of
-  the pass before and from a fresh assignment in order; the cheaper wins. The objective therefore never rises.
+- As printed the algorithm fails if an unlucky order leaves a point without a centre. Here a search first
+  finds out whether all cannot-links can be satisfied (`feasible`); if not, the error says why.
+- Labels that satisfy all cannot-links are improved by exchanges along chains of cannot-links (Kempe 1879),
+  from the labels of the last pass and from a fresh assignment; the cheaper labels win. The objective
+  therefore never rises.
 - ``assignment="exact"`` finds the cheapest labels of every connected part of the cannot-links by branch and
-  bound, as far as a bounded number of steps goes.
+  bound, within a limited number of steps.
 
 Cost: a pass is one of plain k-means, O(n k d), and for the points with cannot-links O((points + pairs) k)
 a sweep; exact assignment is exponential in the largest part, bounded by a number of steps.
@@ -53,19 +54,21 @@ class COPKMeans(CenteredClusterer):
     n_clusters : int, default=8
         Number of clusters.
     init : "k-means++" or array of shape (n_clusters, n_features), default="k-means++"
-        Where centres start; an array is one start.
+        First centres, drawn by k-means++ or given; an array of centres is the only start.
     n_init : int, default=10
-        Starts; the one of least inertia is kept.
+        Number of starts; the run of least inertia is the result.
     max_iter : int, default=300
-        Iterations of one start.
+        Largest number of iterations of one start.
     tol : float, default=0.0001
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
     assignment : {"exchange", "exact"}, default="exchange"
-        How rows with cannot-links get their clusters: well, by exchanges; or at the least sum of squares,
-        for every connected part of the cannot-links that a search of 100 000 steps can settle.
+        How rows with cannot-links get their clusters: "exchange" improves them step by step; "exact" finds
+        the least sum of squares of every connected part of the cannot-links that a search of 100 000 steps
+        can solve.
     on_infeasible : {"raise", "soft"}, default="raise"
-        What to do when the constraints cannot all be satisfied: raise, or break few, with a warning.
+        What to do if the constraints cannot all be satisfied: raise an error, or break few of them with a
+        warning.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -82,14 +85,14 @@ class COPKMeans(CenteredClusterer):
     inertia_ : float
         Sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
-        Iterations of the start that was kept.
+        Number of iterations of the chosen start.
     n_failed_ : int
-        Starts from which no assignment was found that satisfies every constraint.
+        Number of starts that found no assignment that satisfies every constraint.
 
     Notes
     -----
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except
+    for rows that a constraint keeps in another cluster.
 
     References
     ----------
@@ -200,7 +203,7 @@ class COPKMeans(CenteredClusterer):
 
 
 class _ApartBlocks(NamedTuple):
-    """Blocks that cannot-links speak of."""
+    """Blocks with cannot-links."""
 
     nodes: NDArray[np.int64]
     """(m,) blocks."""
@@ -211,7 +214,7 @@ class _ApartBlocks(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What came of one start; labels of blocks."""
+    """The result of one start; labels are those of blocks."""
 
     labels: Labels
     centers: Centers
@@ -244,7 +247,7 @@ def _run(
     max_iter: int,
     shift_bound: float,
 ) -> _Run:
-    """Labels and means in turn, until neither changes."""
+    """Alternate between labels and means until neither changes."""
     centers = start
     order = rng.permutation(len(apart.nodes)).astype(np.int32)
     labels: Labels | None = None
@@ -277,7 +280,7 @@ def _assign(
     order: NDArray[np.int32],
     limit: int,
 ) -> tuple[Labels, NDArray[np.float64], int]:
-    """Labels of the blocks, their squared distances, and how many pairs are not apart."""
+    """Label the blocks; return the labels, squared distances and number of broken cannot-links."""
     labels, squares = points.nearest_centers(blocks.X, centers)
     nodes = apart.nodes
     if len(nodes) == 0:
@@ -298,7 +301,7 @@ def _assign(
 
 
 def _match_labels(costs: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same parting with the names of the labels that cost least."""
+    """Rename the labels so that they cost least."""
     k = costs.shape[1]
     total = np.zeros((k, k))
     np.add.at(total, labels, costs)

@@ -1,8 +1,8 @@
-"""Whether k clusters can keep apart what cannot-links part: colouring a graph of components.
+"""Find out whether k clusters can satisfy all cannot-links, by colouring the graph of components.
 
-Two labels: exactly, by walking the graph. Three or more: whether it can be done is an NP-complete question
-(Davidson and Ravi 2005), so the search for labels is bounded and its answer may be that it does not know.
-What cannot be done is said with the rows that make it so.
+For two labels the answer is exact. For three or more the question is NP-complete (Davidson and Ravi 2005), so
+the search is limited and may end without an answer. If it is impossible, the error names the rows that make
+it so.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ADVICE = (
 
 
 def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
-    """Labels 0..k-1 that keep all pairs apart; None where none were found within the bound.
+    """Find labels 0..k-1 that separate all pairs; None if the limited search finds none.
 
     Parameters
     ----------
     pairs : ndarray of shape (q, 2)
-        Nodes 0 to m - 1 that are apart.
+        Pairs of nodes, 0 to m - 1, that need different labels.
     m, k : int
         Number of nodes, and of labels.
     rows : ndarray of shape (m,)
@@ -42,7 +42,7 @@ def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes
     Raises
     ------
     InfeasibleConstraintsError
-        There are none; with an odd cycle or a clique where one is found.
+        There are no such labels; the error names an odd cycle or a clique if one is found.
     """
     if k <= 2:
         return _find_two_labels(pairs, m, k, rows)
@@ -84,7 +84,7 @@ def _find_two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> N
 
 
 def _find_odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
-    """The shortest odd cycle through one of the first of the nodes that lie on one."""
+    """Find the shortest odd cycle through one of the first nodes that lie on one."""
     some = odd[:_TRIES]
     far, before = shortest_path(double, unweighted=True, indices=some, return_predecessors=True)
     best = int(far[np.arange(len(some)), some + m].argmin())
@@ -95,7 +95,7 @@ def _find_odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
 
 
 def find_large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
-    """More than k nodes that are all apart, where a bounded search finds them; else none."""
+    """Find more than k nodes that all need different labels; none if a limited search finds none."""
     foes = _build_graph(pairs, m)
     degree = np.diff(foes.indptr)
     for first in np.argsort(-degree, kind="stable")[:_TRIES]:

@@ -1,9 +1,9 @@
-"""Constraints that may be broken at a price: the rows they name, what breaking costs, who moves.
+"""Iterated conditional modes: move rows with constraints that may be broken at a price.
 
-Few rows are named by constraints; all others go to the nearest centre. The named ones are moved by
-iterated conditional modes (Besag 1986): in random order each to the cluster where it costs least, its
-own distance and the constraints it then breaks, until none can gain. Strong prices lock rows together:
-none of two must-linked rows can leave alone. So whole components move too.
+Few rows have constraints; all others go to the nearest centre. Rows with constraints are moved by iterated
+conditional modes (Besag 1986): in random order, each moves to the cluster of least cost, its squared distance
+plus the price of the constraints that it then breaks, until no row gains. High prices lock must-linked rows
+together, so whole components move, too.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Prices(NamedTuple):
 
 
 def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
-    """The part of the rows that constraints speak of, by their distance from the mean of all.
+    """Find the rows that constraints name, ordered by their distance from the mean of all rows.
 
-    So where a row stands in X decides nothing, not even in which order rows are looked at.
+    The result then does not depend on the order of the rows in X.
     """
     ends = np.concatenate([constraints.must_link, constraints.cannot_link])
     rows, place = np.unique(ends.ravel(), return_inverse=True)
@@ -66,7 +66,7 @@ def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
 
 
 def equal_prices(named: NamedRows, w: float) -> Prices:
-    """`w` for each constraint of weight 1."""
+    """Return the price `w` for each constraint of weight 1."""
     return Prices(
         constraint_prices(named.must_weight[:, None], w), constraint_prices(named.cannot_weight[:, None], w)
     )
@@ -75,14 +75,14 @@ def equal_prices(named: NamedRows, w: float) -> Prices:
 def settle(
     costs: Table, labels: Labels, named: NamedRows, prices: Prices, rng: np.random.Generator
 ) -> Labels:
-    """Labels of the named rows, from `labels` on, until no row and no component can gain."""
+    """Improve the labels of the named rows until no row and no component can gain."""
     order = rng.permutation(len(costs)).astype(np.int32)
     pairs = (named.must, prices.must, named.cannot, prices.cannot)
     return native.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
 
 
 def price_paid(labels: Labels, named: NamedRows, prices: Prices) -> float:
-    """What the broken constraints cost together."""
+    """Sum the prices of the broken constraints."""
     first, second = labels[named.must].T
     broken = np.flatnonzero(first != second)
     must = _price_of(prices.must, broken, first) + _price_of(prices.must, broken, second)

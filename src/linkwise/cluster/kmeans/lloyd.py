@@ -1,9 +1,9 @@
-"""k-means with good starts: the policy around the kernels.
+"""k-means with good starts.
 
-Up to 10 000 rows the best of ten k-means++ starts is taken, as in scikit-learn's ``KMeans`` of old.
-Above that, ten runs would cost more than everything else, and one start is refined instead: k-means
-on 10 000 rows drawn from the whole, the best of a few starts by its inertia there, then Lloyd's
-iteration on all rows, which has only a few passes left to make (Bradley and Fayyad 1998).
+Up to 10 000 rows, the result is the best of ten k-means++ starts, as in earlier versions of scikit-learn.
+Above that, ten runs would dominate the cost, so one start is refined instead: k-means on a sample of 10 000
+rows chooses the best of a few starts, and Lloyd's iteration on all rows then needs only a few passes (Bradley
+and Fayyad 1998).
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def k_means(
     X : (n, d) array
         float32 or float64; anything else is converted to float64. No NaN or infinity.
     k : int, at least 1
-        Clusters wanted. Fewer are returned where `X` has fewer distinct rows.
+        Number of clusters; fewer are returned if `X` has fewer distinct rows.
     seed : int or sequence of int, not negative
         Entropy for `numpy.random.SeedSequence`. The same seed gives the same result, for any number
         of threads.
     n_init : int or "auto", default="auto"
-        Starts, of which the best run by inertia is kept. "auto" is 10 up to 10 000 rows and 1 above.
+        Number of starts; the run of least inertia is the result. "auto" is 10 up to 10 000 rows and 1 above.
     max_iter : int, default=300
         Iterations of one run.
     tol : float, default=0.0001
@@ -73,7 +73,7 @@ def k_means(
     Raises
     ------
     ValueError
-        If `k`, `n_init` or `max_iter` is below 1, or `X` is no matrix with rows and columns.
+        If `k`, `n_init` or `max_iter` is below 1, or `X` is not a matrix with rows and columns.
 
     References
     ----------
@@ -117,12 +117,12 @@ def k_means_runs(
     n_runs : int, at least 1
         Number of runs.
     weight : ndarray of shape (n_rows,), optional
-        As if each row were there so many times.
+        Counts of the rows.
 
     Returns
     -------
     LloydRuns
-        With fewer than `k` centres where `X` has fewer distinct rows.
+        It has fewer than `k` centres if `X` has fewer distinct rows.
     """
     X = _as_rows(X)
     for name, value in (("k", k), ("n_runs", n_runs)):

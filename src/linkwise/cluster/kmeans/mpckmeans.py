@@ -8,21 +8,21 @@ Labels, means and metrics are improved in turn.
 
 Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
 
-- By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it
-  serves best, by far; few rows tell little of each cluster.
-- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it features
-  that hardly vary decide (pixels at the rim of digits), and singular matrices arise. It also stands for the
-  paper's repairs of matrices that are not positive definite.
-- The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this
-  misses is made good by the constraints' own lengths: no price is below zero.
-- Each start is first brought to rest at a constant price (as in `PCKMeans`), once under the plain metric
-  and once under the one that the must-links alone speak for; from there the metrics are learned. From
-  random labels a feature without meaning is never found out. That run is kept whose centres and metrics by
-  themselves, each row going to the nearest, satisfy most; among equals the one of least objective.
-- Whole must-link components move, besides single rows; neighbourhoods give one start of `n_init` (see
+- By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it is
+  the best by far; few rows say little about each cluster.
+- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it, features that
+  hardly vary dominate (pixels at the border of digits), and matrices are singular. It also replaces the
+  paper's repair of matrices that are not positive definite.
+- The search for the farthest pair looks only at rows that are extreme in a feature. If it misses a pair, a
+  price may be too low, but never below zero.
+- Each start first converges at a constant price (as in `PCKMeans`), once under the plain metric and once
+  under the metric of the must-links alone; then the metrics are learned. From random labels the method never
+  discovers that a feature has no meaning. The result is the run whose centres and metrics alone satisfy most
+  constraints; of equal runs the one of least objective.
+- Whole must-link components move, too; only one of the `n_init` starts uses neighbourhoods (see
   `linkwise.cluster.kmeans.pckmeans`).
-- Without constraints it is plain k-means, and the metric stays as it is: nothing says that it is wrong.
-- Where plain k-means satisfies more, it is returned (``fell_back_``).
+- Without constraints it is plain k-means with the plain metric.
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
 each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
@@ -78,26 +78,25 @@ class MPCKMeans(CenteredClusterer):
     n_clusters : int, default=8
         Number of clusters.
     metric : {"full", "diagonal"}, default="full"
-        A matrix, or a weight for each feature. Beyond some hundred features take "diagonal".
+        Learn a matrix, or a weight for each feature. Use "diagonal" for more than a few hundred features.
     per_cluster : bool, default=False
-        Whether each cluster has a metric of its own. That needs many rows a cluster.
+        Whether each cluster has a metric of its own, which needs many rows in each cluster.
     w : float, default=1.0
-        Price of a broken constraint of weight 1, without a unit: distances are measured by the learned
-        metric.
+        Price of a broken constraint of weight 1. It has no unit, since the learned metric has none.
     shrinkage : float, default=0.1
-        How strongly metrics are drawn towards the plain one: as by this share of the rows.
+        Strength of the prior that draws metrics towards the plain one, as a share of the number of rows.
     init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
         First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
         draws further centres by k-means++; the other starts draw all centres. An array of shape
         (n_clusters, n_features) is the only start.
     n_init : int, default=5
-        Starts, each of which is made under two metrics; the one is kept whose centres and metrics by
-        themselves satisfy most constraints.
+        Number of starts, each run under two metrics. The result is the run whose centres and metrics alone
+        satisfy most constraints.
     max_iter : int, default=100
-        Iterations of one start.
+        Largest number of iterations of one start.
     tol : float, default=0.0001
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
-        of the features.
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -114,9 +113,9 @@ class MPCKMeans(CenteredClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     n_iter_ : int
-        Iterations in which the metric was learned.
+        Number of iterations that learned the metric.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
+        Whether plain k-means satisfied more constraints and is the result; the metric is then the plain one.
 
     References
     ----------
@@ -197,7 +196,7 @@ class MPCKMeans(CenteredClusterer):
     def _views(
         self, problem: _Problem, constraints: Constraints, plain: Metrics, k: int, seed: int
     ) -> list[_MetricStarts]:
-        """Starts under the plain metric, and under the one that the must-links speak for."""
+        """Return starts under the plain metric, and under the metric of the must-links."""
         X, args = problem.X, (self.init, self.n_init)
         varying = max(1, X.shape[1] - len(problem.constant))
         views = [_MetricStarts(plain, X, draw_soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
@@ -224,7 +223,7 @@ class MPCKMeans(CenteredClusterer):
 
 
 class _Problem(NamedTuple):
-    """What stays the same while the metrics are learned."""
+    """The parts of the problem that do not change while metrics are learned."""
 
     X: NDArray[Any]
     named: NamedRows
@@ -241,7 +240,7 @@ class _Problem(NamedTuple):
 
 
 class _MetricStarts(NamedTuple):
-    """Starts under one metric, in whose coordinates it is the plain one."""
+    """Starts under one metric, in coordinates that make it the plain one."""
 
     metrics: Metrics
     rows: NDArray[Any]
@@ -249,7 +248,7 @@ class _MetricStarts(NamedTuple):
 
 
 class _ClusterSums(NamedTuple):
-    """Labels, what is summed over their clusters, and the price of what they break."""
+    """Labels, sums over their clusters, and the price of the constraints that they break."""
 
     labels: Labels
     sums: Array  # (k, d) of rows less the origin
@@ -287,7 +286,7 @@ def _learn_best(
     stop: tuple[int, float],
     progress: Progress | None,
 ) -> tuple[PenalisedRun, Metrics]:
-    """Metrics learned from each start of each view; those which by themselves satisfy most."""
+    """Learn metrics from each start of each view; return those that alone satisfy most constraints."""
     made: list[tuple[float, PenalisedRun, Metrics]] = []
     for metrics, rows, starts in views:
         variance = points.mean_variance(rows)
@@ -315,7 +314,7 @@ def _learn(
     rng: np.random.Generator,
     stop: tuple[int, float],
 ) -> tuple[PenalisedRun, Metrics]:
-    """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
+    """Alternate between labels, means and metrics until the means stop; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
     for n_iter in range(1, stop[0] + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
@@ -341,7 +340,7 @@ def _assign(
     before: Labels,
     rng: np.random.Generator,
 ) -> _ClusterSums:
-    """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
+    """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
     X, named = problem.X, problem.named
     labels = nearest_under_metrics(X, centers, metrics)
     distances = native.metric_distances(X[named.rows], centers, reduce_metrics(metrics, centers), 1)
@@ -369,7 +368,7 @@ def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
 def _update_metrics(
     problem: _Problem, clusters: _ClusterSums, centers: Centers, farthest: Array, metrics: Metrics
 ) -> Metrics:
-    """The metrics that make the objective least, labels and means held fixed (closed form)."""
+    """Compute the metrics of least objective for fixed labels and means (closed form)."""
     scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
         where = None if len(scatter) == 1 else h
@@ -383,7 +382,7 @@ def _update_metrics(
 def _sum_scatter(
     problem: _Problem, clusters: _ClusterSums, centers: Centers, metrics: Metrics
 ) -> tuple[Array, Array]:
-    """Scatters of the clusters about their centres, and how many rows each metric rests on, prior and all."""
+    """Sum the scatters of the clusters, and the number of rows behind each metric, prior included."""
     labels, sums, counts, _ = clusters
     if (raw := problem.raw) is None:
         raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
@@ -395,7 +394,7 @@ def _sum_scatter(
 def _add_broken(
     problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
 ) -> Array:
-    """The scatter of a cluster (None: of all), with what the constraints broken in it add and take."""
+    """Add the terms of the broken constraints to the scatter of a cluster (None: of all clusters)."""
     named, w, full = problem.named, problem.w, scatter.ndim == 2
     first, second = labels[named.rows[named.must]].T
     same, other = labels[named.rows[named.cannot]].T

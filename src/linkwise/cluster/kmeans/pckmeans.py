@@ -8,14 +8,14 @@ Kept: the objective, with each constraint counted once; starts from the neighbou
 labels by iterated conditional modes in random order.
 Changed, and why:
 
-- Besides single rows, whole must-link components move (`cluster.common.icm`): once the price is high, a
-  must-linked row never leaves the others alone, and what the start got wrong would stay.
+- Single rows move, and so do whole must-link components (`linkwise.cluster.kmeans.icm`): if the price is
+  high, a must-linked row never moves alone, and errors of the start would remain.
 - The price is in units of the data by default: the mean squared distance of the rows to their mean.
-- The start from neighbourhoods is one of `n_init`; the least objective wins. A neighbourhood of two rows is
-  a poor centre where clusters are many.
-- Constraints that follow are not added, only those given are counted: their number would grow with the square
-  of a component. Components that move as wholes do what they were for.
-- Where plain k-means satisfies more, it is returned (``fell_back_``).
+- Only one of the `n_init` starts uses neighbourhoods. With many clusters a neighbourhood of two rows is a
+  poor centre.
+- Implied constraints are not added, since their number grows with the square of a component. Moving whole
+  components serves the same purpose.
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: an iteration is one of plain k-means, O(n k d), and O((named rows + pairs) k) for each sweep over the
 rows that constraints name.
@@ -49,18 +49,18 @@ class PCKMeans(CenteredClusterer):
         Number of clusters.
     w : float or "scale", default="scale"
         Price of a broken constraint of weight 1, in squared units of the features. "scale": the mean squared
-        distance of the rows to their mean, so that the unit of the features decides nothing.
+        distance of the rows to their mean, which makes the result independent of the unit of the features.
     init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
         First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
         draws further centres by k-means++; the other starts draw all centres. An array of shape
         (n_clusters, n_features) is the only start.
     n_init : int, default=10
-        Starts; the one of least objective is kept.
+        Number of starts; the run of least objective is the result.
     max_iter : int, default=100
-        Iterations of one start.
+        Largest number of iterations of one start.
     tol : float, default=0.0001
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
-        of the features.
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -75,18 +75,18 @@ class PCKMeans(CenteredClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     objective_ : float
-        Squared distances and the price of what is broken.
+        Sum of the squared distances and of the prices of the broken constraints.
     w_ : float
-        The price that was used.
+        The price of a broken constraint.
     n_iter_ : int
-        Iterations of the start that was kept.
+        Number of iterations of the chosen start.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except
+    for rows that a constraint keeps in another cluster.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""k-means at a price: the objective of Basu, Banerjee and Mooney (2004) improved from given starts.
+"""Penalised k-means: minimise the objective of Basu, Banerjee and Mooney (2004) from given starts.
 
 It is the sum of squared distances of the rows to the means of their clusters, plus the price of each
-constraint that is broken. Plain k-means is what it is without constraints, and what methods fall back to
-where it satisfies more of them.
+constraint that is broken. Without constraints it is plain k-means, to which methods fall back if it satisfies
+more of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from linkwise.constraints.constraints import Constraints
 
 
 class PenalisedRun(NamedTuple):
-    """What came of one start."""
+    """The result of one start."""
 
     labels: Labels
     centers: Centers
@@ -39,7 +39,7 @@ def run_penalised(
     max_iter: int,
     shift_bound: float,
 ) -> Iterator[PenalisedRun]:
-    """One run from each start, until the squared shift of the centres is within the bound."""
+    """Run each start until the squared shift of the centres is within the bound."""
     for i, start in enumerate(starts):
         yield _run(X, start, named, prices, rng_at(seed, i), max_iter, shift_bound)
 
@@ -53,7 +53,7 @@ def _run(
     max_iter: int,
     shift_bound: float,
 ) -> PenalisedRun:
-    """One start: labels and means in turn, until the means stand still."""
+    """Alternate between labels and means until the means stop."""
     centers, labels = start, None
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels, squares, _ = _assign(X, centers, named, prices, labels, rng)
@@ -74,7 +74,7 @@ def _assign(
     before: Labels | None,
     rng: np.random.Generator,
 ) -> tuple[Labels, NDArray[np.float64], float]:
-    """Labels, squared distances and the objective: the nearest centre, unless a constraint says otherwise."""
+    """Assign rows to the nearest centre, unless constraints make another one cheaper."""
     labels, squares = points.nearest_centers(X, centers)
     costs = points.squared_center_distances(X[named.rows], centers)
     first = (labels if before is None else before)[named.rows]
@@ -87,7 +87,7 @@ def _assign(
 def _means(
     X: Any, labels: Labels, squares: NDArray[np.float64], centers: Centers, named: NamedRows
 ) -> Centers:
-    """Means of the clusters; an empty one starts anew at the row, named by no constraint, that lies worst."""
+    """Compute the means; an empty cluster takes the farthest row without constraints."""
     movable = squares.copy()
     movable[named.rows] = 0
     ones = np.ones(len(labels), dtype=np.int64)
@@ -96,7 +96,7 @@ def _means(
 
 # ---------------------------------------------------------------- without constraints
 def run_plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) -> PenalisedRun:
-    """Without any constraint: the run of least inertia."""
+    """Run plain k-means from all starts; return the run of least inertia."""
     several = {len(start) for start in starts}  # fewer centres where rows beside given ones are alike
     stacked = [np.stack([start for start in starts if len(start) == k]) for k in sorted(several)]
     found = [points.run_lloyd(X, some, max_iter=max_iter, tol=tol) for some in stacked]
@@ -109,7 +109,7 @@ def run_plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) 
 def improve_by_plain(
     X: Any, constraints: Constraints, labels: Labels, starts: list[list[Centers]], max_iter: int, tol: float
 ) -> PenalisedRun | None:
-    """Plain k-means from one of several lists of starts, if it satisfies more weight than `labels` do."""
+    """Run plain k-means from several lists of starts; return it if it satisfies more weight than `labels`."""
     reached = satisfied_weight(labels, constraints)
     total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
     if reached >= total * (1 - 1e-12):
@@ -120,7 +120,7 @@ def improve_by_plain(
 
 
 def satisfied_weight(labels: Labels, constraints: Constraints) -> float:
-    """Weight of the constraints that a clustering satisfies."""
+    """Sum the weights of the constraints that a clustering satisfies."""
     must, cannot = constraints.violated(labels)
     kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
     return float(kept)

@@ -1,4 +1,4 @@
-"""Seeded k-means: known groups of rows say where the centres start.
+"""Seeded k-means: the first centres are the means of known groups of rows.
 
 Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: the mean of each seed,
 a group of rows known to belong together, is a first centre; then plain k-means, in which seeds may move to
@@ -29,21 +29,21 @@ from linkwise.constraints.constraints import Constraints
 
 
 class SeededKMeans(CenteredClusterer):
-    """k-means whose centres start where known groups of rows lie.
+    """k-means whose first centres are the means of known groups of rows.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     init : "seeds" or array of shape (n_clusters, n_features), default="seeds"
-        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start.
+        First centres: the means of the seeds, filled up by k-means++; or given centres, in one start.
     n_init : int, default=10
-        Starts, where k-means++ draws any; the one of least inertia is kept.
+        Number of starts, if k-means++ draws any centres; the run of least inertia is the result.
     max_iter : int, default=300
-        Iterations of one start.
+        Largest number of iterations of one start.
     tol : float, default=0.0001
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -62,12 +62,12 @@ class SeededKMeans(CenteredClusterer):
     n_iter_ : int
         Number of iterations of the chosen start.
     n_seeds_ : int
-        Seeds that were used.
+        Number of seeds.
 
     Notes
     -----
-    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
-    Constraints are not looked at again after the start.
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 for rows of unknown class.
+    After the start, constraints have no effect.
 
     References
     ----------

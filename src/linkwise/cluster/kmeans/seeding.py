@@ -16,10 +16,10 @@ from linkwise.constraints.constraints import Constraints
 
 
 def choose_seeds(blocks: Blocks, constraints: Constraints, k: int) -> NDArray[np.int64]:
-    """At most k blocks that constraints speak of, the largest first; of more than k those far apart.
+    """Choose at most k blocks with constraints: the largest first, or of more than k those far apart.
 
-    A block is a seed when a must-link made it or a cannot-link names it: with
-    ``Constraints.from_labels`` each class is one seed.
+    A block is a seed if it has a must-link or a cannot-link: with ``Constraints.from_labels`` each class is
+    one seed.
     """
     spoken = blocks.weight > 1
     spoken[constraints.component_cannot_link.ravel()] = True
@@ -40,10 +40,10 @@ def draw_seeded_starts(
     init: Any,
     n_init: int,
 ) -> tuple[Centers, NDArray[np.int32]]:
-    """(R, k, d) starts and the cluster of each seed.
+    """Draw (R, k, d) starts; return them and the cluster of each seed.
 
     The means of the seeds come first and k-means++ draws the rest; given centres are matched to the seeds,
-    so that the squared distances between them are least.
+    with the least sum of squared distances.
     """
     given = take_dense_rows(blocks.X, seeds)
     if isinstance(init, str):

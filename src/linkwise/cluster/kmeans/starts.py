@@ -1,8 +1,8 @@
-"""Starts from what the constraints say: the means of the neighbourhoods.
+"""First centres from constraints: the means of the neighbourhoods.
 
-Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean
-is a good place for a centre. Where there are more than k of them, k are chosen by weighted farthest-first
-traversal: the largest first, then the one whose size times squared distance from those chosen is largest.
+Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean is a good first
+centre. If there are more than k, weighted farthest-first traversal selects k: first the largest, then
+repeatedly the one with the largest product of size and squared distance from those selected.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PARAMETERS: dict[str, list[Any]] = {
 def draw_soft_starts(
     X: Any, constraints: Constraints, n_clusters: int, k: int, seed: int, init: Any, n_init: int
 ) -> list[Centers]:
-    """Centres to start from, each (k, d).
+    """Draw first centres for soft constraints, each (k, d).
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def draw_soft_starts(
     constraints : Constraints
         Must-links and cannot-links between the rows.
     n_clusters, k : int
-        Clusters wanted, and as many as there are distinct rows at most.
+        Number of clusters asked for, and the same limited by the number of distinct rows.
     seed : int
         Seed of all random draws.
     init : "neighbourhoods", "k-means++" or array of shape (k, d)
-        With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
-        k-means++ alone, so that a misleading neighbourhood costs one start.
+        With "neighbourhoods" only the first start uses them, filled up by k-means++; a misleading
+        neighbourhood then spoils one start only.
     n_init : int, at least 1
         Number of starts.
     """
@@ -62,7 +62,7 @@ def draw_soft_starts(
 
 
 def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Centers:
-    """Given centres as float64; the k farthest from each other where there are fewer distinct rows."""
+    """Return given centres as float64; if there are fewer distinct rows, the k that are farthest apart."""
     centers = np.ascontiguousarray(init, dtype=np.float64)
     if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         raise ValueError(
@@ -75,7 +75,7 @@ def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Cen
 
 
 def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
-    """Means of at most k neighbourhoods of two or more rows, distinct, (g, d)."""
+    """Compute the distinct means of at most k neighbourhoods of two or more rows, (g, d)."""
     blocks = build_blocks(X, constraints)
     large = np.flatnonzero(blocks.weight >= 2)
     if len(large) == 0:
@@ -85,7 +85,7 @@ def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
 
 
 def select_farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """At most k distinct centres, dense or sparse, by weighted farthest-first traversal: heaviest first."""
+    """Select at most k distinct centres by weighted farthest-first traversal, the heaviest first."""
 
     def far_from(one: int) -> NDArray[np.float64]:
         return points.squared_center_distances(centers, take_dense_rows(centers, np.array([one])))[:, 0]
@@ -103,6 +103,6 @@ def select_farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> 
 
 
 def take_dense_rows(X: Any, rows: NDArray[np.int64]) -> Centers:
-    """Some rows as centres."""
+    """Return some rows as dense centres."""
     some = X[rows]
     return np.ascontiguousarray(some.toarray() if issparse(some) else some, dtype=np.float64)

@@ -93,7 +93,7 @@ class BCKM(RoundsClusterer):
     reason_ : {"consistent", "rounds", "half is broken", "no constraints"}
         Why the rounds ended: one broke nothing; there were `n_rounds`; one broke half of the priority.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----

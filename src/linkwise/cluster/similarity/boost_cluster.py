@@ -28,7 +28,7 @@ finite alpha, and so that without cannot-links the must-links alone count. Chang
   rounds before) is tried again from other starts, up to ten; then the rounds end.
 - The last clustering is kernel k-means on K; K is known by the labels of the rounds, one byte a row and
   round, and is never formed.
-- Plain k-means is returned where it satisfies more (``fell_back_``).
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: a round O(constraints d² + d³ + n d s) and k-means of n rows in s columns; at the end that of `BCKM`.
 """
@@ -100,7 +100,7 @@ class BoostCluster(ConstrainedClusterer):
     kernel_ : CoMembership
         The matrix K as an operator.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----

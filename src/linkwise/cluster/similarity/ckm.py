@@ -1,7 +1,7 @@
 """CKM: k-means that satisfies constraints in the order of their priorities.
 
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 3.2, Algorithm 2
-(see `common.weak_learner`), by itself, with constraints of equal priority in random order.
+(see `weak_learner`), by itself, with constraints of equal priority in random order.
 
 Settled where the paper is silent: labels are cleared at the start of every pass and all pairs looked at
 again; the run ends when labels repeat and gives the pass that broke least (``CKM.authors()``: where the
@@ -84,7 +84,7 @@ class CKM(CenteredClusterer):
     n_passes_ : int
         Passes up to the one that was kept; 0 where plain k-means was.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----

@@ -27,7 +27,7 @@ Changed, and why:
   pairs the NMI on libras (90 columns) is 0.89 instead of 0.61, and texts take seconds instead of hours.
 - The clustering is kernel k-means on K. A row is the vector of its sqrt(alpha_t) P_t(h|x), the inner products
   of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too.
-- Plain k-means is returned where it satisfies more (``fell_back_``), and without constraints.
+- Without constraints, and if it satisfies more of them (``fell_back_``), plain k-means is the result.
 
 Cost: a round is up to 20 iterations of O(n k d² + k d³ + cannot-links k); k-means of n rows of rounds times k
 numbers at the end.
@@ -95,7 +95,7 @@ class KernelBoost(CenteredClusterer):
     alphas_, margins_ : ndarray of shape (n_rounds,)
         Weight of each round, and its r: the weighted mean margin of the constraints.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----

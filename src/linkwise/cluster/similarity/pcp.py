@@ -106,7 +106,7 @@ class PCP(ConstrainedClusterer):
     n_iter_ : int
         Times that multipliers were set; 1 without constraints.
     fell_back_ : bool
-        Whether the clustering without constraints satisfied more and was taken instead.
+        Whether the clustering without constraints satisfied more of them and is the result.
 
     Warns
     -----

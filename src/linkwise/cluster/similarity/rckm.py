@@ -67,7 +67,7 @@ class RCKM(RoundsClusterer):
     reason_ : {"rounds", "half is broken", "no constraints"}
         "half is broken": every round broke half or more, and the one that broke least stands alone.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
