@@ -136,7 +136,7 @@ def test_at_high_prices_bounds_are_kept_where_it_says_that_it_converged(gamma):
 
 def test_sweeps_that_are_too_few_for_a_high_price_are_told():
     X, c = a_hard_problem()
-    with pytest.warns(ConvergenceWarning, match="allow more with max_iter"):
+    with pytest.warns(ConvergenceWarning, match="Allow more with max_iter"):
         lw.ITML(gamma=1e6, random_state=0, max_iter=900).fit(X, constraints=c)
 
 

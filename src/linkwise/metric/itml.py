@@ -1,19 +1,20 @@
-"""ITML: the metric nearest to a given one under which must-links are short and cannot-links long enough.
+"""ITML: the metric closest to a given one under which must-links are short and cannot-links are long.
 
-Davis, Kulis, Jain, Sra and Dhillon (2007), "Information-theoretic metric learning". Nearest is by the
-divergence ``tr(A A0⁻¹) - log det(A A0⁻¹)``; squared lengths of must-links shall be at most u, of cannot-links
-at least l. A bound may be missed at a price: where u becomes c, ``gamma (c / u - log(c / u))``.
+Davis, Kulis, Jain, Sra and Dhillon (2007), "Information-theoretic metric learning". Closeness is the
+divergence ``tr(A A0⁻¹) - log det(A A0⁻¹)``. Squared lengths of must-links should be at most u, those of
+cannot-links at least l. A bound may be missed at a price: replacing u by c costs ``gamma (c / u - log(c /
+u))``.
 
 Kept: the objective, its algorithm of Bregman projections, one pair after the other, the bounds at the 5th and
 the 95th percentile of squared distances, the price of gamma = 1.
 Changed, and why:
 
-- The step of their Algorithm 1 is printed for gamma = 1 only. In general the projection brings pair and bound
-  together for ``gamma / (gamma + 1) (1 / p - 1 / bound)``; with the printed step they do not meet.
+- The step of their Algorithm 1 is printed for gamma = 1 only. In general pair and bound meet for ``gamma /
+  (gamma + 1) (1 / p - 1 / bound)``; with the printed step they do not.
 - Percentiles are of distances under the first metric, between rows that differ: all pairs, or 20 000 drawn.
-  With copies among the rows the 5th percentile could be 0, which no metric reaches.
-- Weights of constraints multiply gamma: a heavier one is missed by less.
-- Pairs of identical rows have length 0 under every metric and are passed over.
+  With copies among the rows the 5th percentile could be 0, which no metric can reach.
+- Weights of constraints multiply gamma, so a heavier constraint is missed by less.
+- Pairs of identical rows have length 0 under every metric and are ignored.
 
 Cost: O(sweeps pairs d²), in a kernel.
 """
@@ -51,33 +52,33 @@ _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be
 
 
 class ITML(MetricLearner):
-    """The metric nearest to the plain one under which must-links are short and cannot-links long enough.
+    """The metric closest to the plain one under which must-links are short and cannot-links are long.
 
     Parameters
     ----------
     prior : {"identity", "covariance"}, default="identity"
-        The metric to stay near to: the plain one, or the inverse of the covariance of all rows.
+        The metric to stay close to: the plain one, or the inverse covariance of all rows.
     gamma : float, default=1.0
-        Price of missing a bound; the greater, the further the metric may go from the prior.
+        Price of missing a bound. With a higher price the metric may move further from the prior.
     bounds : tuple of two floats, optional
-        Squared distances under the prior: what must-links shall be at most, and cannot-links at least. The
-        5th and the 95th percentile by default.
+        Squared distances under the prior: the upper bound of must-links and the lower bound of cannot-links.
+        By default the 5th and the 95th percentile.
     tol : float, default=0.001
-        Converged when a sweep changes the multipliers of the constraints by no more than this share, and
-        finds no bound missed by more than ten times this share beyond what its price allows.
+        The fit converges when a sweep changes the multipliers of the constraints by at most this share, and
+        misses no bound by more than ten times this share beyond what its price allows.
     max_iter : int, default=1000
-        Sweeps over the constraints.
+        Largest number of sweeps over the constraints.
     random_state : int, RandomState or None, default=None
-        For the pairs whose distances set the bounds, where there are more than 20 000.
+        Seed of the draw of 20 000 pairs whose distances set the bounds, if there are more.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The map that `transform` applies.
     bounds_ : tuple of two floats
-        The bounds that were used.
+        The bounds in use.
     n_iter_ : int
-        Sweeps made.
+        Number of sweeps.
 
     References
     ----------
@@ -141,7 +142,7 @@ class ITML(MetricLearner):
         start: Array,
         bounds: tuple[float, float],
     ) -> tuple[Array, int]:
-        """The metric of differences in `unit`, and the sweeps made."""
+        """Learn the metric of differences in `unit`; return it and the number of sweeps."""
         must, cannot = constraints.must_link, constraints.cannot_link
         pairs = pair_differences(X, np.vstack([must, cannot]), unit)
         sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
@@ -172,7 +173,7 @@ class ITML(MetricLearner):
 
 
 def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    """Two positive numbers."""
+    """Return two positive numbers; raise if the bounds are others."""
     if len(bounds) != 2 or not all(isinstance(bound, Real) and 0 < bound < np.inf for bound in bounds):
         raise ValueError(
             f"bounds are not valid: {bounds!r}. Give two positive numbers, the largest squared distance of "
@@ -182,7 +183,7 @@ def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 def _inverse_correlation(X: NDArray[Any], unit: Array) -> Array:
-    """The inverse covariance of the features in `unit`, their spreads; of those that never vary 1."""
+    """Invert the covariance of the features in `unit`; features that never vary get variance 1."""
     shrunk = (1 - _SHRUNK) * compute_covariance(X, unit)
     shrunk[np.diag_indices_from(shrunk)] = 1.0
     inverse = np.linalg.inv(shrunk)
@@ -193,7 +194,7 @@ def _inverse_correlation(X: NDArray[Any], unit: Array) -> Array:
 def _find_percentiles(
     X: NDArray[Any], unit: Array, metric: Array, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """The 5th and the 95th percentile of the squared distances of rows that differ; 1 where all are alike."""
+    """Find the 5th and 95th percentile of squared distances between different rows; 1 if there are none."""
     total = len(X) * (len(X) - 1) // 2
     pairs = draw_pairs(len(X), min(total, _SAMPLED), rng)
     apart = pair_differences(X, pairs, unit)

@@ -1,8 +1,8 @@
-"""The metric of trace 1 under which pairs are longest in sum.
+"""Find the metric of trace 1 that maximises the sum of the lengths of pairs.
 
 Maximise ``T(B) = sum_p w_p r_p``, ``r_p = sqrt(v_p' B v_p)``, over positive semidefinite B of trace 1, or
 over diagonal ones. T is concave. With ``Q = (sum_p w_p v_p v_p' / r_p) / (2 T)`` the logarithm of T is below
-its greatest by at most ``λmax(Q) - 1/2``, since ``<Q, B> = 1/2``: that is the stopping rule.
+its maximum by at most ``λmax(Q) - 1/2``, since ``<Q, B> = 1/2``. This is the stopping rule.
 
 The method is that of spectral projected gradients: Birgin, Martínez and Raydan (2000), Nonmonotone spectral
 projected gradient methods on convex sets, SIAM J. Optim. 10, their second algorithm. The projection is that
@@ -30,7 +30,7 @@ _NO_LENGTH = 1e-150  # instead of 0; the metric is not taken then, see `_line_se
 
 
 class SearchResult(NamedTuple):
-    """A metric, by how much the logarithm of T may be greater under another, and the iterations made."""
+    """The metric, the gap of the logarithm of T to its maximum, and the number of iterations."""
 
     metric: Array
     gap: float
@@ -38,7 +38,7 @@ class SearchResult(NamedTuple):
 
 
 class _MetricSet(NamedTuple):
-    """The metrics among which one is sought."""
+    """The set of metrics to search."""
 
     start: Array
     squares: Callable[[Array, Array], Array]
@@ -59,16 +59,16 @@ class _Iterate(NamedTuple):
 def maximize_lengths(
     pairs: Array, weight: Array, *, diagonal: bool, tol: float, max_iter: int
 ) -> SearchResult:
-    """The metric of trace 1 under which pairs are longest in sum.
+    """Find the metric of trace 1 that maximises the sum of the lengths of pairs.
 
     Parameters
     ----------
     pairs : (m, d)
-        Differences of the two rows; none is 0.
+        Differences of the rows of each pair; none is 0.
     weight : (m,)
         Positive.
     diagonal : bool
-        Whether the metric is (d,) weights, or (d, d).
+        Whether the metric is weights, (d,), or a matrix, (d, d).
     tol : float
         The gap at which to stop.
     """
@@ -94,7 +94,7 @@ def maximize_lengths(
 
 
 def _evaluate(among: _MetricSet, pairs: Array, weight: Array, metric: Array) -> _Iterate:
-    """Log T and its gradient Q."""
+    """Compute log T and its gradient Q."""
     lengths = np.sqrt(np.maximum(among.squares(pairs, metric), 0))
     total = float(weight @ lengths)
     pull = weight / (2 * total * np.maximum(lengths, _NO_LENGTH))
@@ -104,7 +104,7 @@ def _evaluate(among: _MetricSet, pairs: Array, weight: Array, metric: Array) -> 
 def _line_search(
     among: _MetricSet, pairs: Array, weight: Array, place: _Iterate, direction: Array, least: float
 ) -> _Iterate | None:
-    """The first of ever shorter steps that gains enough; None where none does."""
+    """Shorten a step until it gains enough; None if no step does."""
     promised, share = float((place.slope * direction).sum()), 1.0
     while share > _SHORTEST:
         moved = _evaluate(among, pairs, weight, place.metric + share * direction)
@@ -127,7 +127,7 @@ def _weights(d: int) -> _MetricSet:
 
 
 def project_on_simplex(values: Array) -> Array:
-    """The nearest values that are not negative and sum to 1."""
+    """Project values to the nearest ones that are 0 or more and sum to 1."""
     falling = np.sort(values)[::-1]
     surplus = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
     nearest: Array = np.maximum(values - surplus[np.flatnonzero(falling > surplus)[-1]], 0)

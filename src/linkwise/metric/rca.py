@@ -1,18 +1,18 @@
-"""RCA: directions in which must-linked rows differ count less.
+"""RCA: reduce the weight of directions in which must-linked rows differ.
 
 Bar-Hillel, Hertz, Shental and Weinshall (2003), "Learning distance functions using equivalence relations".
-Rows joined by must-links (a chunklet, here a component) are of one class, so how they differ says nothing of
-classes. Their covariance about the means of their components is whitened.
+Rows joined by must-links (a chunklet, here a component) belong to one class, so their differences do not
+separate classes. Their covariance about the means of their components is whitened.
 
 Kept: the covariance within components, ``C = sum (x - mean)(x - mean)' / rows in components``, and the map
 ``C^(-1/2)``.
 Changed, and why:
 
-- C is drawn to the plain metric as by `shrinkage` rows for each feature. Fifty random pairs hold some twenty
-  must-links: the covariance of so few rows has directions of almost no spread, by accident, and whitening
-  makes these the widest of all.
-- With ``shrinkage=0`` a C without inverse gets a thousandth of its mean eigenvalue besides.
-- Cannot-links are not used, nor are weights: a component has none.
+- C is drawn to the plain metric by a prior worth `shrinkage` rows for each feature. Fifty random pairs hold
+  some twenty must-links: by chance, the covariance of so few rows has directions of almost no spread, and
+  whitening would make these the widest.
+- With ``shrinkage=0`` a thousandth of its mean eigenvalue is added to a singular C.
+- Cannot-links and weights have no effect.
 
 Cost: O(rows in components d² + d³).
 """
@@ -38,13 +38,13 @@ _ADDED = 1e-3
 
 
 class RCA(MetricLearner):
-    """The map that makes must-linked rows vary alike in all directions.
+    """The map under which must-linked rows vary equally in all directions.
 
     Parameters
     ----------
     shrinkage : float, default=1.0
-        How strongly the metric is drawn to the plain one: as by this number of rows for each feature. 0: the
-        method of the paper, which wants many more must-links than features.
+        Strength of the prior that draws the metric to the plain one, in rows for each feature. 0 is the
+        method of the paper, which needs many more must-links than features.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RCA(MetricLearner):
     Warns
     -----
     ConstraintWarning
-        There are only cannot-links, from which this method learns nothing.
+        There are only cannot-links, which this method cannot use.
 
     References
     ----------
@@ -98,7 +98,7 @@ class RCA(MetricLearner):
 
 
 def _shrink(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
-    """A covariance with an inverse, drawn to `plain` variance in all directions as by `prior_rows`."""
+    """Draw a covariance to `plain` variance in all directions, by a prior worth `prior_rows` rows."""
     d = len(scatter)
     covariance: Array = (scatter + prior_rows * plain * np.eye(d)) / (n_rows + prior_rows)
     value = np.linalg.eigvalsh(covariance)
@@ -108,7 +108,7 @@ def _shrink(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Arr
 
 
 def within_scatter(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
-    """Scatter of rows about the means of their components, and the number of rows not alone in theirs."""
+    """Compute the scatter within components, and the number of rows in components of two or more."""
     joined = np.flatnonzero(np.bincount(component)[component] > 1)
     group = np.unique(component[joined], return_inverse=True)[1].ravel()
     rows = X[joined].astype(np.float64) / unit

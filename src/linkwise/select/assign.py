@@ -1,8 +1,8 @@
-"""Where rows belong that a clustering has not seen: the rule of the algorithm that made it.
+"""Assign rows that a clustering has not seen, by the rule of its algorithm.
 
-k-means: the cluster of the nearest centre. DBSCAN: the cluster of the nearest core row within eps;
-beyond it the row is noise. All others: the cluster of the nearest row. A row identical to one that was
-clustered by DBSCAN is where that one is.
+k-means assigns the cluster of the nearest centre. DBSCAN assigns the cluster of the nearest core row within
+eps; a row beyond is noise, but a copy of a clustered row gets its label. All other algorithms assign the
+cluster of the nearest row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BLOCK = 512  # rows whose distances to all others are held at once
 
 
 class WithinRadius(NamedTuple):
-    """Rows within a distance of a point belong to the cluster of that point."""
+    """Points whose cluster all rows within a distance belong to."""
 
     points: NDArray[np.float64]
     """(k, d)."""
@@ -40,7 +40,7 @@ class WithinRadius(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How rows are told their clusters."""
+    """The rule that assigns rows to clusters."""
 
     how: str
     """In words."""
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
     """Cluster of the rows that none reaches."""
 
     def __call__(self, X: NDArray[Any], n_threads: int) -> Labels:
-        """Clusters of the rows of X, shape (n_rows,)."""
+        """Assign the rows of X to clusters, shape (n_rows,)."""
         found: Labels = np.full(len(X), self.otherwise, dtype=np.int32)
         left = np.arange(len(X))
         for points, labels, square in self.near:
@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
 
 def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
-    """The rule of one of the clusterings of a pool.
+    """Find the rule of one of the clusterings of a pool.
 
     Parameters
     ----------
@@ -93,10 +93,10 @@ def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
 def label_all_rows(
     pool: Pool, number: int, X: NDArray[Any], n_threads: int
 ) -> tuple[Labels, Rule, str | None]:
-    """One of the clusterings of a pool for all its rows, its rule, and in what it is approximate.
+    """Label all rows by one clustering of a pool; return labels, rule and what is approximate.
 
-    Where a sample was clustered and k-means made the clustering, it goes on with all rows; other
-    clusterings say by their rule where the other rows belong.
+    If a sample was clustered, k-means continues on all rows; for other algorithms the rule assigns the other
+    rows.
     """
     rule = find_rule(pool, number, X, n_threads)
     by_landmarks = _used_landmarks(pool.makers[number])
@@ -124,14 +124,14 @@ def _used_landmarks(maker: Candidate) -> str | None:
 
 
 def remember_all_rows(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
-    """Labels of all rows in the clusterings of a pool; those used last are remembered."""
+    """Make a function that labels all rows by a clustering of a pool, with a cache of the last ones."""
     if not pool.sampled:
         return pool.clustering
     return lru_cache(REMEMBERED)(lambda number: label_all_rows(pool, number, X, n_threads)[0])
 
 
 def _make_center_rule(centers: NDArray[np.float64]) -> Rule:
-    """Clusters around centres."""
+    """Make the rule of the nearest centre."""
     return Rule(CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
 
 
@@ -167,7 +167,7 @@ def _make_dbscan_rule(
 def _count_neighbours(
     base: NDArray[np.float64], square: float, weight: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Weight within a radius of each row, itself included."""
+    """Sum the weights within a radius of each row, itself included."""
     counts = [
         (cdist(base[start : start + BLOCK], base, "sqeuclidean") <= square) @ weight
         for start in range(0, len(base), BLOCK)

@@ -1,8 +1,8 @@
-"""What searches share: fit a clusterer with every setting of a grid, score the clusterings, keep the best.
+"""The base class of searches: fit a clusterer with every setting of a grid, and keep the best clustering.
 
-A search is a scikit-learn estimator around another one, as ``GridSearchCV`` is, but it scores a
-clustering of all rows, not a prediction for rows held out. Any clusterer will do; constraints reach
-those whose ``fit`` takes them.
+A search is a scikit-learn estimator around another one, like ``GridSearchCV``, but it scores a clustering of
+all rows, not a prediction for held-out rows. It works with any clusterer; constraints are passed to those
+whose ``fit`` takes them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Score = Callable[[Labels, Refit], float]
 
 
 class Tried(NamedTuple):
-    """One setting, and what came of it."""
+    """One setting of a search, and its result."""
 
     params: dict[str, Any]
     score: float
@@ -49,10 +49,10 @@ def _can_predict(search: ClusteringSearch) -> bool:
 
 
 class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
-    """A search over the settings of a clusterer; a method writes `_scorer`.
+    """A search over the settings of a clusterer; a subclass implements `_scorer`.
 
-    Where a clusterer has ``leaves_noise``, as `linkwise.FOSC`, noise is apart from all rows where pairs are
-    judged; with any other one it is a cluster.
+    If a clusterer has ``leaves_noise``, like `linkwise.FOSC`, noise counts as apart from all rows; otherwise
+    it counts as one cluster.
     """
 
     pairs_only: ClassVar[bool] = False
@@ -74,7 +74,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
-        """What scores the labels of a setting, the higher the better."""
+        """Make the function that scores the labels of a setting; higher is better."""
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
         """Fit every setting and keep the best.
@@ -96,7 +96,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            No setting could be fitted; the error names the reason of the first.
+            No setting could be fitted; the error gives the reason of the first.
         """
         self._validate_params()
         rows = check_rows(X, self)
@@ -145,7 +145,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
     @available_if(_can_predict)
     def predict(self, X: ArrayLike) -> Labels:
-        """Clusters of rows by the best estimator, where it can predict.
+        """Assign rows to clusters by the best estimator, if it can predict.
 
         Parameters
         ----------
@@ -166,14 +166,14 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
 
 def _rank_key(tried: Tried) -> tuple[float, int]:
-    """By score, then fewer clusters; what has no score comes last."""
+    """Rank by score, then by fewer clusters; a setting without a score is last."""
     return (-inf if isnan(tried.score) else tried.score, -tried.n_clusters)
 
 
 def fit_copy(
     estimator: Any, params: Mapping[str, Any], X: NDArray[Any], constraints: Constraints
 ) -> tuple[Any, Labels]:
-    """A copy of a clusterer with other parameters, fitted, and its labels of X."""
+    """Fit a copy of a clusterer with other parameters; return it and its labels."""
     model = clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
     model.fit(X, **route_constraints(model, constraints))
     last = _last_step(model)
@@ -184,7 +184,7 @@ def fit_copy(
 
 
 def pair_labels(model: Any, labels: Labels) -> Labels:
-    """The labels by which pairs are together: noise is alone where the clusterer says so."""
+    """Return labels for pairs, with each noise row alone if the clusterer has ``leaves_noise``."""
     return isolate_noise(labels) if getattr(_last_step(model), "leaves_noise", False) else labels
 
 
@@ -193,7 +193,10 @@ def _last_step(model: Any) -> Any:
 
 
 def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: Any, labels: Labels) -> Refit:
-    """What gives labels of pairs under other constraints: the same ones, where the clusterer takes none."""
+    """Make a function that returns labels under other constraints.
+
+    The labels are fixed if the clusterer takes no constraints.
+    """
 
     def again(constraints: Constraints) -> Labels:
         takes = route_constraints(model, constraints)
@@ -203,7 +206,7 @@ def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: An
 
 
 def route_constraints(model: Any, constraints: Constraints) -> dict[str, Constraints]:
-    """Constraints under the name by which a clusterer, or the last step of a pipeline, takes them."""
+    """Name the constraints as a clusterer, or the last step of a pipeline, takes them."""
     if has_fit_parameter(model, "constraints"):
         return {"constraints": constraints}
     if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "constraints"):

@@ -1,4 +1,4 @@
-"""The rows that are clustered: of identical ones a single one, of very many a sample."""
+"""Choose the rows to cluster: one of identical rows, and a sample of very many."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.constraints.constraints import Constraints
 
 
 class BaseRows(NamedTuple):
-    """Which rows are clustered, and which of them every row follows."""
+    """The rows to cluster, and the one of them that every row follows."""
 
     rows: NDArray[np.int64]
     """(m,) base rows, ascending, no two of them identical."""
@@ -27,7 +27,7 @@ class BaseRows(NamedTuple):
 
 
 def find_base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> BaseRows:
-    """All distinct rows where they are at most `max_rows`, else those of a sample of that size.
+    """Find all distinct rows, or draw a sample if there are more than `max_rows`.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def find_base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) ->
 
 
 def count_base_rows(X: NDArray[Any], max_rows: int, seed: int) -> int:
-    """How many `find_base_rows` there are."""
+    """Count the rows that `find_base_rows` returns."""
     return len(_draw_sample(X, max_rows, seed).rows)
 
 
 def _draw_sample(X: NDArray[Any], max_rows: int, seed: int) -> BaseRows:
-    """The same; of a sample it is not said which row follows which."""
+    """Draw a sample, without the assignment of the other rows."""
     n = len(X)
     if n <= max_rows:
         return _find_distinct(X)
@@ -76,9 +76,9 @@ def _find_distinct(X: NDArray[Any]) -> BaseRows:
 
 
 def restrict_to_base_rows(constraints: Constraints, base: NDArray[np.int32], n_base: int) -> Constraints:
-    """What constraints say of the rows that are clustered, where each row follows one of these.
+    """Restrict constraints to the clustered rows, where each row follows one of these.
 
-    Cannot-links between rows that are then one, or joined, are left out.
+    Cannot-links between rows that then coincide or are joined are dropped.
     """
     must, cannot = (
         base[pairs].astype(np.int64) for pairs in (constraints.must_link, constraints.cannot_link)

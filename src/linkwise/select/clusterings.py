@@ -1,4 +1,4 @@
-"""The clusterings among which COBS chooses, made with as much shared work as there is.
+"""Compute the clusterings among which COBS chooses, with shared work.
 
 Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection", Table II: k-means,
 DBSCAN and spectral clustering of two kinds of graphs, 931 clusterings in all. As printed, but for:
@@ -52,23 +52,23 @@ Extra = Sequence[tuple[ClusterMixin, Grid | list[Grid]]]
 
 @dataclass(frozen=True)
 class Preset:
-    """Which clusterings are made.
+    """The choice of clusterings.
 
     Attributes
     ----------
     clusters : tuple of int
         Numbers of clusters, for k-means and spectral clustering.
     n_runs : int
-        k-means runs for each number of clusters, all of them kept.
+        Number of k-means runs for each number of clusters; each is a clustering.
     n_eps : int
-        Radii of DBSCAN, evenly spaced from the smallest to the largest distance.
+        Number of radii of DBSCAN, evenly spaced from the smallest to the largest distance.
     min_pts : tuple of int
-        Neighbours that make a core row of DBSCAN.
+        Numbers of neighbours that make a core row of DBSCAN.
     neighbours : tuple of int
-        Neighbours in the graphs of spectral clustering.
+        Numbers of neighbours in the graphs of spectral clustering.
     sigmas : tuple of float
-        Widths of the Gaussian graphs, in units of the widest range of a feature: 1 where features are
-        in [0, 1], as in the paper.
+        Widths of the Gaussian graphs, in units of the widest range of a feature, which is 1 for features in
+        [0, 1] as in the paper.
     """
 
     clusters: tuple[int, ...] = tuple(range(2, 11))
@@ -80,7 +80,7 @@ class Preset:
 
     @property
     def size(self) -> int:
-        """Number of clusterings, where all fit the data."""
+        """Number of clusterings, if all fit the data."""
         graphs = len(self.neighbours) + len(self.sigmas)
         return len(self.clusters) * (self.n_runs + graphs) + self.n_eps * len(self.min_pts)
 
@@ -97,7 +97,7 @@ PRESETS = {
 
 
 class PoolClustering(NamedTuple):
-    """One clustering, and how it was made."""
+    """One clustering, its algorithm and its parameters."""
 
     algorithm: str
     parameters: dict[str, Any]
@@ -106,7 +106,7 @@ class PoolClustering(NamedTuple):
 
 
 class PoolWork(NamedTuple):
-    """What all tasks share."""
+    """The data that all tasks share."""
 
     X: NDArray[np.float64]
     """(n, d) rows, no two of them identical."""
@@ -127,7 +127,7 @@ class PoolWork(NamedTuple):
 
 
 class PoolTask(NamedTuple):
-    """A part of the work that can be done by itself."""
+    """An independent part of the work."""
 
     kind: Literal["k-means", "DBSCAN", "neighbours", "gaussian", "extra"]
     at: int
@@ -145,14 +145,14 @@ def plan_tasks(
     extra: Extra = (),
     constraints: Constraints | None = None,
 ) -> tuple[PoolWork, list[PoolTask]]:
-    """All that is to be made of some rows: the clusterings of a preset, and those of further clusterers.
+    """Plan the clusterings of some rows: those of a preset, and those of further clusterers.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-        No two rows identical.
+        Distinct rows.
     weight : ndarray of shape (n_rows,)
-        How many rows each stands for. Counts for k-means and DBSCAN; a graph has each row once.
+        Number of rows that each row represents. It matters for k-means and DBSCAN; a graph has each row once.
     preset : Preset
         Which clusterings to compute.
     seed : int
@@ -160,9 +160,9 @@ def plan_tasks(
     n_threads : int
         Number of threads; it does not change the result.
     extra : sequence of (clusterer, grid), default=()
-        scikit-learn clusterers with the values of their parameters that are to be tried.
+        scikit-learn clusterers with the values of their parameters to try.
     constraints : Constraints, optional
-        About the rows. Those of `extra` whose fit takes constraints are given these.
+        Constraints between the rows, for those of `extra` whose fit takes them.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def _run_dbscans(work: PoolWork) -> list[PoolClustering]:
 
 
 def _radius_reaching(square: float) -> float:
-    """The root of a squared distance, rounded so that it reaches rows that far apart."""
+    """Round the root of a squared distance so that it includes rows at that distance."""
     root = float(np.sqrt(square))
     return root if root * root >= square else float(np.nextafter(root, np.inf))
 
@@ -256,7 +256,7 @@ def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
 
 
 def _widest_range(X: NDArray[np.float64]) -> float:
-    """The widest range of a feature, in units of which sigma is given."""
+    """The widest range of a feature, which is the unit of sigma."""
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
@@ -286,7 +286,7 @@ def _run_extra(work: PoolWork, at: int) -> list[PoolClustering]:
 
 
 def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
-    """Clusters 0, 1, ... in order of their first rows, noise (-1) settled.
+    """Assign noise (-1); clusters are numbered in the order of their first rows.
 
     Parameters
     ----------
@@ -295,8 +295,8 @@ def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray
     labels : ndarray of shape (n_rows,)
         Cluster of each row.
     noise : {"cluster", "singletons", "nearest"}
-        Noise is one cluster, each noise row is one, or each goes to the cluster of the nearest row
-        that is in one (they stay one cluster where no row is).
+        Noise becomes one cluster, or each noise row a cluster, or each joins the cluster of the nearest
+        clustered row (one cluster if there is none).
 
     Returns
     -------
@@ -320,7 +320,7 @@ def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray
 
 
 def _renumber_by_first_row(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Clusters 0, 1, ... in order of their first rows."""
+    """Renumber clusters 0, 1, ... in the order of their first rows."""
     first = np.full(clusters.max() + 1, len(clusters))
     first[clusters[::-1]] = np.arange(len(clusters))[::-1]  # what is written last stays
     number = np.empty(len(first), dtype=np.int64)

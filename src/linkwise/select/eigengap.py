@@ -1,9 +1,9 @@
-"""The number of clusters by the gap between eigenvalues, then spectral clustering.
+"""Spectral clustering with the number of clusters at the widest gap between eigenvalues.
 
-A graph of K parts that barely hold together has K eigenvalues near 0 of its normalised Laplacian, and
-the next one is larger: K is where the step to the next eigenvalue is widest (von Luxburg 2007, section
-8.3). The graph is that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each
-row to its nearest neighbours.
+If a graph has K weakly connected parts, its normalised Laplacian has K eigenvalues near 0, and the next one
+is larger: K is chosen at the widest gap between eigenvalues (von Luxburg 2007, section 8.3). The graph is
+that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each row to its nearest
+neighbours.
 
 Cost: O(n²) memory for the first graph, O(n) for the second; two eigenproblems.
 """
@@ -44,7 +44,7 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
     n_neighbors : int, default=7
         Number of nearest rows.
     min_clusters, max_clusters : int
-        Numbers of clusters that are tried; where rows are few, below their number.
+        Range of the number of clusters, always below the number of rows.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -57,7 +57,7 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
     eigenvalues_ : ndarray of shape (n_values,)
         The smallest eigenvalues of the normalised Laplacian, ascending.
     gaps_ : dict of int to float
-        For each number of clusters K the step from the K-th eigenvalue to the next.
+        For each number of clusters K the gap from the K-th eigenvalue to the next.
 
     References
     ----------
@@ -96,7 +96,7 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Cluster the rows.
+        """Fit the clusterer.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A pool: many clusterings of the same rows, each kept once, and who made it."""
+"""A pool: the distinct clusterings of the same rows, and the algorithms that found them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMPARED_PAIRS = 20_000  # pairs by which two clusterings are compared
 
 
 class Candidate(NamedTuple):
-    """One clustering of the pool as it was made."""
+    """One clustering of the pool with its algorithm."""
 
     algorithm: str
     parameters: dict[str, Any]
@@ -63,18 +63,17 @@ class Pool:
     labels : ndarray of shape (n_clusterings, n_base), int16
         Distinct clusterings of the base rows, clusters numbered by their first rows.
     base : ndarray of shape (n_rows,)
-        The base row that each row follows: an identical one, or the nearest where only a sample was
-        clustered.
+        The base row that each row follows: an identical one, or the nearest if only a sample was clustered.
     base_rows : ndarray of shape (n_base,)
-        Which rows are base rows, ascending; no two of them are identical.
+        Positions of the base rows, ascending; no two of them are identical.
     weight : ndarray of shape (n_base,)
-        How many rows each of them stands for.
+        Number of rows that each base row represents.
     candidates : tuple of Candidate
-        Everything that was made, in order.
+        All clusterings, in the order in which they were computed.
     n_failed : int
-        Clusterings that an algorithm could not make.
+        Number of clusterings that an algorithm could not compute.
     noise : {"cluster", "singletons", "nearest"}
-        What became of noise.
+        What was done with noise.
     sampled : bool
         Whether only a sample of the rows was clustered.
     """
@@ -102,7 +101,7 @@ class Pool:
 
     @cached_property
     def multiplicity(self) -> NDArray[np.int64]:
-        """How many candidates share each distinct clustering, shape (n_clusterings,)."""
+        """Number of candidates of each distinct clustering, shape (n_clusterings,)."""
         return np.bincount([c.clustering for c in self.candidates], minlength=len(self))
 
     @cached_property
@@ -120,17 +119,17 @@ class Pool:
         return tuple(first[c] for c in range(len(self)))
 
     def clustering(self, number: int) -> Labels:
-        """Labels of all rows in one of the distinct clusterings."""
+        """Return the labels of all rows in one of the distinct clusterings."""
         labels: Labels = self.labels[number].astype(np.int32)[self.base]
         return labels
 
     def together(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each clustering puts each pair of rows together, shape (n_pairs, n_clusterings)."""
+        """Return whether each clustering joins each pair of rows, shape (n_pairs, n_clusterings)."""
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
 
     def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of the pairs each clustering puts together, shape (n_clusterings,)."""
+        """Count the pairs that each clustering joins, shape (n_clusterings,)."""
         count = np.zeros(len(self), dtype=np.int64)
         for at in range(0, len(pairs), BLOCK):
             count += self.together(pairs[at : at + BLOCK]).sum(axis=0)
@@ -138,9 +137,10 @@ class Pool:
 
     @cached_property
     def agreement(self) -> NDArray[np.float64]:
-        """Adjusted Rand index of every two distinct clusterings, over at most 20 000 pairs of base rows.
+        """Compute the adjusted Rand index of every two distinct clusterings, over at most 20 000 pairs of
+        base rows.
 
-        Two clusterings that put all these pairs alike, together or apart, agree to 1.
+        It is 1 if two clusterings treat all these pairs alike.
         """
         n = self.labels.shape[1]
         pairs = draw_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))
@@ -154,7 +154,7 @@ class Pool:
 
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
+        """Write the pool as one file (NumPy's npz, without pickles), atomically."""
         pool_files.write_arrays(
             path,
             labels=self.labels,
@@ -175,7 +175,7 @@ class Pool:
         Raises
         ------
         DataError
-            The file is no pool of this version of linkwise.
+            The file is not a pool of this version of linkwise.
         """
         kept = pool_files.read_arrays(path)
         try:
@@ -205,39 +205,40 @@ def build_pool(
     backend: Backend = "serial",
     cache: str | os.PathLike[str] | None = None,
 ) -> Pool:
-    """Cluster the same rows in many ways.
+    """Build a pool: cluster the same rows in many ways.
 
-    Identical rows are clustered once, with their weight.
+    Identical rows are clustered once, weighted by their number.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Finite numbers. Features are not rescaled here; in the paper all are brought to [0, 1] first
+        Rows of finite numbers. Features are not rescaled here; in the paper all are scaled to [0, 1] first
         (``sklearn.preprocessing.minmax_scale``).
     preset : "paper", "quick" or Preset, default="paper"
         "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017); "quick": 246 of that kind.
     seed : int, default=0
         Seed of all random draws.
     noise : {"cluster", "singletons", "nearest"}, default="cluster"
-        What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
+        What to do with noise: make it one cluster, make each row a cluster, or assign it to the cluster of
+        the nearest row.
     extra : sequence of (clusterer, grid), default=()
-        scikit-learn clusterers that are tried too, with the values of their parameters.
+        Further scikit-learn clusterers, with the values of their parameters.
     constraints : Constraints, optional
-        About the rows of X. Those of `extra` whose fit takes constraints cluster with what these say of the
-        rows that are clustered; the rest of the pool does not hear of them.
+        Constraints between the rows of X. Only those of `extra` whose fit takes constraints use them,
+        restricted to the clustered rows.
     max_rows : int
-        Of more distinct rows a sample of this size is clustered; the others follow its nearest row.
+        With more distinct rows, a sample of this size is clustered; the other rows follow its nearest row.
     progress : callable, optional
-        ``progress(made, planned)``, numbers of clusterings, after each part of the work. What it
-        raises ends the work.
+        Called as ``progress(done, planned)``, in clusterings, after each part of the work. An exception that
+        it raises ends the work.
     n_threads : int, optional
-        For the backend "serial"; workers of the others use one each.
+        Number of threads of the backend "serial"; workers of the others use one each.
     backend : {"serial", "loky", "dask"}, default="serial"
-        Where the clusterings are made: in this process; in processes of this machine; or on the
-        workers of the current ``dask.distributed.Client``. All give the same pool.
+        Where to compute the clusterings: in this process, in processes of this machine, or on the workers of
+        the current ``dask.distributed.Client``. The pool is the same.
     cache : path, optional
-        Folder where pools are kept, by data, settings and versions of the libraries. What was made
-        before an interruption is kept there too, and not made again.
+        Folder for pools, by data, settings and versions of the libraries. It also holds the finished parts of
+        interrupted work, which are then reused.
 
     Returns
     -------
@@ -247,7 +248,7 @@ def build_pool(
     Raises
     ------
     ValueError
-        If a setting is none of those above, or makes no clustering.
+        If a setting is unknown, or the pool would be empty.
     """
     rows = np.ascontiguousarray(X, dtype=np.float64)
     settings = resolve_preset(preset)
@@ -276,7 +277,7 @@ def build_pool(
 
 
 def resolve_preset(preset: str | Preset) -> Preset:
-    """A preset, or the one of that name."""
+    """Return a preset, or the preset of this name."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
@@ -287,7 +288,7 @@ def resolve_preset(preset: str | Preset) -> Preset:
 
 
 def _describe_constraints(constraints: Constraints | None) -> str | None:
-    """A short name for constraints, weights and all."""
+    """Compute a short name of constraints and their weights."""
     if constraints is None:
         return None
     digest = hashlib.sha256()
@@ -298,7 +299,7 @@ def _describe_constraints(constraints: Constraints | None) -> str | None:
 
 
 def _cache_key(X: NDArray[Any], *settings: object) -> str:
-    """Name of a pool in the cache; estimators are told apart by what they print."""
+    """Compute the name of a pool in the cache; estimators differ by their repr."""
     versions = (
         pool_files.FORMAT,
         version("linkwise"),
@@ -318,7 +319,7 @@ def _run_tasks(
     progress: Progress | None,
     parts: Path | None,
 ) -> list[PoolClustering]:
-    """What all tasks made, in the order of the tasks; done parts are kept in a folder where there is one."""
+    """Run all tasks; return their results in order, and store finished parts in a folder if there is one."""
     found = {} if parts is None else _read_finished(parts, len(tasks))
     left = [at for at in range(len(tasks)) if at not in found]
     in_all = sum(task.size for task in tasks)
@@ -347,7 +348,7 @@ def _read_finished(parts: Path, n_tasks: int) -> dict[int, list[PoolClustering]]
 def _collect_distinct(
     X: NDArray[np.float64], made: list[PoolClustering], base: BaseRows, noise: Noise
 ) -> Pool:
-    """Distinct clusterings, each once."""
+    """Collect the distinct clusterings."""
     distinct: dict[bytes, int] = {}
     candidates: list[Candidate] = []
     for algorithm, parameters, labels in made:

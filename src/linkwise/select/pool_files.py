@@ -1,4 +1,4 @@
-"""Clusterings as files: NumPy's npz without pickles, whole or not there at all."""
+"""Read and write clusterings as files: NumPy's npz without pickles, written atomically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT = 2
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
-    """Write arrays as one file, in place of what may be there."""
+    """Write arrays as one file, which replaces an existing one."""
     path = Path(path)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -34,7 +34,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     Raises
     ------
     DataError
-        The file is none of this version of linkwise, or it is damaged.
+        The file is of another version of linkwise, or it is damaged.
     """
     name = os.fspath(path)
     try:
@@ -49,7 +49,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
 
 
 def encode_maker(algorithm: str, parameters: dict[str, Any]) -> str:
-    """Who made a clustering, as JSON; what JSON cannot hold is kept as it prints."""
+    """Encode algorithm and parameters as JSON; other values are stored as their repr."""
     return json.dumps(
         [algorithm, parameters],
         default=lambda value: value.item() if isinstance(value, np.generic) else repr(value),
@@ -57,7 +57,7 @@ def encode_maker(algorithm: str, parameters: dict[str, Any]) -> str:
 
 
 def write_clusterings(path: Path, made: list[PoolClustering]) -> None:
-    """Keep some clusterings of the same rows."""
+    """Write some clusterings of the same rows."""
     path.parent.mkdir(parents=True, exist_ok=True)
     labels = [one.labels for one in made if one.labels is not None]
     write_arrays(

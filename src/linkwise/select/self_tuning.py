@@ -1,20 +1,19 @@
 """Self-tuning spectral clustering: scale and number of clusters from the data.
 
-Zelnik-Manor and Perona (2004). Every row has a scale of its own, the distance to its 7th neighbour,
-and the affinity of two rows is exp(-d² / (sigma_i sigma_j)). If there are C clusters, the first C
-eigenvectors can be rotated so that every row lies on one axis. The rotation is found by gradient
-descent over Givens angles; each number of clusters goes on from the rotated eigenvectors of the one
-before. Of the numbers that align about equally well the largest is taken, and each row belongs to the
-axis it lies along.
+Zelnik-Manor and Perona (2004). Every row has a scale of its own, the distance to its 7th neighbour, and the
+affinity of two rows is exp(-d² / (sigma_i sigma_j)). If there are C clusters, the first C eigenvectors can be
+rotated so that every row lies on one axis. The rotation is found by gradient descent over Givens angles; each
+number of clusters continues from the rotated eigenvectors of the one before. Of the numbers that align about
+equally well, the largest is chosen, and each row belongs to the axis it lies along.
 
 Changed, and why:
 
-- The eigenvectors are those of the random walk: row by row a multiple of the paper's, which changes
-  neither cost nor result.
-- After each step the rotated vectors are kept and the angles begin at 0 again. The gradient there is
-  one product of matrices.
-- A step is halved until the cost falls. The authors' program tries one step an angle.
-- Where a row has 7 copies, its scale is the distance to the nearest row that differs.
+- The eigenvectors are those of the random walk: each row is a multiple of the paper's, with the same cost and
+  result.
+- After each step the vectors are rotated and the angles start at 0 again, where the gradient is one product
+  of matrices.
+- A step is halved until the cost falls. The authors' program tries one step for each angle.
+- If a row has 7 copies, its scale is the distance to the nearest different row.
 
 Cost: O(n²) memory; one eigenproblem and some hundred products of n x C with C x C.
 """
@@ -48,14 +47,14 @@ MOST_IDLE = 3  # steps of less than the least gain, one after the other
 class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     """Spectral clustering that finds its scale and its number of clusters.
 
-    Nothing is drawn at random.
+    The method is deterministic.
 
     Parameters
     ----------
     n_neighbors : int, default=7
-        The neighbour at which the scale of a row is taken.
+        Number of the neighbour whose distance is the scale of a row.
     min_clusters, max_clusters : int
-        Numbers of clusters that are tried; where rows are few, up to their number.
+        Range of the number of clusters, at most the number of rows.
 
     Attributes
     ----------
@@ -64,7 +63,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Number of clusters of `labels_`.
     alignment_ : dict of int to float
-        For each number of clusters how well the eigenvectors align with axes: 1 is exactly.
+        For each number of clusters the alignment of the eigenvectors with axes; 1 is exact.
 
     References
     ----------
@@ -80,7 +79,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors.": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_clusters": [Interval(Integral, 2, None, closed="left")],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
     }
@@ -91,7 +90,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         self.max_clusters = max_clusters
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Cluster the rows.
+        """Fit the clusterer.
 
         Parameters
         ----------
@@ -125,7 +124,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
 
 
 def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
-    """The numbers of clusters to try; none is above the number of rows that differ.
+    """List the numbers of clusters to try, at most the number of distinct rows.
 
     Raises
     ------
@@ -138,7 +137,7 @@ def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
 
 
 def scaled_squared_distances(X: NDArray[Any]) -> Matrix:
-    """Between all rows, in units of the widest range of a feature."""
+    """Compute squared distances of all rows, in units of the widest range of a feature."""
     points = X.astype(np.float64)
     unit = float(np.ptp(points, axis=0).max()) or 1.0
     points = (points - points.mean(axis=0)) / unit
@@ -147,7 +146,7 @@ def scaled_squared_distances(X: NDArray[Any]) -> Matrix:
 
 
 def scale_affinities_locally(squares: Matrix, n_neighbors: int) -> Matrix:
-    """Affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour; 0 to itself."""
+    """Compute affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour."""
     at = min(n_neighbors, len(squares) - 1)
     sigma = np.sqrt(np.partition(squares, at, axis=1)[:, at])
     copies = np.flatnonzero(sigma == 0)
@@ -158,7 +157,7 @@ def scale_affinities_locally(squares: Matrix, n_neighbors: int) -> Matrix:
 
 
 def require_solution(found: Solution | None) -> Solution:
-    """What a solver found, or an error."""
+    """Return the result of a solver; raise if there is none."""
     if found is None:
         raise ValueError(
             "The solver found no eigenvectors for the graph of these rows. Scale the features, or try"
@@ -189,19 +188,20 @@ def rotate_vectors(placed: Matrix, counts: list[int]) -> dict[int, RotatedVector
 
 
 def choose_best_aligned(alignment: dict[int, float]) -> int:
-    """The largest of the numbers of clusters that align best, or as good as that."""
+    """Choose the largest number of clusters whose alignment is the best, or almost."""
     best = max(alignment.values())
     return max(k for k, value in alignment.items() if best - value <= EQUAL)
 
 
 def alignment_cost(Z: Matrix) -> float:
-    """J / n: the mean over rows of the sum of Z_ij² / M_i², where M_i is the largest entry of row i."""
+    """Compute J / n: the mean over rows of the sum of Z_ij² / M_i², where M_i is the largest entry of row
+    i."""
     squares = Z**2
     return float((squares / squares.max(axis=1, keepdims=True)).sum() / len(Z))
 
 
 def alignment_gradient(Z: Matrix) -> NDArray[np.float64]:
-    """Derivatives of `alignment_cost` by the Givens angles of all pairs of axes, at angle 0."""
+    """Compute derivatives of `alignment_cost` by the Givens angles of all pairs of axes, at angle 0."""
     row, top = np.arange(len(Z)), np.abs(Z).argmax(axis=1)
     largest = Z[row, top]
     by_entry = Z / largest[:, None] ** 2
@@ -213,7 +213,7 @@ def alignment_gradient(Z: Matrix) -> NDArray[np.float64]:
 
 
 def compose_givens(angles: NDArray[np.float64], k: int) -> Matrix:
-    """The product of the rotations in the planes of all pairs of k axes."""
+    """Multiply the rotations in the planes of all pairs of k axes."""
     rotation = np.eye(k)
     for angle, i, j in zip(angles, *np.triu_indices(k, 1), strict=True):
         c, s = np.cos(angle), np.sin(angle)
@@ -222,7 +222,7 @@ def compose_givens(angles: NDArray[np.float64], k: int) -> Matrix:
 
 
 def find_aligning_rotation(vectors: Matrix) -> Matrix:
-    """The rotation that gradient descent reaches from none, shape (k, k)."""
+    """Find the aligning rotation by gradient descent from the identity, shape (k, k)."""
     Z, k = _directions(vectors), vectors.shape[1]
     rotation, now, step, idle = np.eye(k), alignment_cost(Z), 1.0, 0
     for _ in range(MOST_STEPS):
@@ -242,14 +242,14 @@ def find_aligning_rotation(vectors: Matrix) -> Matrix:
 
 
 def _directions(vectors: Matrix) -> Matrix:
-    """Rows of length 1, without those at the origin: they lie on no axis."""
+    """Scale rows to length 1, without rows at the origin."""
     length = np.linalg.norm(vectors, axis=1)
     placed: Matrix = vectors[length > 0] / length[length > 0, None]
     return placed
 
 
 def label_by_axes(vectors: Matrix, squares: Matrix) -> Labels:
-    """The axis each row lies along; a row at the origin goes with the nearest row that is not there."""
+    """Label rows by their axis; a row at the origin follows the nearest other row."""
     axis = np.abs(vectors).argmax(axis=1)
     placed = np.flatnonzero(vectors.any(axis=1))
     lost = np.flatnonzero(~vectors.any(axis=1))

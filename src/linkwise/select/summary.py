@@ -1,4 +1,4 @@
-"""Where a choice among clusterings stands, in words for the person who gives the constraints."""
+"""Describe the state of a choice among clusterings for the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.wording import count_noun
 
 
 def describe_choice(pool: Pool, evidence: Evidence) -> list[str]:
-    """Which clustering leads, and how many of the pool fit every answer.
+    """Describe which clustering leads, and how many of the pool fit every answer.
 
     Cost: O(clusterings x answers) comparisons.
     """

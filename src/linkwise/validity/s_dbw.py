@@ -1,4 +1,4 @@
-"""S_Dbw: clusters that scatter little, with few rows between them.
+"""S_Dbw: prefer clusters with little scatter and few rows between them.
 
 Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), definitions 3.3 to 3.5, after Halkidi and
 Vazirgiannis (2001). With v_j the mean of cluster j and sigma(.) the vector of the variances of the features:
@@ -15,15 +15,16 @@ Settled where the papers differ or leave it open:
 - The sum over pairs is divided by their number. As printed in 2008, 1 / (2 nc (nc - 1)), it is a quarter of
   the mean (``factor="printed"``).
 - stdev is "the average standard deviation of the clusters": the mean of sqrt(|sigma(v_j)|). That of 2001,
-  sqrt(sum of |sigma(v_j)|) / nc, shrinks as clusters become more, until no row is near anything
+  sqrt(sum of |sigma(v_j)|) / nc, shrinks as the number of clusters grows, until no row is near any point
   (``stdev="icdm2001"``).
-- No row near a mean: the ratio is 0. No variance at all: Scat is 0. One cluster: Dens_bw is 0. A cluster of
-  one row has variance 0. Rows of noise (-1) are left out; no cluster at all is infinitely bad.
-- A row counts as near within rounding (10⁻¹² of the variance of the data), so that neither the place nor the
-  unit of the data decides.
+- If no row is near a mean, the ratio is 0. Without any variance Scat is 0. With one cluster Dens_bw is 0. A
+  cluster of one row has variance 0. Rows of noise (-1) are ignored; without any cluster the index is
+  infinite.
+- Nearness has a tolerance for rounding (10⁻¹² of the variance of the data), so neither the location nor the
+  unit of the data matters.
 
-Cost: O(n d k) for the distances to the means, O(n k) where they are known, one pass; none for the points
-half-way, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² / 4.
+Cost: O(n d k) for the distances to the means, O(n k) if they are known. The points half-way need no
+distances, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² / 4.
 """
 
 from __future__ import annotations
@@ -50,32 +51,32 @@ def s_dbw_score(
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """Scatter within clusters and density between them, from 0, the lower the better.
+    """Compute the scatter within clusters plus the density between them, from 0; lower is better.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
         The rows.
     labels : array-like of shape (n_rows,)
-        Cluster of every row; rows of -1, noise, are left out.
+        Cluster of every row; noise (-1) is ignored.
     stdev : {"mean", "icdm2001"}, default="mean"
-        How near is near: the mean standard deviation of the clusters, or that of the paper of 2001.
+        Radius of a neighbourhood: the mean standard deviation of the clusters, or that of the paper of 2001.
     factor : {"mean", "printed"}, default="mean"
-        Whether the density is the mean over pairs of clusters, or a quarter of it, as printed.
+        Whether the density is the mean over pairs of clusters, or a quarter of that, as printed.
     squares : ndarray of shape (n_rows, n_clusters), optional
-        Squared distances of every row to the mean of every cluster, in the order of the labels, where they
-        are known: they need not be computed again.
+        Squared distances of every row to the mean of every cluster, in the order of the labels, if they are
+        known.
 
     Returns
     -------
     float
-        Infinity where every row is noise.
+        The index; infinity if every row is noise.
 
     Raises
     ------
     ValueError
-        Labels that are not one a row, or are None or NaN; values that are no finite numbers, no such option;
-        distances that are no squares or have another shape.
+        If there is not one label for each row, a label is None or NaN, a value is not a finite number, an
+        option is unknown, or `squares` is not valid.
 
     References
     ----------
@@ -140,7 +141,7 @@ def s_dbw(
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """`s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
+    """Compute `s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
     scatter, density = native.s_dbw(
         X, labels, means, squares, pooled=stdev == "icdm2001", n_threads=parallel.n_threads()
     )

@@ -1,29 +1,28 @@
-"""FeatureWeightClustering: weights of the dimensions under which a clusterer does what its user means.
+"""FeatureWeightClustering: weights of the dimensions under which a clusterer satisfies constraints.
 
-Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective
-and objective validity criteria". Rows are turned into the dimensions of their singular value decomposition;
-these are weighted, first by the metric that the constraints give (Xing et al. 2002), then by a hill climb,
-one weight after the other. A weighting is as good as the clustering that k-means, or any other clusterer,
-makes under it: ``Q = satisfied constraints + validity``, so that validity decides among those that satisfy as
-many.
+Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective and
+objective validity criteria". A singular value decomposition turns the rows into dimensions, which get
+weights: first from the metric of the constraints (Xing et al. 2002), then by hill climbing, one weight after
+the other. The quality of weights is that of the clustering by k-means, or by another clusterer, under them:
+``Q = satisfied constraints + validity``, so validity decides between clusterings that satisfy equally many.
 
 Kept: the framework, Q, the validity 1 / (1 + S_Dbw), two dimensions first and one more in each round.
-Changed, and why (`FeatureWeightClustering.paper` is as printed, its misprints mended):
+Changed, and why (`FeatureWeightClustering.paper` is the method as printed, with misprints corrected):
 
-- A weight is tried at several factors, from 0 to 4, not at steps of 10 %: these seldom move a row to another
-  cluster, and where none moves a climb by counts ends. Mean ARI of ten data sets with 50 constraints: 0.50
-  instead of 0.47; in rounds of one dimension more, 0.55.
-- The climb starts where Q is best between equal weights and the metric of the constraints, which few
-  constraints mislead.
-- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the means of the
-  best so far: it is compared by what it does, and takes a few iterations instead of ten runs.
-- A clusterer that takes constraints gets them at the end only. With them it would satisfy all under any
-  weights, and none would be learned: PCKMeans then reaches a mean ARI of 0.77, 0.90 and 0.74 on iris, wine
-  and breast cancer (50 constraints, ten runs), instead of 0.84, 0.94 and 0.77.
-- A must-link between two rows of noise is not satisfied by that.
-- Nothing is tuned any more where every constraint is satisfied: for validity alone columns are dropped until
-  what is left falls into groups, whatever these mean. So without constraints it is plain k-means; with some
-  it never satisfies less.
+- Each weight is multiplied by several factors, from 0 to 4, instead of changed in steps of 10 %: such steps
+  seldom move a row to another cluster, and a climb by counts then ends. Mean ARI of ten data sets with 50
+  constraints: 0.50 instead of 0.47; in rounds of one dimension more, 0.55.
+- The climb starts at the best Q between equal weights and the metric of the constraints, which is unreliable
+  with few constraints.
+- k-means draws its starts once for a set of dimensions; then each weighting continues from the means of the
+  best so far. So weightings are comparable, and each takes a few iterations instead of ten runs.
+- A clusterer that takes constraints gets them only at the end. Otherwise it would satisfy all of them under
+  any weights, and nothing would be learned: PCKMeans then reaches a mean ARI of 0.77, 0.90 and 0.74 on iris,
+  wine and breast cancer (50 constraints, ten runs), instead of 0.84, 0.94 and 0.77.
+- A must-link between two rows of noise is not satisfied.
+- The climb ends when every constraint is satisfied: for validity alone it would drop columns until the rest
+  falls into arbitrary groups. So without constraints it is plain k-means, and with constraints it never
+  satisfies fewer.
 
 Cost: a run of k-means near its end, O(n m k), for each of at most `max_evals` weightings in m dimensions;
 O(n d²) for the decomposition.
@@ -71,7 +70,7 @@ Svd = Literal["scores", "whiten", "none"]
 
 
 class WeightingRound(NamedTuple):
-    """What came of the first dimensions."""
+    """The result of a round of tuning."""
 
     dimensions: int
     satisfied: float
@@ -87,35 +86,38 @@ class FeatureWeightClustering(CenteredClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        Of `clusterer` too, or of the last step of a pipeline, where it has such a parameter that is not None.
+        Number of clusters, also of `clusterer` (or of the last step of a pipeline) if its parameter of that
+        name is not None.
     clusterer : estimator, optional
-        What clusters weighted rows: anything with ``fit_predict``. Where its own, or that of a step of a
-        pipeline, is None it gets `random_state`. If it takes constraints it gets them for the clustering
-        under the best weights; these are judged by what it does without. None: k-means.
+        The clusterer of weighted rows, with ``fit_predict``; k-means by default. If its own random_state, or
+        that of a step of a pipeline, is None, it gets `random_state`. If it takes constraints, it gets them
+        only for the clustering under the best weights.
     svd : {"scores", "whiten", "none"}, default="scores"
-        The dimensions that are weighted: those of the singular value decomposition, in their scale or all in
-        one; or the columns of X.
+        The dimensions that get weights: those of the singular value decomposition, in their own scale or all
+        in the same; or the columns of X.
     validity : callable, optional
-        ``validity(rows, labels)``, the higher the better, of weighted rows and labels in which -1 is noise.
-        One that raises a ValueError, or gives NaN, has no value: the worst. None: 1 / (1 + S_Dbw).
+        ``validity(rows, labels)`` of weighted rows and labels, in which -1 is noise; the higher the better. A
+        ValueError or NaN counts as the worst value. By default 1 / (1 + S_Dbw).
     n_dimensions : int, optional
-        Leading dimensions that are used; the others have weight 0. None: all.
+        Number of leading dimensions that are used, all by default; the others have weight 0.
     sequential : bool, default=True
-        Whether two dimensions are tuned first, then one more in each round; the best round counts. Of many
-        dimensions several join at once, so that each round has 30 clusterings and the last has all
-        dimensions. Otherwise all are tuned together.
+        Whether to tune two dimensions first, then one more in each round, and use the best round. With many
+        dimensions several are added at once, so that each round has 30 clusterings and the last all
+        dimensions. If False, all are tuned together.
     start : {"best", "mmc"}, default="best"
-        Where a climb starts: at the best between equal weights and the metric of the constraints, or at this.
+        Start of a climb: the best point between equal weights and the metric of the constraints, or that
+        metric.
     delta : float, optional
-        Steps of the paper, as a share of a weight, which go on for validity where every constraint is
-        satisfied. None: a weight is tried at several factors, until then.
+        Step of the paper, as a share of a weight; the climb then continues for validity when every constraint
+        is satisfied. By default each weight is multiplied by several factors until every constraint is
+        satisfied.
     sweeps : int, default=10
-        Over all dimensions of a round, at most.
+        Largest number of passes over all dimensions of a round.
     max_evals : int, default=500
-        Clusterings, at most, in equal shares for the rounds; the last with constraints, by a `clusterer` that
-        takes them, comes on top.
+        Largest number of clusterings, in equal shares for the rounds; the last one with constraints, by a
+        `clusterer` that takes them, is extra.
     n_init : int, default=10
-        Draws of k-means in each round.
+        Number of starts of k-means in each round.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -124,34 +126,34 @@ class FeatureWeightClustering(CenteredClusterer):
     labels_ : ndarray of shape (n_rows,)
         Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features), noise not counted
-        Means of the clusters in the columns of X; noise has none.
+        Means of the clusters in the columns of X; noise has no mean.
     n_clusters_ : int
-        Noise counts as one.
+        Number of clusters of `labels_`; noise counts as one.
     violations_ : int
         Number of constraints that `labels_` break.
     weights_ : ndarray of shape (n_dimensions,)
-        Of the dimensions, of mean 1 over those used; 0 for others.
+        Weights of the dimensions, of mean 1 over those used; 0 for others.
     components_ : ndarray of shape (n_dimensions, n_features)
         The dimensions: ``(X - mean_) @ components_.T``.
     mean_ : ndarray of shape (n_features,)
         Mean of each column.
     feature_weights_ : ndarray of shape (n_features,)
-        How much each column of X counts in the learned distance: its share of the squared distance of two
-        rows, on average. They add up to 1; under equal weights they are the shares of the variance.
+        Average share of each column of X in the learned squared distance of two rows. The shares add up to 1;
+        under equal weights they are the shares of the variance.
     quality_ : float
-        Weight of the satisfied constraints, plus validity; minus infinity where this has no value.
+        Weight of the satisfied constraints, plus validity; minus infinity if validity has no value.
     n_evals_ : int
-        Clusterings made.
+        Number of clusterings.
     budget_exhausted_ : bool
-        Whether a round was cut short by `max_evals` or its share of it.
+        Whether `max_evals`, or a round's share of it, ended a round.
     history_ : list of WeightingRound
         One entry for each round.
 
     Notes
     -----
-    ``predict`` gives new rows the cluster whose centre is nearest in the weighted dimensions, or what
-    `clusterer` predicts. Scale the columns of X first if their units differ: with ``svd="scores"`` the
-    leading dimensions are those of the largest columns.
+    ``predict`` assigns new rows to the nearest centre in the weighted dimensions, or as `clusterer` predicts.
+    Scale the columns of X first if their units differ: with ``svd="scores"`` the leading dimensions are those
+    of the largest columns.
 
     References
     ----------
@@ -217,7 +219,10 @@ class FeatureWeightClustering(CenteredClusterer):
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As in the paper's experiments: all dimensions, one sweep of steps of 10 %, from Xing's metric."""
+        """Create the method of the paper's experiments.
+
+        It tunes all dimensions, in one sweep of steps of 10 %, from Xing's metric.
+        """
         printed = {"sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 1}
         return cls(n_clusters, **{**printed, **parameters})
 
@@ -244,7 +249,7 @@ class FeatureWeightClustering(CenteredClusterer):
         return best.found.labels
 
     def _climbed(self, aim: Aim, progress: Progress | None) -> Weighting:
-        """The best weighting of all rounds."""
+        """Find the best weighting of all rounds."""
 
         def told(done: int, _: int) -> None:
             if progress is not None:
@@ -290,7 +295,7 @@ class FeatureWeightClustering(CenteredClusterer):
         )
 
     def _told(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
-        """What the clusterer makes of the constraints under the best weights."""
+        """Cluster under the best weights with constraints, if the clusterer takes them."""
         self.n_evals_ += 1
         cluster = wrap_estimator(self.clusterer, k, seed, aim.constraints)
         return Trials(aim.first(len(best.weights))._replace(cluster=cluster), 1)(best.weights)
@@ -302,24 +307,25 @@ class FeatureWeightClustering(CenteredClusterer):
 
 
 def count_dimensions_by_round(d: int, max_evals: int) -> list[int]:
-    """How many of `d` dimensions each round tunes: from 2 on, one more in each; all in the last.
+    """Return how many of `d` dimensions each round tunes: first 2, then one more each, at last all.
 
-    Where so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions join at once.
+    If so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions are added at once.
     """
     n_rounds = min(d - 1, max(1, max_evals // LEAST_OF_A_ROUND))
     return [round(m) for m in np.linspace(d, 2, n_rounds).tolist()[::-1]]
 
 
 def s_dbw_validity(rows: Array, found: Clustering) -> float:
-    """1 / (1 + S_Dbw), the paper's."""
+    """Compute 1 / (1 + S_Dbw), the paper's validity."""
     return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions
 def find_dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
-    """The mean of the rows and the directions of their dimensions, by singular value, as rows.
+    """Find the mean of the rows and the directions of their dimensions, by singular value.
 
-    A direction's largest entry is positive. Those in which rows do not differ are left out, but for one.
+    The largest entry of a direction is positive. Directions in which rows do not differ are dropped, except
+    one.
     """
     mean = X.mean(axis=0, dtype=np.float64)
     away = X - mean
@@ -337,14 +343,14 @@ def find_dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
 
 
 def project(X: NDArray[Any], mean: Array, components: Array) -> Array:
-    """(n, m) rows in their dimensions."""
+    """Project rows into their dimensions, (n, m)."""
     with one_blas_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)
 
 
 def column_shares(weights: Array, components: Array, Z: Array) -> Array:
-    """Share of each column of X in the squared distance of two rows under weights, on average; sum 1.
+    """Compute the average share of each column of X in the squared distance of two rows; sum 1.
 
     The distance is w_a var(Z_a), summed over the dimensions; of each a column has the square of its part of
     the direction, since directions are eigenvectors of the covariance, or columns.

@@ -1,4 +1,4 @@
-"""Any clusterer and any validity index, as parts of the framework that tunes weights."""
+"""Adapt clusterers and validity indices to the framework that tunes weights."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from linkwise.constraints.constraints import Constraints
 
 
 def refuse_class(clusterer: object) -> None:
-    """Raise where a class was given in place of an estimator."""
+    """Raise if a class is given instead of an estimator."""
     if isinstance(clusterer, type):
         name = clusterer.__name__
         raise TypeError(f"clusterer={name} is a class. Give an estimator: clusterer={name}().")
 
 
 def takes_constraints(clusterer: Any) -> bool:
-    """Whether its ``fit`` has such a parameter."""
+    """Whether ``fit`` has a parameter `constraints`."""
     return bool(has_fit_parameter(clusterer, "constraints"))
 
 
 def make_clusterer(clusterer: Any, k: int, seed: int) -> Any:
-    """A copy with `k` clusters; chance, wherever it comes in and is not settled, follows `seed`.
+    """Copy a clusterer, with `k` clusters and with `seed` for every random_state that is None.
 
-    Of a pipeline it is the last step that is told the number. One that is None stays so: it means that
-    something else, such as a threshold, decides.
+    In a pipeline the last step gets the number. A number that is None stays None: then something else, such
+    as a threshold, decides.
     """
     known, last, prefix = clusterer.get_params(), clusterer, ""
     while hasattr(last, "steps"):
@@ -52,7 +52,7 @@ def make_clusterer(clusterer: Any, k: int, seed: int) -> Any:
 def wrap_estimator(
     clusterer: Any, k: int, seed: int, constraints: Constraints | None = None
 ) -> ClusterFunction:
-    """What an estimator makes of weighted rows, told the constraints if there are some."""
+    """Wrap an estimator as a function that clusters weighted rows, with constraints if given."""
     told = {} if constraints is None else {"constraints": constraints}
 
     def cluster(rows: Array, starts: Array | None, /) -> Clustering:
@@ -63,7 +63,7 @@ def wrap_estimator(
 
 
 def name_clusters(rows: Array, given: NDArray[Any], model: Any = None) -> Clustering:
-    """Labels of any numbers, of which -1 is noise, as 0, 1, ...; the model that gave them is kept."""
+    """Renumber any labels as 0, 1, ...; -1 stays noise."""
     names, number = np.unique(given, return_inverse=True)
     noise = int(names[0] == -1)
     labels = (number.ravel() - noise).astype(np.int32)
@@ -75,7 +75,7 @@ def name_clusters(rows: Array, given: NDArray[Any], model: Any = None) -> Cluste
 
 
 def predict_clusters(found: Clustering, rows: Array) -> Labels:
-    """Clusters of new rows: what the model predicts, where it does, or the nearest centre."""
+    """Assign new rows as the model predicts, or else to the nearest centre."""
     if len(found.centers) == 0:
         return np.full(len(rows), -1, dtype=np.int32)
     nearest = points.nearest_centers(rows, found.centers)[0]
@@ -88,7 +88,7 @@ def predict_clusters(found: Clustering, rows: Array) -> Labels:
 
 
 def wrap_validity(validity: Callable[[Array, Labels], float]) -> Validity:
-    """A validity index in which a clustering that it has no value for is the worst of all."""
+    """Wrap a validity index so that a clustering without a value is the worst."""
 
     def value(rows: Array, found: Clustering) -> float:
         try:

@@ -1,9 +1,9 @@
-"""Weights of dimensions under which a clusterer satisfies constraints: the steps, as functions of values.
+"""Tune weights of dimensions under which a clusterer satisfies constraints.
 
-Halkidi et al. (2008), section 3.3: a weighting is as good as the clustering that it gives, first by the
-constraints that this satisfies, then by a validity index; a hill climb tunes one weight after the other.
-Nothing here remembers anything: a round of tuning takes the weighting before and gives the one after, so that
-constraints may come and dimensions be added in between.
+Halkidi et al. (2008), section 3.3: a weighting is as good as its clustering, first by the satisfied
+constraints, then by a validity index; hill climbing tunes one weight after the other. The functions have no
+state: a round takes a weighting and returns the next one, so constraints and dimensions may be added in
+between.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_ITER = 300  # of one run of k-means
 
 
 class Clustering(NamedTuple):
-    """What a clusterer makes of weighted rows."""
+    """A clustering of weighted rows."""
 
     labels: Labels
     """(n,) 0..k-1, or -1 for noise."""
@@ -51,15 +51,15 @@ Validity = Callable[[Array, Clustering], float]
 
 
 class ClusterFunction(Protocol):
-    """What clusters weighted rows."""
+    """A function that clusters weighted rows."""
 
     def __call__(self, rows: Array, starts: Array | None, /) -> Clustering:
-        """Cluster rows; `starts` are (k, m) centres of what another weighting gave."""
+        """Cluster rows; `starts` are (k, m) centres of another weighting."""
         ...
 
 
 class Aim(NamedTuple):
-    """What weights are for."""
+    """The data, constraints and quality that weights are tuned for."""
 
     Z: Array
     """(n, m) rows, in dimensions by rank."""
@@ -68,12 +68,12 @@ class Aim(NamedTuple):
     validity: Validity
 
     def first(self, m: int) -> Aim:
-        """The same in the first m dimensions."""
+        """Restrict the aim to the first m dimensions."""
         return self._replace(Z=np.ascontiguousarray(self.Z[:, :m]))
 
 
 class Weighting(NamedTuple):
-    """Weights of the first m dimensions, and what they give."""
+    """Weights of the first m dimensions, their clustering and its quality."""
 
     weights: Array
     """(m,), at least 0."""
@@ -85,14 +85,14 @@ class Weighting(NamedTuple):
     validity: float
 
     def better_than(self, other: Weighting) -> bool:
-        """By what is satisfied; of equals by validity."""
+        """Compare by the satisfied constraints, then by validity."""
         if self.satisfied != other.satisfied:
             return self.satisfied > other.satisfied
         return self.validity > other.validity + ROUNDING
 
 
 class Trials:
-    """Clusterings, counted."""
+    """Evaluate weightings and count the clusterings."""
 
     def __init__(self, aim: Aim, most: int, progress: Progress | None = None, done: int = 0) -> None:
         self.aim, self.most, self.done, self.progress = aim, most, done, progress
@@ -100,15 +100,15 @@ class Trials:
 
     @property
     def spent(self) -> bool:
-        """Whether there were as many as may be."""
+        """Whether the largest number of clusterings is reached."""
         return self.done >= self.most
 
     def __call__(
         self, weights: Array, near: Weighting | None = None, rival: Weighting | None = None
     ) -> Weighting:
-        """The clustering under these weights; it may start from that of others nearby.
+        """Cluster under these weights, starting from the clustering of similar weights if given.
 
-        Its validity is not asked for, but -inf, where a rival satisfies more.
+        If a rival satisfies more, validity is not computed, but -inf.
         """
         self.done += 1
         if near is not self._near[0]:
@@ -129,7 +129,7 @@ class Trials:
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:
-    """(k, m) means of the clusters, in the dimensions before they are weighted."""
+    """Compute (k, m) means of the clusters in the dimensions without weights."""
     if near is None or len(near.found.centers) == 0:
         return None
     return points.cluster_means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
@@ -148,23 +148,23 @@ def tune_weights(
     mixed: bool = True,
     until_satisfied: bool = True,
 ) -> Weighting:
-    """The best weights of the dimensions at hand that a hill climb finds.
+    """Find the best weights of the first dimensions by hill climbing.
 
     Parameters
     ----------
     trials : Trials
         Counts the clusterings.
     before : Weighting or None
-        Where an earlier round ended, with as many weights or fewer.
+        The result of an earlier round, with as many weights or fewer.
     tune : callable
         ``tune(trials, best, dimension)``: `try_factors` or `make_step_search`.
     sweeps : int
-        Over all dimensions at most; they end when one brings nothing.
+        Largest number of passes over all dimensions; a pass without improvement is the last.
     mixed : bool, default=True
-        Whether the climb may start between equal weights and the metric of the constraints, or only from
-        this metric.
+        Whether the climb may start between equal weights and the metric of the constraints, or only at that
+        metric.
     until_satisfied : bool, default=True
-        Whether it ends where every constraint is satisfied, or goes on for validity.
+        Whether the climb ends when every constraint is satisfied, or continues for validity.
     """
     best = _choose_start(trials, before, mixed)
     for _ in range(sweeps):
@@ -192,7 +192,7 @@ def _choose_start(trials: Trials, before: Weighting | None, mixed: bool) -> Weig
 
 
 def _list_starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
-    """Weights of mean 1 to start from."""
+    """List first weights, of mean 1."""
     c, m = aim.constraints, aim.Z.shape[1]
     learned = diagonal_weights(
         aim.Z,
@@ -223,7 +223,7 @@ def try_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
 
 
 def make_step_search(delta: float) -> Tune:
-    """As printed: steps of `delta` up, or else down, while they are of use; halved where too large."""
+    """Make the search as printed: steps of `delta` up or down while they help, halved if too large."""
 
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         for sign in (1, -1):
@@ -241,7 +241,7 @@ def make_step_search(delta: float) -> Tune:
 
 
 def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weighting:
-    """A step that does not differ significantly from half of it, or the better of the last two."""
+    """Try a step and its halves until two of them hardly differ; return the better one."""
 
     def at(step: float) -> Weighting:
         weight = best.weights[dimension]
@@ -271,10 +271,10 @@ def _replace_weight(weights: Array, dimension: int, value: float) -> Array:
 
 # ---------------------------------------------------------------- k-means
 def make_k_means(k: int, seed: int, n_init: int) -> ClusterFunction:
-    """k-means that starts from the centres of another weighting, or else from `n_init` draws by `seed`.
+    """Make a k-means that starts from the centres of another weighting, or from `n_init` draws.
 
-    Draws are made once for a set of dimensions. So weightings are compared by what they do, not by the luck
-    of their draws, and a run that starts near its end takes two or three iterations.
+    Starts are drawn once for a set of dimensions. So weightings are not compared by the luck of their draws,
+    and a run that starts near its end takes two or three iterations.
     """
 
     def cluster(rows: Array, starts: Array | None, /) -> Clustering:

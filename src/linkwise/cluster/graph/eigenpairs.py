@@ -1,4 +1,4 @@
-"""The largest eigenpairs of symmetric matrices whose products, or inverse near the top, can be had.
+"""Solve for the largest eigenpairs of symmetric matrices, by products or by a shifted inverse.
 
 A block Krylov method that starts anew from its best vectors (Golub and Underwood 1977; Wu and Simon 2000): a
 block finds eigenvalues that coincide, and a product with many vectors costs little more than one with a
@@ -45,7 +45,7 @@ class Eigenpairs(NamedTuple):
 
 
 def is_small(n: int, wanted: int) -> bool:
-    """Whether a dense method does for so many vectors of a matrix of n rows."""
+    """Whether a dense method is fast enough for so many vectors of a matrix of n rows."""
     return n <= max(SMALL, 4 * (wanted + GUARD))
 
 
@@ -76,7 +76,7 @@ def solve_sparse(matrix: sp.csr_array, known: Floats, wanted: int) -> Eigenpairs
     Raises
     ------
     LinAlgError, RuntimeError
-        They were not found.
+        The solver did not converge.
     """
     n = len(known)
     if matrix.nnz > LARGE:
@@ -161,7 +161,7 @@ def _clean_block(block: Floats, rest: Floats, basis: Floats) -> Floats:
 
 
 def _project_out(block: Floats, basis: Floats) -> Floats:
-    """What of a block is orthogonal to a basis."""
+    """Project a block onto the complement of a basis."""
     return block - (block @ basis.T) @ basis
 
 

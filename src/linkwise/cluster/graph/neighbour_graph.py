@@ -1,13 +1,12 @@
-"""The graph of nearest rows, weighted so that the unit and the density of the rows decide nothing.
+"""Build the graph of nearest rows, with weights that adapt to the unit and the density of the rows.
 
 Each row is joined to its K nearest ones with weights exp(-4 d² / sigma²), where sigma is how far the K-th of
-them is (Bühler and Hein 2009, after the local scaling of Zelnik-Manor and Perona 2004); of the weights that
-two rows give each other the larger counts. Rows that are equal, and that no constraint names, are one node:
-copies would fill the lists of neighbours.
+them is (Bühler and Hein 2009, after the local scaling of Zelnik-Manor and Perona 2004); of the two weights of
+a pair the larger counts. Equal rows without constraints are one node, since copies would fill the lists of
+neighbours.
 
-The graph is connected. Where the nearest rows leave it in parts, each part is joined to the row nearest to it
-with exp(-4) sigma_i sigma_j / d²: what the K-th neighbour weighs, and less the farther it is. Without these
-edges no part would be nearer to one than to another.
+The graph is always connected. If the nearest rows leave several parts, each part is joined to the row nearest
+to it with weight exp(-4) sigma_i sigma_j / d²: the weight of a K-th neighbour, less the farther it is.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ CELLS = 2**22  # differences that are looked at together
 
 
 class NeighbourGraph(NamedTuple):
-    """Nodes, and how near they are."""
+    """A weighted graph of nodes, and the node of each row."""
 
     weights: sp.csr_array
     """(m, m) symmetric, none of them negative, no loops; connected."""
@@ -51,11 +50,11 @@ def build_neighbour_graph(
     X : ndarray of shape (n_rows, n_features)
         The rows.
     constraints : Constraints
-        Rows that they name are nodes of their own.
+        Constraints between the rows; rows with constraints are nodes of their own.
     n_neighbors : int
-        Where there are fewer other nodes: all of them.
+        Number of nearest nodes, or all if there are fewer.
     sigma : float, optional
-        In units of the features: weights are exp(-d² / (2 sigma²)) instead.
+        If given, weights are exp(-d² / (2 sigma²)), sigma in units of the features.
 
     Returns
     -------
@@ -111,7 +110,7 @@ def _nearest_rows(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _local_scales(squares: Floats) -> Floats:
-    """How far the last of the nearest rows is; where all are copies, what it is elsewhere in the middle."""
+    """Distance to the last of the nearest rows; for a row with copies only, the median of all others."""
     width = np.sqrt(squares[:, -1])
     differ = width > 0
     width[~differ] = np.median(width[differ]) if differ.any() else 1.0
@@ -119,7 +118,7 @@ def _local_scales(squares: Floats) -> Floats:
 
 
 def _connect_parts(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
-    """The same in one part."""
+    """Join the parts of a graph to one."""
     while True:
         number, part = connected_components(weights, directed=False)
         if number == 1:
@@ -136,7 +135,7 @@ def _connect_parts(weights: sp.csr_array, points: Floats, width: Floats) -> sp.c
 
 
 def _find_link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
-    """The row of a part that is nearest to a row outside, and that one."""
+    """Find the row of a part that is nearest to a row outside, and that row."""
     own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
     nearest, squares = native.nearest_points(points[own], points[others], parallel.n_threads())
     best = int(squares.argmin())

@@ -1,8 +1,7 @@
-"""A graph cut into several clusters, by cuts into two.
+"""Cut a graph into several clusters by repeated cuts into two.
 
-A clustering is worth what it breaks, the pairs of nodes that should be apart and are not, and among equals
-the sum over its clusters of cut / vol (under "cheeger" of cut / the smaller of vol and the volume of all
-others), the less the better.
+The value of a clustering is the number of cannot-links that it breaks, then the sum over its clusters of cut
+/ vol (under "cheeger", of cut / the smaller of vol and the volume of the rest). Lower is better.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ SAME = 1e-12  # difference of values that is none
 
 
 class PartitionValue(NamedTuple):
-    """What a clustering is worth, as it is compared."""
+    """The value of a clustering; lower is better."""
 
     broken: int
     lacking: int
@@ -44,7 +43,7 @@ class PartitionValue(NamedTuple):
 
 
 def evaluate_partition(problem: CutProblem, labels: Labels) -> PartitionValue:
-    """What a clustering is worth."""
+    """Evaluate a clustering."""
     k, (one, other) = int(labels.max()) + 1, problem.apart.T
     volume = np.bincount(labels, problem.volume, k).astype(np.float64)
     values = _ratio(_cut_weights(problem, labels, k), volume, float(volume.sum()), problem.balance)
@@ -67,7 +66,7 @@ def _ratio(cut: Floats, volume: Floats, whole: float, balance: Balance) -> Float
 
 
 def merge_nodes(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
-    """The problem whose nodes are groups of nodes, known by their numbers."""
+    """Merge groups of nodes, given by their numbers, into single nodes."""
     m = len(number)
     into = sp.csr_array((np.ones(m), (np.arange(m), number)))
     weights = sp.csr_array(into.T @ problem.weights @ into)
@@ -79,7 +78,7 @@ def merge_nodes(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
 
 
 def restrict_problem(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
-    """The problem of some nodes alone; volumes stay what they are."""
+    """Restrict the problem to some nodes, which keep their volumes."""
     place = np.full(len(problem.volume), -1)
     place[nodes] = np.arange(len(nodes))
     pairs = place[problem.apart]
@@ -89,9 +88,9 @@ def restrict_problem(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProble
 
 # ---------------------------------------------------------------- two clusters
 def cut_into_two(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> Iterator[Labels]:
-    """For each start the best clustering into two.
+    """Find the best clustering into two from each start.
 
-    Foes of one node are friends: where all pairs can be kept, the nodes that they connect are two.
+    All nodes with a cannot-link to the same node are merged, if all cannot-links can be satisfied.
     """
     number = _number_sides(problem)
     within = merge_nodes(problem, number)
@@ -103,7 +102,7 @@ def cut_into_two(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> 
 
 
 def _number_sides(problem: CutProblem) -> NDArray[np.int64]:
-    """The number of each node where friends by foes are one; with odd circles of foes, each has its own."""
+    """Number nodes so that both sides of the cannot-links are single nodes, unless they form odd cycles."""
     m = len(problem.volume)
     if len(problem.apart) == 0:
         return np.arange(m)
@@ -118,7 +117,7 @@ def _number_sides(problem: CutProblem) -> NDArray[np.int64]:
 
 
 def _find_starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
-    """The first eigenvector under which foes are opposite, and the plain second one; then mixtures."""
+    """Return starts: the eigenvector with opposite cannot-linked nodes, the second one, and mixtures."""
     foes = len(problem.apart) > 0
     vectors = _opposed_eigenvectors(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
     yield vectors[:, 0]
@@ -166,7 +165,7 @@ def _opposed_eigenvectors(problem: CutProblem, most: int) -> Floats:
 def divide(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> Labels:
     """Cut the whole, then again and again one of its parts, until there are k or no part can be cut.
 
-    Of all cuts at hand that is made after which the value, and the share of pairs not parted, are least.
+    Each step makes the cut with the least value plus share of broken pairs.
     """
     labels = np.zeros(len(problem.volume), dtype=np.int32)
     cuts: dict[int, list[NDArray[np.int64]]] = {}
@@ -187,7 +186,7 @@ def divide(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> L
 
 
 def cluster_embedding(problem: CutProblem, k: int, seed: int) -> Labels:
-    """Spectral clustering, which knows nothing of pairs."""
+    """Spectral clustering without constraints."""
     with one_blas_thread():
         placed = embed_graph(problem.weights, k)
     if placed is None:
@@ -197,7 +196,7 @@ def cluster_embedding(problem: CutProblem, k: int, seed: int) -> Labels:
 
 
 def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labels:
-    """A clustering in which no two clusters are better cut anew, after some rounds of trying."""
+    """Cut every two clusters again as long as that improves the clustering, for a few rounds."""
     k, value = int(labels.max()) + 1, evaluate_partition(problem, labels)
     tried: set[bytes] = set()
     for _ in range(ROUNDS):
@@ -228,7 +227,7 @@ def _better(one: PartitionValue, other: PartitionValue) -> bool:
 def _list_cuts(
     problem: CutProblem, nodes: NDArray[np.int64], place: tuple[int, ...], max_iter: int
 ) -> list[NDArray[np.int64]]:
-    """Sets of nodes that would be parted from the others of a part."""
+    """List sets of nodes that may be cut off from a part."""
     if len(nodes) < 2:
         return []
     within = restrict_problem(problem, nodes)
@@ -253,14 +252,14 @@ def _price(problem: CutProblem, labels: Labels) -> float:
 
 # ---------------------------------------------------------------- the end
 def settle_partition(problem: CutProblem, labels: Labels, k: int) -> Labels:
-    """A clustering that breaks no more, with broken pairs repaired and nodes moved while it gets better."""
+    """Repair broken pairs and move single nodes as long as the clustering improves."""
     if evaluate_partition(problem, labels).broken:
         labels = _repair(problem, labels, k)
     return _improve(problem, labels)
 
 
 def _repair(problem: CutProblem, labels: Labels, k: int) -> Labels:
-    """The same with labels that keep the pairs apart, as cheap as exchanges make them."""
+    """Relabel so that no pair is broken, at low cost by exchanges."""
     nodes, place = np.unique(problem.apart, return_inverse=True)
     pairs = place.reshape(-1, 2).astype(np.int32)
     near = _MoveTable(problem, labels, k).near[nodes]
@@ -289,7 +288,7 @@ def _sums_by_label(edges: sp.csr_array, labels: Labels, k: int) -> Floats:
 
 
 class _MoveTable:
-    """What a clustering is made of, kept up to date as nodes move."""
+    """The sums behind the value of a clustering, updated as nodes move."""
 
     def __init__(self, problem: CutProblem, labels: Labels, k: int):
         m = len(labels)
@@ -308,7 +307,7 @@ class _MoveTable:
         return _ratio(cut, volume, self.whole, self.problem.balance)
 
     def gains(self) -> tuple[Floats, Floats]:
-        """(m, k) pairs that a move breaks less those it mends, and what it adds to the value."""
+        """Compute (m, k) changes of the broken pairs and of the value by each move."""
         own = np.arange(len(self.labels)), self.labels
         volume, values = self.problem.volume, self._ratio(self.cut, self.volume)
         left = self._ratio(
@@ -336,7 +335,7 @@ class _MoveTable:
 
 
 def _improve(problem: CutProblem, labels: Labels) -> Labels:
-    """Move the node whose move gains most, again and again; none that breaks a pair more than it mends."""
+    """Repeatedly make the best move of a node that breaks no more pairs than before."""
     k = int(labels.max()) + 1
     if k == 1:
         return labels

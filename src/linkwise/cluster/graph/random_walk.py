@@ -1,15 +1,14 @@
-"""The first eigenvectors of the random walk on a graph.
+"""Embed a graph by the first eigenvectors of its random walk.
 
-They place the nodes for spectral clustering (Shi and Malik 2000; von Luxburg 2007, section 4.2). A
-component of the graph is an eigenvector of its own, known without computation, and each component is
-solved for itself. Where there are more components than vectors wanted, those of most weight are taken;
-the other rows stay together at the origin.
+They place the nodes for spectral clustering (Shi and Malik 2000; von Luxburg 2007, section 4.2). The
+indicator of a component is an eigenvector, and each component is solved separately. If there are more
+components than vectors, those of most weight are used; the other rows stay at the origin.
 
 Dense graphs are solved by products of a block of vectors (`eigenpairs`); where that is slow, and for sparse
 graphs, by the inverse near the largest eigenvalue, of which one factorisation is made.
 
-Cost: some ten products with a dense graph, or the factorisation of a sparse one. Memory: a dense graph
-is worked on in place, and no second array of its size is made.
+Cost: some ten products with a dense graph, or the factorisation of a sparse one. Memory: a dense graph is
+overwritten, and there is no second array of its size.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ def embed_graph(graph: Graph, width: int) -> Floats | None:
     graph : ndarray or sparse array of shape (n_rows, n_rows)
         Symmetric weights, not negative; the diagonal is ignored and a dense array is overwritten.
     width : int
-        Vectors wanted, at most n_rows.
+        Number of vectors, at most n_rows.
 
     Returns
     -------
     ndarray of shape (n_rows, width), or None
-        None where there are no edges, or a solver failed.
+        None if there are no edges, or if a solver fails.
     """
     weights, degree = _thin_graph(graph)
     if not degree.any():
@@ -117,7 +116,7 @@ def _chunks(n: int) -> Iterator[slice]:
 
 
 def _thin_graph(graph: Graph) -> tuple[Graph, Floats]:
-    """Weights without loops and without the edges that the walk all but never takes, and the degrees.
+    """Drop loops and edges of negligible weight; return the weights and the degrees.
 
     Sparse where few edges are left.
     """

@@ -1,12 +1,11 @@
-"""The best ratio cut of a graph into two, with a price for nodes that should be apart and stay together.
+"""Find the best ratio cut of a graph into two, with a price for broken cannot-links.
 
 Rangapuram and Hein (2012), sections 2 to 4. Of a set C of nodes, neither empty nor all,
 
     F(C) = (cut(C) + gamma broken(C)) / balance(C)
 
-is sought at its least, where broken(C) counts the pairs that should be apart and are not. That is also the
-least of a ratio of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree
-1:
+is minimised, where broken(C) counts the broken cannot-links. Its minimum is also that of a ratio of functions
+of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree 1:
 
     R1(f) = sum over edges of w_ij |f_i - f_j| + gamma q (max f - min f)
     R2(f) = gamma sum over the q pairs of |f_i - f_j|
@@ -51,7 +50,7 @@ class CutProblem(NamedTuple):
 
 
 class CutSplit(NamedTuple):
-    """A set of nodes and what it is worth."""
+    """A set of nodes and its value."""
 
     sides: Sides
     cut: float
@@ -60,7 +59,7 @@ class CutSplit(NamedTuple):
 
 
 def compute_balance(volume: Floats, total: float, balance: Balance) -> Floats:
-    """What the cut of sets of such volumes is divided by.
+    """Compute the divisor of a cut between sets of these volumes.
 
     vol(C) vol(rest) / vol(all), so that it comes to cut / vol(C) + cut / vol(rest); or the smaller volume.
     """
@@ -84,7 +83,7 @@ class LevelSets(NamedTuple):
 
 
 def sort_levels(problem: CutProblem, f: Floats) -> LevelSets:
-    """All thresholds of a vector."""
+    """Compute all level sets of a vector."""
     m = len(f)
     order = np.argsort(f, kind="stable")
     rank = np.empty(m, dtype=np.int64)
@@ -116,7 +115,7 @@ def ratio(at: LevelSets, gamma: float) -> float:
 
 
 def best_split(at: LevelSets, gamma: float) -> CutSplit:
-    """The threshold of least ratio, among those between different values."""
+    """Find the threshold of least ratio between different values."""
     value = np.where(at.gap > 0, (at.cut + gamma * at.broken) / at.balance, np.inf)
     best = int(value.argmin())
     sides = np.zeros(len(at.order), dtype=bool)
@@ -126,7 +125,7 @@ def best_split(at: LevelSets, gamma: float) -> CutSplit:
 
 # ---------------------------------------------------------------- RatioDCA
 class DescentState(NamedTuple):
-    """Where RatioDCA is."""
+    """The current point of RatioDCA."""
 
     f: Floats
     ratio: float
@@ -135,18 +134,18 @@ class DescentState(NamedTuple):
 
 
 def descend(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> Iterator[DescentState]:
-    """The vectors that RatioDCA goes through, the ratio of each below that of the one before.
+    """Yield the vectors of RatioDCA, each with a lower ratio than the one before.
 
     Parameters
     ----------
     problem : CutProblem
         The graph to cut.
     gamma : float
-        Price of a pair that is not parted.
+        Price of a broken cannot-link.
     start : ndarray of shape (m,)
-        Not the same everywhere.
+        The first vector; it must not be constant.
     max_iter : int
-        Iterations for each convex problem.
+        Largest number of iterations of each convex problem.
     """
     edges, m = problem.weights, len(start)
     graph = (edges.indptr.astype(np.int64), edges.indices.astype(np.int32), edges.data)
@@ -215,9 +214,9 @@ def balance_subgradient(problem: CutProblem, f: Floats) -> Floats:
 
 # ---------------------------------------------------------------- the price
 def find_splits(problem: CutProblem, start: Floats, max_iter: int) -> Iterator[CutSplit]:
-    """What RatioDCA makes of a start as the price of a broken pair grows, until none is broken.
+    """Run RatioDCA from a start with growing prices until no cannot-link is broken.
 
-    It goes back to the start each time: where two nodes have one value, nothing draws them apart.
+    Each price begins at the start again: nothing separates two nodes once their values are equal.
     """
     *_, found = descend(problem, 0.0, start, max_iter)
     yield found.split

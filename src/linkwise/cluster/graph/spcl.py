@@ -1,18 +1,18 @@
 """SPCL: spectral clustering on affinities that constraints overwrite.
 
-Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes
-the affinity of its rows 1, the largest there is, a cannot-link makes it 0. A walk stays where it is the more
-the fewer neighbours a row has, N = (A + d_max I - D) / d_max; its first eigenvectors tell where the rows
-lie, and scaled to length 1 they are clustered by k-means.
+Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes the
+affinity of its rows 1, the largest there is, a cannot-link makes it 0. The random walk N = (A + d_max I - D)
+/ d_max stays longer at rows with few neighbours. Its first eigenvectors place the rows; scaled to length 1,
+the rows are clustered by k-means.
 
 Kept: all of it. Settled where the paper leaves it open:
 
-- The graph joins each row to its nearest ones, weighted by local scaling (`neighbour_graph`), so that it is
-  sparse and no width need be chosen. Under a width that is the same everywhere, additive normalisation gives
-  whole eigenvectors to single rows that lie far out.
-- What follows from constraints is not added: it would grow with the square of a component.
+- The graph joins each row to its nearest ones, weighted by local scaling (`neighbour_graph`), so it is sparse
+  and needs no width. With one width for all rows, additive normalisation spends whole eigenvectors on single
+  outliers.
+- Implied constraints are not added, since their number grows with the square of a component.
 
-A constraint changes one affinity out of many, so that it is evidence, not a command: it may be broken.
+A constraint changes one affinity out of many, so it may be broken.
 
 Cost: the search for neighbours, one factorisation of a sparse matrix, k-means in k dimensions.
 """
@@ -44,14 +44,14 @@ class SPCL(ConstrainedClusterer):
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, optional
-        Eigenvectors; by default as many as clusters.
+        Number of eigenvectors; `n_clusters` by default.
     n_neighbors : int, default=10
-        Rows to which each is joined.
+        Number of nearest rows that each row is joined to.
     sigma : float, optional
-        Width of the Gaussian that weighs them, in units of the features. By default each row has its own, by
-        the distance to the last of its nearest rows.
+        Width of the Gaussian weights, in units of the features. By default each row has its own width, the
+        distance to the last of its nearest rows.
     n_init : int, default=10
-        Starts of k-means.
+        Number of starts of k-means.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -64,7 +64,7 @@ class SPCL(ConstrainedClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_components)
-        Where k-means found the rows.
+        The points that k-means clustered.
 
     References
     ----------
@@ -124,7 +124,7 @@ class SPCL(ConstrainedClusterer):
 def overwrite_affinities(
     weights: sp.csr_array, node: NDArray[np.int64], constraints: Constraints
 ) -> sp.csr_array:
-    """Affinities, 1 for must-links and 0 for cannot-links, of which the latter win."""
+    """Set affinities to 1 for must-links, then to 0 for cannot-links."""
     affinity = weights
     for pairs, value in ((constraints.must_link, 1.0), (constraints.cannot_link, 0.0)):
         one, other = node[pairs].T

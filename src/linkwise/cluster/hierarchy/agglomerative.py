@@ -1,18 +1,18 @@
 """Agglomerative clustering that breaks no constraint.
 
-Davidson and Ravi (2005), "Agglomerative hierarchical clustering with constraints: theoretical and
-empirical results". Rows that must-links join are one cluster from the start; then the two nearest clusters
-become one, again and again, but never two that hold the ends of a cannot-link.
+Davidson and Ravi (2005), "Agglomerative hierarchical clustering with constraints: theoretical and empirical
+results". Rows joined by must-links start as one cluster; then the two nearest clusters are merged repeatedly,
+but never two clusters that hold the ends of a cannot-link.
 
-Kept: both. A cannot-link is an infinite distance, which every linkage hands on to the merged cluster.
+Kept: both. A cannot-link is an infinite distance, and every linkage passes it on to the merged cluster.
 Changed, and why:
 
-- Merging may end before there are as few clusters as wanted: every two are then apart, though fewer would
-  do had others been merged first (Davidson and Ravi's dead end). What cannot-links connect then begins in
-  as many groups as are wanted, found by colouring as in `COPKMeans`, and all is merged as before; with two
-  clusters that always leads to the end. If it does not, these groups are the same for all rows in
-  cannot-links. ``fell_back_`` says so.
-- Identical rows that no constraint names are one from the start, too, so that a tie never parts them.
+- Merging may reach a dead end with more clusters than asked for (Davidson and Ravi): a cannot-link separates
+  each two, although other merges would have led further. Then every part that cannot-links connect starts as
+  `n_clusters` groups, found by colouring as in `COPKMeans`, and merging starts again; with two clusters this
+  always succeeds. If it fails, one colouring serves all rows with cannot-links. ``fell_back_`` tells whether
+  this happened.
+- Identical rows without constraints also start as one cluster, so that a tie never separates them.
 
 Cost: O(m²) memory and time, for m components of rows; O(n² d) for the distances.
 """
@@ -50,10 +50,10 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters.
     linkage : {"ward", "complete", "average", "single"}, default="ward"
-        How far apart two clusters are: by how much their joining adds to the squares within clusters, or the
-        greatest, the mean, or the least distance of their rows.
+        Distance of two clusters: by how much a merge increases the squares within clusters ("ward"), or the
+        largest, mean or smallest distance of their rows.
     distance_threshold : float, optional
-        Clusters farther apart than this are not joined, so that there may be more than `n_clusters`.
+        Clusters farther apart than this are not merged, so there may be more than `n_clusters`.
 
     Attributes
     ----------
@@ -64,15 +64,15 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     violations_ : int
         0.
     children_ : ndarray of shape (n_merges, 2)
-        What was joined, as scikit-learn and SciPy number it: rows, and n_rows + i for the i-th merge.
+        Merged nodes, numbered as in scikit-learn and SciPy: rows, and n_rows + i for the i-th merge.
     distances_ : ndarray of shape (n_merges,)
-        How far apart it was; 0 for rows that are together from the start.
+        Distance of each merge; 0 for rows that start as one cluster.
     fell_back_ : bool
-        Whether merging ended too early, and rows in cannot-links were grouped first.
+        Whether merging reached a dead end and started again from groups of rows with cannot-links.
 
     Notes
     -----
-    Heights of "ward" are those of SciPy and scikit-learn: the root of twice what the joining adds.
+    Heights of "ward" are those of SciPy and scikit-learn: the root of twice the increase of the squares.
 
     References
     ----------
@@ -131,7 +131,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
 
 
 class InitialClusters(NamedTuple):
-    """The clusters to begin with."""
+    """The clusters before the first merge."""
 
     number: NDArray[np.int64]
     """(n,) cluster of each row, in order of their first rows."""
@@ -142,14 +142,14 @@ class InitialClusters(NamedTuple):
 
 
 class MergeSequence(NamedTuple):
-    """Who was put into whom, and how far apart they were."""
+    """The merged pairs of clusters and their distances."""
 
     pairs: NDArray[np.int64]
     heights: NDArray[np.float64]
 
 
 def _find_initial_clusters(X: NDArray[Any], constraints: Constraints) -> InitialClusters:
-    """Components of the must-links, and identical rows in no constraint."""
+    """Find the components of the must-links, and merge identical rows without constraints."""
     free = np.ones(len(X), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
     rows = np.flatnonzero(free)
@@ -218,7 +218,7 @@ def _merge_clusters(
 def _distances(
     rows: NDArray[np.float64], number: NDArray[np.int64], size: NDArray[np.int64], linkage: Linkage
 ) -> NDArray[np.float64]:
-    """(m, m) how far apart the clusters to begin with are."""
+    """Compute the (m, m) distances of the initial clusters."""
     m = len(size)
     if linkage == "ward":
         total, _ = native.label_sums(rows, number.astype(np.int32), m, None, parallel.n_threads())
@@ -247,14 +247,14 @@ def _distances(
 
 
 def _chunk_clusters(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Runs of clusters of about so many rows in all; none of no clusters."""
+    """Split the clusters into chunks of about `most` rows."""
     part = np.cumsum(size) // most
     starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
     return list(pairwise([*starts, len(size)]))
 
 
 def _build_tree(begun: InitialClusters, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The merges of rows: those to begin with, then those of clusters."""
+    """List the merges: first rows to initial clusters, then clusters."""
     n = len(begun.number)
     node, children = np.arange(n), []
     at = begun.first.copy()  # the node of each cluster
@@ -273,5 +273,5 @@ def _build_tree(begun: InitialClusters, pairs: NDArray[np.int64]) -> NDArray[np.
 
 
 def _read_labels(begun: InitialClusters, pairs: NDArray[np.int64]) -> Labels:
-    """Clusters of the rows, in order of their first rows."""
+    """Label the rows, clusters in the order of their first rows."""
     return find_components(len(begun.first), pairs)[begun.number].astype(np.int32)

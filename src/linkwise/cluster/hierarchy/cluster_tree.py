@@ -1,11 +1,11 @@
-"""The clusters of a dendrogram, and the best of them that do not overlap.
+"""Find the clusters of a dendrogram, and select the best of them that do not overlap.
 
-A dendrogram is read from its top. Where at least two of its parts hold enough rows they are new clusters;
-where one does the cluster goes on without the others' rows; where none does it ends (Campello, Moulavi and
-Sander 2013). A row that has left its cluster and is in no smaller one is noise from there on. Merges at one
-height are one.
+A dendrogram is read from the top. If at least two parts of a node have enough rows, they are new clusters; if
+one part has, the cluster continues without the other rows; if none has, the cluster ends (Campello, Moulavi
+and Sander 2013). A row that leaves its cluster without entering a smaller one is noise from there on. Merges
+at the same height count as one.
 
-Cost: O(n) for the tree, O(n + pairs x depth) for what constraints are worth.
+Cost: O(n) for the tree, O(n + pairs x depth) for the scores of the constraints.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ClusterTree(NamedTuple):
 
     @property
     def children(self) -> list[list[int]]:
-        """The clusters that each holds directly."""
+        """The direct subclusters of each cluster."""
         found: list[list[int]] = [[] for _ in self.parent]
         for cluster, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
@@ -45,12 +45,12 @@ class ClusterTree(NamedTuple):
 
 
 def build_cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
-    """The clusters of at least so many rows.
+    """Build the tree of all clusters of at least `least` rows.
 
     Parameters
     ----------
     children : ndarray of shape (n_rows - 1, 2)
-        Merges as SciPy and scikit-learn number them: rows, and n_rows + i for the i-th merge.
+        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
     heights : ndarray of shape (n_rows - 1,)
         Ascending.
     least : int, at least 2
@@ -95,7 +95,7 @@ def _densities(heights: Heights) -> Heights:
 
 
 def _split_node(node: int, children: Nodes, heights: Heights, n: int) -> list[int]:
-    """What a node falls into below its height."""
+    """Return the parts of a node below its height."""
     height, parts, open_ = heights[node - n], [], children[node - n].tolist()
     while open_:
         part = open_.pop()
@@ -119,7 +119,7 @@ def _rows_of(node: int, children: Nodes, n: int) -> list[int]:
 
 # ---------------------------------------------------------------- the best clusters
 class Worth(NamedTuple):
-    """What constraints say of each cluster."""
+    """The share of the constraints that each cluster satisfies."""
 
     chosen: Heights
     """(m,) weight of the ends of constraints within it that are satisfied where it is chosen."""
@@ -128,10 +128,10 @@ class Worth(NamedTuple):
 
 
 def score_clusters(tree: ClusterTree, constraints: Constraints) -> Worth:
-    """What choosing each cluster satisfies, as a share of all that can be.
+    """Compute the share of the constraints that each cluster satisfies if it is chosen.
 
-    Each constraint has two ends, each half of its weight. A row that is noise is apart from all, other noise
-    included.
+    Each constraint has two ends, each half of its weight. A row of noise is apart from all rows, including
+    other noise.
     """
     m = len(tree.parent)
     depth = np.zeros(m, dtype=np.int64)
@@ -153,7 +153,7 @@ def score_clusters(tree: ClusterTree, constraints: Constraints) -> Worth:
 
 
 def _find_common_ancestor(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
-    """The smallest cluster that holds both."""
+    """Find the smallest cluster that contains both."""
     one, other = one.copy(), other.copy()
     while (apart := one != other).any():
         lower = apart & (depth[one] >= depth[other])
@@ -164,7 +164,7 @@ def _find_common_ancestor(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes)
 
 
 def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
-    """The clusters that satisfy most, of those that satisfy as much the most stable; of equals the larger.
+    """Select the clusters that satisfy most; of equals the most stable, then the larger.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int
     worth : Worth
         Their scores.
     whole : bool
-        Whether the cluster of all rows may be chosen, where it has parts.
+        Whether the cluster of all rows may be chosen although it has smaller clusters.
     """
     children = tree.children
     best: list[tuple[float, float]] = [(0.0, 0.0)] * len(children)
@@ -199,7 +199,7 @@ def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int
 
 
 def label_rows(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
-    """The chosen cluster that each row is in, in order of their first rows; -1 for noise."""
+    """Label rows by the chosen clusters, in the order of their first rows; -1 for noise."""
     of = np.full(len(tree.parent), -1, dtype=np.int64)
     of[clusters] = clusters
     for cluster in range(1, len(of)):
@@ -209,7 +209,7 @@ def label_rows(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
 
 
 def renumber_by_first_row(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Clusters 0, 1, ... in order of their first rows; what is negative becomes -1."""
+    """Renumber clusters 0, 1, ... in the order of their first rows; negative labels become -1."""
     names, first, at = np.unique(labels, return_index=True, return_inverse=True)
     kept = np.flatnonzero(names >= 0)
     number = np.full(len(names), -1, dtype=np.int32)
@@ -220,7 +220,7 @@ def renumber_by_first_row(labels: NDArray[Any]) -> NDArray[np.int32]:
 def extract_labels(
     children: Nodes, heights: Heights, constraints: Constraints, least: int, *, ties: Ties, whole: bool
 ) -> NDArray[np.int32]:
-    """The clusters of the rows by the best choice from a dendrogram.
+    """Label rows by the best choice of clusters from a dendrogram.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def extract_labels(
     constraints : Constraints
         Must-links and cannot-links between the rows.
     ties : {"stability", "larger"}
-        Of choices that satisfy as much the most stable, or that of larger clusters.
+        How ties are broken: by the more stable, or by the larger clusters.
     whole : bool
         As for `select_clusters`.
     """

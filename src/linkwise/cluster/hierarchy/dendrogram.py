@@ -1,4 +1,4 @@
-"""Dendrograms from what joins rows: a spanning tree, or the distances of neighbours in an order."""
+"""Build dendrograms from a spanning tree, or from a reachability plot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Heights = NDArray[np.float64]
 
 
 def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
-    """The dendrogram of a tree: its edges, the shortest first, join what hangs together so far.
+    """Build the dendrogram of a spanning tree by merging along its edges, the shortest first.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[No
     Returns
     -------
     children : ndarray of shape (n_rows - 1, 2)
-        Merges as SciPy and scikit-learn number them: rows, and n_rows + i for the i-th merge.
+        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
     heights : ndarray of shape (n_rows - 1,)
         Ascending.
     """
@@ -44,14 +44,14 @@ def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[No
 
 
 def convert_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
-    """The dendrogram of a reachability plot: neighbours in it are joined at the height of the later one.
+    """Build the dendrogram of a reachability plot: neighbours are merged at the height of the later one.
 
     Parameters
     ----------
     order : ndarray of shape (n_rows,)
-        Rows as they stand in the plot.
+        Rows in the order of the plot.
     reach : ndarray of shape (n_rows,)
-        Their heights in that order; the first counts for nothing.
+        Their heights in that order; the first is ignored.
 
     References
     ----------

@@ -1,9 +1,9 @@
-"""`extract`: the clusters of any hierarchy that satisfy most constraints.
+"""Extract the clusters of any hierarchy that satisfy most constraints.
 
 Campello, Moulavi, Zimek and Sander (2013), "A framework for semi-supervised and unsupervised optimal
-extraction of clusters from hierarchies": the choice of `linkwise.FOSC`, from a hierarchy that is there
-already. Heights may not go down on the way up, as those of centroid and median linkage do: what a cut holds
-is then no part of the dendrogram, and such a one is refused. What was never merged is joined at the very top.
+extraction of clusters from hierarchies": the choice of `linkwise.FOSC`, from an existing hierarchy. Heights
+must not decrease towards the top, as those of centroid and median linkage may: a cut would then not be a part
+of the dendrogram. Rows that were never merged are merged at the top.
 
 Cost: O(n + constraints x depth), without the rows.
 """
@@ -46,36 +46,37 @@ def extract(
     ties: Ties = "stability",
     allow_single_cluster: bool = False,
 ) -> Labels:
-    """The clusters of a hierarchy that satisfy most constraints.
+    """Extract the clusters of a hierarchy that satisfy most constraints.
 
     Parameters
     ----------
     hierarchy : array-like of shape (n_rows - 1, 4), or fitted estimator
-        A linkage matrix as SciPy's; or an estimator: scikit-learn's HDBSCAN or OPTICS, the HDBSCAN of the
+        A linkage matrix of SciPy, or a fitted estimator: scikit-learn's HDBSCAN or OPTICS, the HDBSCAN of the
         package hdbscan, or any with ``children_`` and ``distances_``, such as AgglomerativeClustering with
         ``compute_distances=True``, `ConstrainedAgglomerative` and `FOSC`.
     constraints : Constraints, optional
         Must-links and cannot-links between the rows; none by default.
     min_cluster_size : int, at least 2, optional
-        Rows that make a cluster. By default what the estimator was made with, which for FOSC and OPTICS is
-        `min_samples` unless they were told otherwise; 4 where nothing is known.
+        Smallest number of rows of a cluster. The default is the estimator's own parameter (for FOSC and
+        OPTICS `min_samples` if it is not set), or else 4.
     ties : {"stability", "larger"}, default="stability"
-        Of choices that satisfy as much the most stable, or that of larger clusters.
+        How ties are broken: by the more stable, or by the larger clusters.
     allow_single_cluster : bool, default=False
-        Whether all rows may be one cluster where there are smaller ones. Without such they are in any case.
+        Whether all rows may be one cluster although there are smaller ones. If there are none, they always
+        are.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Clusters 0, 1, ... in order of their first rows; -1 is noise: rows that left their cluster, on the way
-        down, before a smaller one began.
+        Clusters 0, 1, ... in order of their first rows; -1 is noise: rows that leave their cluster before a
+        smaller one begins.
 
     Raises
     ------
     TypeError
-        No hierarchy that is known.
+        The hierarchy has an unknown type.
     DataError
-        A malformed one, or one whose heights go down.
+        The hierarchy is malformed, or its heights decrease.
 
     References
     ----------
@@ -114,7 +115,7 @@ def extract(
 
 
 def _min_cluster_size(hierarchy: Any) -> int:
-    """Rows that make a cluster, as an estimator was told. A share, as OPTICS takes it, says little."""
+    """Return the smallest cluster size of an estimator; a share, as OPTICS allows, does not count."""
     for name in ("min_cluster_size", "min_samples"):
         known = getattr(hierarchy, name, None)
         if isinstance(known, Integral):
@@ -124,7 +125,7 @@ def _min_cluster_size(hierarchy: Any) -> int:
 
 # ---------------------------------------------------------------- what hierarchies there are
 def _find_merges(hierarchy: Any) -> Merges:
-    """The merges of whatever holds some."""
+    """Find the merges of any kind of hierarchy."""
     if isinstance(hierarchy, type):
         raise TypeError(f"The hierarchy is a class: {hierarchy.__name__}. {KNOWN}")
     tree = getattr(hierarchy, "_single_linkage_tree_", getattr(hierarchy, "single_linkage_tree_", None))
@@ -151,7 +152,7 @@ def _read_columns(tree: Any) -> NDArray[np.float64]:
 
 
 def _merges_of_estimator(model: Any) -> Merges:
-    """One with ``children_``; what it did not merge is joined at the very top."""
+    """Read ``children_``; rows that were not merged are merged at the top."""
     if not hasattr(model, "distances_"):
         raise TypeError(
             f"{type(model).__name__} holds merges without their heights. Create it with"
@@ -191,7 +192,7 @@ def _merges_of_linkage(given: Any) -> Merges:
 
 # ---------------------------------------------------------------- whether they are sound
 def _check_merges(found: Merges) -> Merges:
-    """The same, where it is a dendrogram; heights that go down by rounding only are lifted."""
+    """Check that it is a dendrogram; raise heights that decrease only by rounding."""
     children, heights, n = found
     if len(children) != n - 1 or len(heights) != n - 1:
         raise DataError(

@@ -1,12 +1,12 @@
 """CKM: k-means that satisfies constraints in the order of their priorities.
 
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 3.2, Algorithm 2
-(see `weak_learner`), by itself, with constraints of equal priority in random order.
+(see `weak_learner`) on its own, with constraints of equal priority in random order.
 
-Settled where the paper is silent: labels are cleared at the start of every pass and all pairs looked at
-again; the run ends when labels repeat and gives the pass that broke least (``CKM.authors()``: where the
-inertia does not fall, the pass before, as the authors' program). Added: several starts, kernels, weights of
-constraints as priorities; plain k-means is returned where it satisfies more.
+Settled where the paper is silent: every pass clears all labels and goes through all pairs again; the run ends
+when labels repeat, and its result is the pass that breaks least (``CKM.authors()``: when the inertia does not
+fall, and the result is the pass before, as in the authors' program). Added: several starts, kernels, weights
+of constraints as priorities. If plain k-means satisfies more constraints, its result is returned.
 
 Cost: a pass is one of plain k-means and O(constraints).
 """
@@ -53,21 +53,21 @@ class CKM(CenteredClusterer):
     n_clusters : int, default=8
         Number of clusters.
     kernel : {"linear", "rbf", "precomputed"}, default="linear"
-        Where distances are taken: among the rows as they are; under a Gaussian kernel with local scales (the
-        distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of similarities.
+        Space of the distances: the rows as they are ("linear"); a Gaussian kernel with local scales, the
+        distance to the 7th neighbour ("rbf"); or X is a symmetric, positive semidefinite matrix of
+        similarities ("precomputed").
     init : {"k-means++", "farthest"} or array of shape (n_clusters, n_features), default="k-means++"
-        Where centres start: rows drawn in proportion to their squared distance, rows each farthest from those
-        before, or given (kernel "linear" only, in one start).
+        First centres: rows drawn in proportion to their squared distance; rows that are each farthest from
+        those before; or given centres (kernel "linear" only, in one start).
     n_init : int, default=10
-        Starts; the one that breaks least weight is kept, of equal ones that of least inertia.
+        Number of starts; the result breaks the least weight, and of equal ones has the least inertia.
     max_passes : int, default=100
-        Passes of one start.
+        Largest number of passes of one start.
     convergence : {"repeat", "first rise"}, default="repeat"
-        When a start ends and what it gives: when labels repeat, the pass that broke least; or where the
-        inertia does not fall, the pass before.
+        When a start ends: when labels repeat, with the pass that breaks least; or when the inertia does not
+        fall, with the pass before.
     ties : {"random", "columns"}, default="random"
-        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
-        the columns of a matrix, so that each row's are side by side.
+        Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -76,20 +76,20 @@ class CKM(CenteredClusterer):
     labels_ : ndarray of shape (n_rows,)
         Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        With kernel "linear" only.
+        Centre of each cluster, with kernel "linear" only.
     n_clusters_ : int
         Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_passes_ : int
-        Passes up to the one that was kept; 0 where plain k-means was.
+        Number of passes up to the chosen one; 0 if plain k-means is the result.
     fell_back_ : bool
         Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    ``predict`` (kernel "linear" only) gives new rows the nearest centre. Kernels other than "linear" need all
-    similarities: at most 10 000 rows.
+    ``predict`` (kernel "linear" only) assigns new rows to the nearest centre. Kernels other than "linear"
+    store all similarities, for at most 10 000 rows.
 
     References
     ----------
@@ -142,9 +142,10 @@ class CKM(CenteredClusterer):
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As the authors' program, which explains the paper's figures of CKM.
+        """Create the method as in the authors' program, which explains the paper's figures of CKM.
 
-        One start from rows far apart, constraints row by row, ended where the inertia does not fall.
+        It has one start from rows far apart, orders constraints row by row, and ends when the inertia does
+        not fall.
         """
         preset: dict[str, Any] = {
             "init": "farthest",
@@ -174,7 +175,7 @@ class CKM(CenteredClusterer):
         return self._finished(X, labels, k)
 
     def _given(self, X: Any, k: int) -> points.Centers | None:
-        """(1, k, d) centres, where they are given."""
+        """Return given centres, (1, k, d), or None."""
         if isinstance(self.init, str):
             return None
         if self.kernel != "linear":

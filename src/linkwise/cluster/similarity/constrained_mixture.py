@@ -2,16 +2,15 @@
 
 Shental, Bar-Hillel, Hertz and Weinshall (2003), "Computing Gaussian mixture models with EM using equivalence
 constraints". Rows joined by must-links (a chunklet) come from one Gaussian: the densities of its rows are
-multiplied, its share counts once. Chunklets that a cannot-link parts come from different ones.
+multiplied, and its share counts once. Chunklets that a cannot-link separates come from different ones.
 
 Kept: EM under both. Changed, and why:
 
-- What cannot-links make of the probabilities is found by three sweeps of belief propagation, not on a
-  junction tree, which grows beyond all bounds with many cannot-links. It is exact where these make trees of
-  at most three links from end to end.
-- Covariances have a prior, that of Fraley and Raftery (2007): as by d + 2 rows with the covariance of all
-  rows, drawn to its diagonal by a tenth and divided by k^(2/d). So none is ever singular, with however few
-  rows, and no Gaussian shrinks to a point. A chunklet is added to every share.
+- Three sweeps of belief propagation apply the cannot-links, not a junction tree, which becomes too large with
+  many cannot-links. The result is exact if they form trees of at most three links from end to end.
+- Covariances have a prior, that of Fraley and Raftery (2007): worth d + 2 rows with the covariance of all
+  rows, drawn to its diagonal by a tenth and divided by k^(2/d). So no covariance is singular and no Gaussian
+  shrinks to a point, with any number of rows. A chunklet is added to every share.
 
 Cost: O(rows k d² + cannot-links k) an iteration, O(k d³) besides.
 """
@@ -50,7 +49,7 @@ class Mixture(NamedTuple):
     """(k, d, d) inverses of the lower Cholesky factors of the covariances."""
 
     def log_densities(self, Z: Array) -> Array:
-        """(n, k) but for what is the same for all."""
+        """Compute (n, k) log-densities up to a constant."""
         found = np.empty((len(Z), len(self.mean)))
         for h, (mean, root) in enumerate(zip(self.mean, self.whitening, strict=True)):
             away = (Z - mean) @ root.T
@@ -58,12 +57,12 @@ class Mixture(NamedTuple):
         return found
 
     def probabilities(self, Z: Array) -> Array:
-        """(n, k) of the Gaussians for each row, without constraints."""
+        """Compute (n, k) probabilities of the Gaussians for each row, without constraints."""
         return normalize(self.log_densities(Z) + self.log_share)
 
 
 class Chunklets(NamedTuple):
-    """What constraints say of rows."""
+    """Constraints as chunklets and the pairs of chunklets that are apart."""
 
     number: NDArray[np.int64]
     """(n,) chunklet of each row."""
@@ -72,14 +71,14 @@ class Chunklets(NamedTuple):
 
 
 def find_chunklets(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> Chunklets:
-    """Rows joined by must-links."""
+    """Find the chunklets: rows joined by must-links."""
     number = find_components(n_rows, must_link)
     apart = np.unique(np.sort(number[cannot_link], axis=1), axis=0)
     return Chunklets(number, apart[apart[:, 0] != apart[:, 1]])
 
 
 def prior_covariance(Z: Array, weight: Array, k: int) -> Array:
-    """The covariance towards which those of k Gaussians are drawn; rows are about their mean."""
+    """Compute the prior covariance of k Gaussians; rows are about their mean."""
     covariance: Array = Z.T @ (weight[:, None] * Z) / weight.sum()
     covariance[~np.eye(len(covariance), dtype=bool)] *= 1 - _SHRUNK
     covariance[np.diag_indices_from(covariance)] += _NEVER
@@ -90,7 +89,7 @@ def prior_covariance(Z: Array, weight: Array, k: int) -> Array:
 def fit_mixture(
     Z: Array, weight: Array, chunklets: Chunklets, k: int, prior: Array, entropy: np.random.SeedSequence
 ) -> Mixture:
-    """EM from the clusters of a k-means of the chunklets.
+    """Fit a mixture by EM, from the clusters of a k-means of the chunklets.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def fit_mixture(
 def _initial_clusters(
     Z: Array, weight: Array, number: NDArray[np.int64], k: int, entropy: np.random.SeedSequence
 ) -> NDArray[np.int32]:
-    """(m,) clusters of the means of the chunklets."""
+    """Cluster the means of the chunklets, (m,)."""
     total = np.bincount(number, weights=weight)
     means = np.column_stack([np.bincount(number, weights=weight * column) for column in Z.T]) / total[:, None]
     parts = np.maximum(np.rint(_PARTS * total / total.mean()), 1).astype(np.int64)
@@ -130,7 +129,7 @@ def _initial_clusters(
 
 
 def maximize(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array) -> Mixture:
-    """The M step: Gaussians for given probabilities of the rows, and chunklets that each has."""
+    """M step: fit Gaussians to given probabilities of the rows and counts of chunklets."""
     chance = chance * weight[:, None]
     mass, d = chance.sum(axis=0), Z.shape[1]
     mean = chance.T @ Z / np.maximum(mass, _NEVER)[:, None]
@@ -144,14 +143,14 @@ def maximize(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array
 
 
 def expect(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
-    """The E step: (m, k) probabilities of the Gaussians for each chunklet."""
+    """E step: compute (m, k) probabilities of the Gaussians for each chunklet."""
     log_densities = mixture.log_densities(Z)
     own = np.column_stack([np.bincount(chunklets.number, weights=column) for column in log_densities.T])
     return separate_probabilities(own + mixture.log_share, chunklets.apart)
 
 
 def separate_probabilities(own: Array, apart: Pairs) -> Array:
-    """Probabilities of k values for each of m nodes, of which some pairs differ.
+    """Compute probabilities of k values for m nodes, of which some pairs must differ.
 
     Parameters
     ----------
@@ -183,7 +182,7 @@ def _send_messages(own: Array, receiver: NDArray[np.int64], messages: Array) -> 
 
 
 def normalize(log_values: Array) -> Array:
-    """Rows of probabilities."""
+    """Convert rows of logarithms to probabilities."""
     found: Array = np.exp(log_values - log_values.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)
     return found

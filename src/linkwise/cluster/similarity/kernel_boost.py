@@ -2,31 +2,32 @@
 
 Hertz, Bar-Hillel and Weinshall (2006), "Learning a kernel function for classification with small training
 samples", after their DistBoost (2004). Each round fits a mixture of Gaussians under the constraints (Shental
-et al. 2003), to rows weighted by the weights of their pairs. Two rows are similar by the probability that
-they come from one Gaussian, K_t(x, x') = sum over h of P(h|x) P(h|x'); the rounds are combined by AdaBoost
-over pairs, with confidence h_t = 2 K_t - 1 between -1 and 1.
+et al. 2003), with rows weighted by the weights of their pairs. The similarity of two rows is the probability
+that they come from the same Gaussian, K_t(x, x') = sum over h of P(h|x) P(h|x'); the rounds are combined by
+AdaBoost over pairs, with confidence h_t = 2 K_t - 1 between -1 and 1.
 
-Kept: weights of all pairs, equal at first, those without a constraint among them; a labelled pair's weight
-is multiplied by exp(-alpha y h_t), an unlabelled one's by exp(-lambda alpha), lambda = 10, since what is
-known of densities counts less and less; the weight of a row is the sum of those of its pairs; K is the sum of
-alpha_t K_t. The formulas are written from published descriptions and general knowledge of the method.
+Kept: weights of all pairs, equal at first, including pairs without a constraint; a labelled pair's weight is
+multiplied by exp(-alpha y h_t), an unlabelled one's by exp(-lambda alpha), lambda = 10, so that densities
+count less and less; the weight of a row is the sum of those of its pairs; K is the sum of alpha_t K_t. The
+formulas are written from published descriptions and general knowledge of the method.
 
 Settled: alpha = 1/2 log((1 + r)/(1 - r)), with r the mean of y h_t over the labelled pairs alone, since
-unlabelled ones have no margin; r counts as 0.999 at most. All constraints hold in every mixture, none are
-drawn, and their weights act through the rows and alpha (with constraints drawn by weight, the NMI on sonar
-with 1 % of all pairs is 0.25 instead of 0.72).
+unlabelled ones have no margin; r counts as 0.999 at most. Every mixture uses all constraints, without a draw,
+and their weights act through the rows and alpha (with constraints drawn by weight, the NMI on sonar with 1 %
+of all pairs is 0.25 instead of 0.72).
 
 Changed, and why:
 
 - All unlabelled pairs have one weight, so there is no n x n matrix of them.
-- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`): so it runs
-  where there are as many columns as rows, and with thousands of cannot-links.
-- A round with r <= 0 is left out, and the next one begins elsewhere; the paper ends there.
-- Columns are in units of their standard deviations: the mixtures do not care, but the k-means that they start
-  from does. More than `n_components` are seen by principal components instead, as they are: with 5 % of all
+- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`). So it works
+  with as many columns as rows, and with thousands of cannot-links.
+- A round with r <= 0 is dropped, and the next one begins at another start; the paper stops there.
+- Columns are in units of their standard deviations, which matters for the k-means that mixtures start from.
+  More than `n_components` columns are replaced by principal components, without scaling: with 5 % of all
   pairs the NMI on libras (90 columns) is 0.89 instead of 0.61, and texts take seconds instead of hours.
 - The clustering is kernel k-means on K. A row is the vector of its sqrt(alpha_t) P_t(h|x), the inner products
-  of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too.
+  of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too, so
+  `predict` is possible.
 - Without constraints, and if it satisfies more of them (``fell_back_``), plain k-means is the result.
 
 Cost: a round is up to 20 iterations of O(n k d² + k d³ + cannot-links k); k-means of n rows of rounds times k
@@ -69,16 +70,16 @@ class KernelBoost(CenteredClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        Of the clustering, and Gaussians of a mixture.
+        Number of clusters, and of Gaussians of a mixture.
     n_estimators : int, default=20
         Rounds.
     decay : float, default=10.0
-        lambda: how fast pairs without a constraint lose weight.
+        lambda, how fast pairs without a constraint lose weight.
     n_components : int, default=30
-        Where there are more columns than so many, their first principal components take their place. Such
-        columns should be in one unit, or scaled.
+        Largest number of columns; more are replaced by their first principal components and should have the
+        same unit, or be scaled.
     n_init : int, default=10
-        Starts of the k-means at the end.
+        Number of starts of the final k-means.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -91,7 +92,7 @@ class KernelBoost(CenteredClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that count.
+        Number of rounds that count.
     alphas_, margins_ : ndarray of shape (n_rounds,)
         Weight of each round, and its r: the weighted mean margin of the constraints.
     fell_back_ : bool
@@ -99,7 +100,8 @@ class KernelBoost(CenteredClusterer):
 
     Notes
     -----
-    `predict` gives the nearest centre in the space of the kernel; of plain k-means where the fit fell back.
+    `predict` assigns rows to the nearest centre in the space of the kernel, or of plain k-means if
+    `fell_back_`.
 
     References
     ----------
@@ -188,7 +190,7 @@ class KernelBoost(CenteredClusterer):
     def _boosted(
         self, seen: DistinctRows, pairs: PairList, k: int, seed: int, progress: Progress | None
     ) -> list[KernelRound]:
-        """The rounds that count."""
+        """Run the rounds; return those that count."""
         y, ends = np.where(pairs.must, 1.0, -1.0), seen.number[pairs.ends]
         chunklets = find_chunklets(len(seen.Z), ends[y > 0], ends[y < 0])
         prior = prior_covariance(seen.Z, seen.weight.astype(np.float64), k)
@@ -221,7 +223,7 @@ class KernelRound(NamedTuple):
 
 
 def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> Array:
-    """(n,) sum of the weights of each row's pairs, of which logarithms are given.
+    """Sum the weights of each row's pairs, given as logarithms, shape (n,).
 
     Parameters
     ----------
@@ -243,18 +245,18 @@ def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> 
 
 
 def compute_alpha(r: float) -> float:
-    """Weight alpha of a round of this mean margin."""
+    """Compute the weight alpha of a round with this mean margin."""
     r = min(r, _SUREST)
     return 0.5 * log((1 + r) / (1 - r))
 
 
 def pair_confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
-    """2 K_t - 1 of pairs of rows."""
+    """Compute 2 K_t - 1 for pairs of rows."""
     chance = mixture.probabilities(Z)
     found: Array = 2 * np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]]) - 1
     return found
 
 
 def build_features(rounds: list[KernelRound], Z: Array) -> Array:
-    """(n, rounds times k) vectors of which K is the inner product."""
+    """Build (n, rounds times k) vectors whose inner products are K."""
     return np.hstack([np.sqrt(one.alpha) * one.mixture.probabilities(Z) for one in rounds])

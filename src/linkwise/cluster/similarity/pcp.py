@@ -1,29 +1,29 @@
 """PCP: constraints propagated along a graph of the rows, by a semidefinite program.
 
 Li, Liu and Tang (2008), "Pairwise constraint propagation by semidefinite programming for semi-supervised
-classification". Rows become points on a sphere: must-linked rows the same point, cannot-linked ones at right
-angles, and rows near in the graph near on the sphere. With K their inner products and L the normalized
-Laplacian,
+classification". Rows become points on a sphere: must-linked rows become the same point, cannot-linked ones
+are at right angles, and rows that are near in the graph stay near. With K their inner products and L the
+normalized Laplacian,
 
     minimize <L, K>  where  K is positive semidefinite, K_ii = 1, K_ij = 1 for must-links, 0 for cannot-links,
 
 and kernel k-means on K gives the clusters.
 
-Kept: the program. The graph is Gaussian; its scale is settled as local, the distance to a row's 7th neighbour
-(Zelnik-Manor and Perona 2004), so that no width has to be found. Changed, and why:
+Kept: the program. The graph is Gaussian; its scale is local, the distance to a row's 7th neighbour
+(Zelnik-Manor and Perona 2004), so no width has to be chosen. Changed, and why:
 
-- K_ij = 1 of two unit vectors makes them one: rows joined by must-links are one vector from the start, and
-  there are as many unknown vectors as components. Identical rows in no constraint are one, too.
+- K_ij = 1 makes two unit vectors equal: rows joined by must-links are one vector from the start, so there is
+  one unknown vector for each component. Identical rows without constraints share a vector, too.
 - K = VV' with few columns, found by an augmented Lagrangian and L-BFGS (Burer and Monteiro 2003), not an
   interior point method with n² unknowns: the paper's solver took half an hour for 569 rows with a tenth of
-  all pairs, this one takes a fraction of a second. The dual gives a lower bound on <L, K>. Where that is far
-  from it, the direction that the dual shows to be missing is added and the search goes on, until this brings
-  nothing more; with thousands of cannot-links the bound may stay some percent below.
+  all pairs, this one takes a fraction of a second. The dual gives a lower bound on <L, K>. If the bound is
+  far away, the search continues with the direction that the dual shows to be missing, until that brings no
+  gain; with thousands of cannot-links the bound may stay some percent below.
 - k-means of the rows of V is that kernel k-means.
-- A cannot-link within a component has no K: it is left out, and counted among the violations. Weights of
-  constraints count only where the result is compared with the clustering without any.
-- Without constraints all rows would be one point: then, and where it satisfies more (``fell_back_``), the
-  clustering is that of k eigenvectors of L (Ng, Jordan and Weiss 2002).
+- A cannot-link within a component is ignored and counted among the violations. Weights of constraints only
+  matter for the comparison with the clustering without constraints.
+- Without constraints all rows would be one point. Then, and if it satisfies more constraints
+  (``fell_back_``), the result is the clustering by k eigenvectors of L (Ng, Jordan and Weiss 2002).
 
 Cost: O(n² d) for the graph; for m components, q cannot-links between them and V of r columns O(m² r + q r) a
 step, some hundreds of them, and O(m³) for each bound.
@@ -79,15 +79,16 @@ class PCP(ConstrainedClusterer):
     n_clusters : int, default=8
         Number of clusters.
     kernel : {"rbf", "precomputed"}, default="rbf"
-        The graph: a Gaussian with local scales; or X is a symmetric matrix of similarities, none below 0.
+        The graph: a Gaussian with local scales ("rbf"), or X is a symmetric matrix of similarities, 0 or more
+        ("precomputed").
     n_init : int, default=10
-        Starts of the k-means at the end.
+        Number of starts of the final k-means.
     tol : float, default=0.001
-        How far the inner product of two cannot-linked rows may be from 0; and how much <L, K>, a component,
-        may be above its bound, or have changed by the direction that was added last (in units of the mean
-        weight of a component in the graph).
+        Tolerance of the inner product of two cannot-linked rows, which should be 0; and, for each component,
+        of the distance of <L, K> from its bound, or of its change by the last direction, in units of the mean
+        weight of a component in the graph.
     max_iter : int, default=100
-        Times that multipliers are set at most.
+        Largest number of updates of the multipliers.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -100,23 +101,23 @@ class PCP(ConstrainedClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_columns)
-        V: rows of length 1, of which K is the products.
+        V: rows of length 1, whose inner products are K.
     objective_, bound_ : float
-        <L, K>, and what it is at least for any K.
+        <L, K>, and its lower bound for all K.
     n_iter_ : int
-        Times that multipliers were set; 1 without constraints.
+        Number of updates of the multipliers; 1 without constraints.
     fell_back_ : bool
         Whether the clustering without constraints satisfied more of them and is the result.
 
     Warns
     -----
     ConvergenceWarning
-        Where `max_iter` ends the search before `tol` is reached.
+        If `max_iter` ends the search before it reaches `tol`.
 
     Notes
     -----
-    There is no ``predict``: rows have their places on the sphere together. At most 2000 components of
-    must-links, and 10 000 rows.
+    There is no ``predict``: all rows are placed on the sphere together. The limits are 2000 components of
+    must-links and 10 000 rows.
 
     References
     ----------
@@ -206,7 +207,7 @@ class PCP(ConstrainedClusterer):
             )
 
     def _clustered(self, V: Array, number: NDArray[np.int64], k: int, seed: int) -> Labels:
-        """k-means of the components, each as many times as it has rows."""
+        """Run k-means on the components, weighted by their number of rows."""
         weight = np.bincount(number)
         runs = points.run_lloyd(V, points.draw_starts(V, k, seed, self.n_init, weight=weight), weight=weight)
         return compact_labels(runs.labels[int(runs.inertia.argmin())][number], k)[0]
@@ -259,7 +260,7 @@ def _check_weights(X: Any) -> Array:
 
 
 def number_components(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
-    """(n,) component of each row: under must-links, and of copies in no constraint."""
+    """Number the components, (n,): rows joined by must-links, and copies without constraints."""
     free = np.ones(len(copy), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
     first = np.arange(len(copy))
@@ -273,7 +274,7 @@ def number_components(copy: NDArray[np.int64], constraints: Constraints) -> NDAr
 
 
 def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
-    """(m, m) sums of S between components; raises where there are too many."""
+    """Sum S between components, (m, m); raise if there are too many."""
     m = int(number.max()) + 1
     if m > MOST:
         raise DataError(
@@ -288,7 +289,7 @@ def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
 
 
 def place_by_eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
-    """(m, k) places of the components by the k greatest eigenvectors of S, each of length 1."""
+    """Place the components by the k top eigenvectors of S, (m, k), each of length 1."""
     joint = sum_between(S, number)
     root = np.sqrt(np.bincount(number))
     m = len(joint)
@@ -300,7 +301,7 @@ def place_by_eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
 
 # ---------------------------------------------------------------- the program
 class Optimum(NamedTuple):
-    """Unit vectors V of great <S, VV'>, those that are apart at right angles."""
+    """The result of the search: unit vectors V with large <S, VV'>."""
 
     V: Array
     """(m, r)"""
@@ -377,19 +378,19 @@ class PairPattern(NamedTuple):
 
     @classmethod
     def of(cls, apart: Pairs, m: int) -> PairPattern:
-        """The pattern of these pairs."""
+        """Create the pattern of these pairs."""
         ends = np.vstack([apart, apart[:, ::-1]])
         number = np.tile(np.arange(1, len(apart) + 1, dtype=np.float64), 2)
         matrix = csr_array((number, (ends[:, 0], ends[:, 1])), shape=(m, m))
         return cls(apart, matrix, matrix.data.astype(np.int64) - 1)
 
     def products(self, V: Array) -> Array:
-        """(q,) inner products of the vectors of each pair."""
+        """Compute (q,) inner products of the vectors of each pair."""
         found: Array = np.einsum("ij,ij->i", V[self.apart[:, 0]], V[self.apart[:, 1]])
         return found
 
     def filled(self, values: Array) -> csr_array:
-        """The matrix with these values of the pairs on both sides of the diagonal."""
+        """Return the matrix with these values of the pairs on both sides of the diagonal."""
         return csr_array((values[self.place], self.matrix.indices, self.matrix.indptr), self.matrix.shape)
 
 
@@ -429,13 +430,13 @@ def _bound(C: Array, pattern: PairPattern, y: Array, V: Array) -> tuple[float, f
 
 
 def _turn(V: Array, way: Array) -> Array:
-    """V, its vectors turned by `way` in a direction in which they hardly lie."""
+    """Rotate the vectors of V by `way` towards a direction that they hardly use."""
     column = np.linalg.svd(V, full_matrices=False)[2][-1]
     return _project_on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
 
 
 def _widen(V: Array, rng: np.random.Generator) -> Array:
-    """V with twice the columns, at most as many as rows, the new ones near 0."""
+    """Double the columns of V, at most to the number of rows; new columns are near 0."""
     m, r = V.shape
     return _project_on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
 

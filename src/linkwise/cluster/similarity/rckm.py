@@ -1,11 +1,11 @@
-"""RCKM: constrained k-means in random orders, and what the runs agree on.
+"""RCKM: the consensus of constrained k-means in random orders.
 
-Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 5.1: as BCKM, but
-the constraints are looked at in random order in every round, so that rounds learn nothing from each other.
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 5.1: like BCKM, but
+with the constraints in random order in every round, so rounds do not learn from each other.
 
-Settled: the paper does not say how rounds are weighted. Here by their error rate as in BCKM, with the same
-alpha* for a round that breaks nothing, which ends nothing here; a round that breaks half or more has no
-vote. ``weights="equal"``: one vote each.
+Settled: the paper does not say how rounds are weighted. Here they are weighted by their error rate as in
+BCKM, with the same alpha* for a round that breaks nothing (the rounds go on); a round that breaks half or
+more has no vote. With ``weights="equal"`` each round has one vote.
 
 Cost: as BCKM.
 """
@@ -25,26 +25,26 @@ from linkwise.cluster.similarity.weak_learner import PairList, constrained_k_mea
 
 
 class RCKM(RoundsClusterer):
-    """Constrained k-means many times in random orders, and what the runs agree on.
+    """The consensus of many runs of constrained k-means in random orders.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     kernel : {"linear", "rbf", "precomputed"}, default="linear"
-        Where the rounds take distances, as for `BCKM`.
+        Space of the distances, see `BCKM`.
     n_rounds : int, default=100
         Number of rounds.
     weights : {"error", "equal"}, default="error"
-        Votes of the rounds: by the share of constraints that they break, or one each.
+        Votes of the rounds: by the share of constraints that they break, or one vote each.
     alpha_star : float, default=100.0
         Weight of a round that breaks nothing.
     init : {"k-means++", "farthest"}, default="k-means++"
-        The rows from which a round starts, as for `BCKM`.
+        How a round chooses its first rows, see `BCKM`.
     n_init : int, default=10
-        Starts of the final k-means; the best is kept.
+        Number of starts of the final k-means.
     max_passes : int, default=100
-        Passes of a round.
+        Largest number of passes of a round.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -57,21 +57,22 @@ class RCKM(RoundsClusterer):
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that have a vote.
+        Number of rounds with a vote.
     alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each, and the share of the constraints' weight that it breaks.
     hypotheses_ : ndarray of shape (n_rows, n_rounds)
-        Their labels, one byte each up to 256 clusters.
+        Their labels, one byte each for up to 256 clusters.
     kernel_ : CoMembership
         The matrix of votes as an operator.
     reason_ : {"rounds", "half is broken", "no constraints"}
-        "half is broken": every round broke half or more, and the one that broke least stands alone.
+        Why there are no more rounds. "half is broken": every round broke half or more, and only the best one
+        counts.
     fell_back_ : bool
         Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    There is no ``predict``: the method is transductive, it votes on the rows that were fitted.
+    There is no ``predict``: the method is transductive: it votes on the fitted rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Rounds of constrained k-means and the clustering that they agree on: what BCKM and RCKM share."""
+"""The common part of BCKM and RCKM: rounds of constrained k-means and their consensus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSES = 300  # of the k-means that combines the rounds
 
 
 class Rounds(NamedTuple):
-    """What the rounds brought."""
+    """The rounds that count, and why they ended."""
 
     hypotheses: NDArray[Any]
     """(n, t or more) labels, one column a round."""
@@ -49,7 +49,7 @@ class RoundsClusterer(ConstrainedClusterer):
 
     @abstractmethod
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
-        """Make the rounds."""
+        """Run the rounds."""
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         self.fell_back_ = False
@@ -93,7 +93,7 @@ def _column(labels: Labels) -> NDArray[Any]:
 
 
 def label_type(k: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest integers that k labels fit into."""
+    """Return the smallest integer type for k labels."""
     if k > 65536:
         raise ValueError(
             f"n_clusters={k} is too large: votes are counted for at most 65536 clusters. Use CKM."
@@ -102,13 +102,13 @@ def label_type(k: int) -> type[np.unsignedinteger[Any]]:
 
 
 def vote_weight(error: float) -> float:
-    """Weight of a round that breaks this share; above 0, even where the share underflows."""
+    """Compute the weight of a round that breaks this share; it is always above 0."""
     error = max(error, float(np.finfo(np.float64).tiny))
     return 0.5 * log((1 - error) / error)
 
 
 def combine_rounds(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
-    """Kernel k-means on the kernel of the rounds: the best of `n_init` starts."""
+    """Run kernel k-means on the kernel of the rounds; return the best of `n_init` starts."""
     H = rounds.hypotheses
     seeds = np.random.SeedSequence([seed, 1]).generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
     values = int(H[:, : len(rounds.alphas)].max()) + 1
@@ -119,7 +119,7 @@ def combine_rounds(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
 def run_plain(
     X: Any, space: Space, kernel: Kernel, k: int, seed: int, n_init: int, max_iter: int = PASSES
 ) -> Labels:
-    """k-means without constraints, in the space of the kernel; the best of `n_init` starts."""
+    """Run k-means without constraints in the space of the kernel; return the best of `n_init` starts."""
     if kernel == "linear":
         runs = points.run_lloyd(X, points.draw_starts(X, k, seed, n_init), max_iter=max_iter)
         labels: Labels = runs.labels[int(runs.inertia.argmin())]
@@ -137,6 +137,6 @@ def run_plain(
 
 
 def prefer_more_satisfied(labels: Labels, than: Labels, constraints: Constraints) -> Labels | None:
-    """`labels`, if they satisfy more weight of constraints than other labels do."""
+    """Return `labels` if they satisfy more weight of constraints than `than`, else None."""
     more = satisfied_weight(labels, constraints) > satisfied_weight(than, constraints) * (1 + 1e-12)
     return labels if more else None

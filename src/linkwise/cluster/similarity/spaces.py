@@ -1,10 +1,10 @@
-"""Where constrained k-means finds its centres: among the rows themselves, or in the space of a kernel.
+"""The space of constrained k-means: the rows themselves, or the space of a kernel.
 
-Both know, for the means of any clusters, the two nearest of every row. Rows are used as they are for the
-linear kernel; for other kernels, and where there are more features than rows, a matrix of similarities is,
-in which the squared distance of row i to a mean is K_ii - 2 (mean of K_ij) + (mean of K_jl), j and l of the
-cluster. The rows' own terms matter: distances of two different rows are compared (Okabe and Yamada 2018,
-Algorithm 2, lines 10 and 18).
+Both find, for the means of any clusters, the two nearest to every row. The linear kernel uses the rows as
+they are; other kernels, and data with more features than rows, use a matrix of similarities, in which the
+squared distance of row i to a mean is K_ii - 2 (mean of K_ij) + (mean of K_jl), with j and l in the cluster.
+The terms K_ii matter, since distances of two different rows are compared (Okabe and Yamada 2018, Algorithm 2,
+lines 10 and 18).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NEIGHBOUR = 7  # whose distance is the local scale
 
 
 class SpaceMeans(NamedTuple):
-    """Means of clusters as a space knows them, and how far apart they are."""
+    """Means of clusters in the form of a space, and their spread."""
 
     at: Any
     spread: float
@@ -45,13 +45,13 @@ class Space(Protocol):
     n: int
 
     def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
-        """Centres at rows: drawn in proportion to the squared distance, or each the farthest."""
+        """Choose rows as centres: drawn in proportion to the squared distance, or each the farthest."""
 
     def two_nearest(self, means: SpaceMeans) -> TwoNearest:
-        """The two nearest centres of every row."""
+        """Find the two nearest centres of every row."""
 
     def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
-        """The means of clusters; that of an empty one stays."""
+        """Compute the means of clusters; the mean of an empty one stays."""
 
 
 class Vectors:
@@ -63,11 +63,11 @@ class Vectors:
         self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
     def at(self, centers: Centers) -> SpaceMeans:
-        """Given centres."""
+        """Return given centres as means."""
         return SpaceMeans(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
 
     def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
-        """Of many rows, seeds are drawn among 100 000."""
+        """Choose rows as centres, from a sample of 100 000 if there are more."""
         some = self.X
         if self.n > SEED_ROWS:
             some = self.X[np.sort(rng.choice(self.n, SEED_ROWS, replace=False, shuffle=False))]
@@ -98,7 +98,7 @@ class Vectors:
 
 
 class Similarities:
-    """Rows known by their similarities to each other, a positive semidefinite matrix."""
+    """Rows given by their similarities, a positive semidefinite matrix."""
 
     def __init__(self, K: NDArray[np.float64]) -> None:
         self.K, self.n = K, len(K)
@@ -135,7 +135,7 @@ class Similarities:
 
 
 def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:
-    """The two nearest centres from a table of squared distances, one row a row."""
+    """Find the two nearest centres of each row in a table of squared distances."""
     at = np.arange(len(squares))
     best = squares.argmin(axis=1)
     square = squares[at, best]
@@ -146,7 +146,7 @@ def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:
 
 
 def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
-    """At most k distinct rows; ``far(row)`` gives the squared distances to one of them."""
+    """Draw at most k distinct rows; ``far(row)`` returns the squared distances to one of them."""
     rows = [int(rng.integers(n))]
     least = far(rows[0])
     least[rows[0]] = 0
@@ -165,7 +165,7 @@ def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) ->
 
 # ---------------------------------------------------------------- similarities of rows
 def make_space(X: Any, kernel: Kernel) -> Space:
-    """The space of a kernel; X is the matrix itself where it is precomputed."""
+    """Create the space of a kernel; with "precomputed" X is the matrix itself."""
     n = X.shape[0]
     if kernel == "linear" and (n <= 1 or X.shape[1] <= n or n > (FEW_SPARSE if issparse(X) else FEW)):
         return Vectors(X)
@@ -182,7 +182,7 @@ def make_space(X: Any, kernel: Kernel) -> Space:
 
 
 def pairwise_squares(X: Any) -> NDArray[np.float64]:
-    """Squared distances of all pairs of rows; of sparse ones from their products."""
+    """Compute squared distances of all pairs of rows, sparse ones from their products."""
     if issparse(X):
         products = np.asarray((X.astype(np.float64) @ X.T.astype(np.float64)).toarray())
         own = products.diagonal().copy()
@@ -194,16 +194,16 @@ def pairwise_squares(X: Any) -> NDArray[np.float64]:
 
 
 def center_products(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Inner products of the rows about their mean, from all squared distances."""
+    """Compute inner products of the rows about their mean from all squared distances."""
     rows = squares.mean(axis=1)
     inner: NDArray[np.float64] = np.ascontiguousarray((rows[:, None] + rows - squares - rows.mean()) / 2)
     return inner
 
 
 def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
+    """Compute exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
 
-    Rows whose 7 nearest are copies of theirs take the smallest scale there is.
+    A row with 7 copies takes the smallest positive scale.
 
     References
     ----------
@@ -218,7 +218,7 @@ def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_similarities(K: Any) -> NDArray[np.float64]:
-    """A square, symmetric matrix as float64."""
+    """Return similarities as float64; raise unless they are a square, symmetric matrix."""
     if issparse(K):
         raise TypeError("X is sparse, but dense data is required by kernel='precomputed'. Pass X.toarray().")
     if K.shape[0] != K.shape[1]:

@@ -1,10 +1,10 @@
 """Constrained k-means that satisfies constraints in the order of their priorities.
 
-Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. In every pass
-all labels are given anew: pair after pair, the constraint of highest priority first, then the rows that no
-constraint names. Since constrained labels need not lower the sum of squares, passes may go round in a circle:
-they end when labels were there before, or when ten passes brought nothing better. The pass that broke least
-is kept; of equal ones that of least inertia.
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. Every pass
+assigns all labels again: pair after pair, the constraint of highest priority first, then the rows without
+constraints. Constrained labels need not lower the sum of squares, so passes may cycle: they end when labels
+repeat, or after ten passes without improvement. The result is the pass that breaks least; of equal ones the
+pass of least inertia.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers:
 
 
 class PairList(NamedTuple):
-    """All constraints in one list, must-links first; contradictory ones are all there."""
+    """All constraints in one list, must-links first, contradictory ones included."""
 
     ends: NDArray[np.int32]
     """(s, 2), the lower row first."""
@@ -35,7 +35,7 @@ class PairList(NamedTuple):
 
 
 class WeakClustering(NamedTuple):
-    """A clustering by one run of constrained k-means."""
+    """The clustering of one run of constrained k-means."""
 
     labels: Labels
     broken: NDArray[np.uint8]
@@ -48,7 +48,7 @@ class WeakClustering(NamedTuple):
 
 
 def list_pairs(constraints: Constraints) -> PairList:
-    """The constraints as one list."""
+    """Put the constraints into one list."""
     ends = np.vstack([constraints.must_link, constraints.cannot_link]).astype(np.int32)
     must = np.repeat([1, 0], [len(constraints.must_link), len(constraints.cannot_link)]).astype(np.uint8)
     weight = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
@@ -64,10 +64,10 @@ Convergence = Literal["repeat", "first rise"]
 def order_by_priority(
     pairs: PairList, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
 ) -> NDArray[np.int32]:
-    """Constraints from the highest priority to the lowest.
+    """Order constraints from the highest priority to the lowest.
 
-    Equal ones are in random order, or in that of the columns of a matrix of constraints, above its diagonal:
-    then all constraints of a row stand side by side.
+    Equal ones are in random order, or in the order of the columns of a matrix of constraints, which keeps all
+    constraints of a row together.
     """
     first = (
         rng.permutation(len(priority))
@@ -88,7 +88,7 @@ def constrained_k_means(
     *,
     first_rise: bool = False,
 ) -> WeakClustering:
-    """Passes from given centres until labels repeat.
+    """Run passes from given centres until labels repeat.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def constrained_k_means(
     max_passes : int
         Largest number of passes.
     first_rise : bool, default=False
-        End where the inertia does not fall, with the labels of the pass before, as the authors' program does.
+        End when the inertia does not fall, with the labels of the pass before, as the authors' program does.
 
     Returns
     -------
@@ -139,5 +139,5 @@ def constrained_k_means(
 
 
 def count_centers(means: SpaceMeans) -> int:
-    """How many centres there are."""
+    """Return the number of centres."""
     return len(means.at[1]) if isinstance(means.at, tuple) else len(means.at)

@@ -1,25 +1,25 @@
-"""ClusILC: disjunctive clustering trees, clusters that say what they are.
+"""ClusILC: disjunctive clustering trees, whose clusters come with a description.
 
 Struyf and Džeroski (2007), "Clustering trees with instance level constraints": a tree of tests on the
-columns, whose leaves bear labels; a cluster is all leaves of one label. The tree grows by the one split,
-of any leaf, that makes
+columns, whose leaves have labels; a cluster is the union of all leaves with one label. The tree grows by the
+split, of any leaf, that minimises
 
     H = (1 - gamma) * (squares within leaves) / (squares of all rows)
         + gamma * (broken constraints) / (constraints)
 
-smallest, constraints counted with all that follows from them; the two sides of a split get different
-labels, old or new ones.
+where the constraints include all implied ones. The two sides of a split get different labels, old or new
+ones.
 
 Kept: the heuristic, the global choice of the leaf, labels by both orders, at most `n_clusters` labels.
 Settled where the paper is silent, as its authors' system does: a side may have an old label only if a
-must-link leads to it (``label_rule="evidence"``), since otherwise sides without constraints fit any label
-and clusters are glued together at random; thresholds are tried from large to small and the first of equals
-stands. Changed: every attribute counts alike (``standardize=True``), since the unit of a column should
-decide nothing. Added: a beam of trees, nominal columns, weights of rows, bounds on the size of the tree.
+must-link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label
+and clusters merge at random; thresholds are tried from large to small, and the first of equals wins. Changed:
+every attribute counts equally (``standardize=True``), so the result does not depend on units. Added: a beam
+of trees, nominal columns, weights of rows, bounds on the size of the tree.
 
-Cost: O(n d² depth) for the sums, since a leaf's best split is kept until a label changes that its
-constraints reach; O(leaves²) for the choice of leaves; constraints cost by component, never by pairs. A
-nominal column is one column for each of its values.
+Cost: O(n d² depth) for the sums, since the best split of a leaf is cached until a label changes that its
+constraints reach; O(leaves²) for the choice of leaves. Constraints are counted by component, never by pair. A
+nominal column becomes one column for each of its values.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Most clusters there may be; None: any number.
+        Largest number of clusters; by default any number.
     gamma : float, default=0.5
-        Share of the constraints in the heuristic, 0 to 1; the rest is the sum of squares.
+        Weight of the constraints in the heuristic, 0 to 1; the rest is the weight of the sum of squares.
     min_samples_leaf : int, default=2
-        Rows (or weight, with `sample_weight`) of a leaf at least.
+        Smallest number of rows (or weight, with `sample_weight`) of a leaf.
     label_rule : {"evidence", "any"}, default="evidence"
-        Which old labels a side of a split may have: only those that a must-link leads to, or any.
+        Which old labels a side of a split may get: only those that a must-link leads to, or any.
     standardize : bool, default=True
-        Whether every column counts alike in the sum of squares. X itself is not changed.
+        Whether every column counts equally in the sum of squares. X itself does not change.
     nominal : sequence of int, default=()
-        Columns whose values are names written as numbers; tests on them ask for one value.
+        Columns whose values are codes of categories; their tests compare with one value.
     max_leaves, max_depth : int or None
         Bounds on the tree.
     beam_width : int, default=1
-        Trees that are kept at every step; 1 is the paper's greedy search.
+        Number of trees in the beam; 1 is the paper's greedy search.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     violations_ : int
         Number of constraints that `labels_` break.
     constraints_ : Constraints
-        Those it was fitted with.
+        The constraints of the fit.
     tree_ : Tree
         The tree.
     n_leaves_ : int
@@ -87,8 +87,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Weights of constraints are not used: what follows from constraints has none. Without constraints a
-    tree for the sum of squares alone grows, which `max_leaves` or `min_samples_leaf` should bound.
+    Weights of constraints have no effect, since implied constraints have none. Without constraints the tree
+    minimises the sum of squares alone; limit it by `max_leaves` or `min_samples_leaf`.
 
     References
     ----------
@@ -144,7 +144,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """As printed: raw columns."""
+        """Create the method as printed, with raw columns."""
         return cls(n_clusters, **{"standardize": False, **parameters})
 
     def fit(
@@ -167,9 +167,10 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         constraints : Constraints, optional
             Must-links and cannot-links between the rows; none by default.
         sample_weight : array-like of shape (n_rows,), optional
-            A row of weight 0 takes no part, but gets the label of the leaf that it reaches.
+            A row of weight 0 has no effect, but gets the label of the leaf that it reaches.
         progress : callable, optional
-            ``progress(leaves, most)`` after each split; most is `max_leaves`, or the leaves there are.
+            Called as ``progress(leaves, most)`` after each split; most is `max_leaves`, or the current
+            number.
 
         Returns
         -------
@@ -235,7 +236,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         return tuple(int(j) for j in self.nominal)
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The label of the leaf that each row reaches.
+        """Return the label of the leaf that each row reaches.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ class Leaf:
 
 @dataclass(frozen=True, eq=False)
 class SplitView:
-    """What the best splits of a leaf are, as long as no label that its constraints reach changes."""
+    """The best splits of a leaf, valid until a label changes that its constraints reach."""
 
     key: object
     found: native.LeafSplits
@@ -85,7 +85,7 @@ class SplitView:
 
 @dataclass(frozen=True, eq=False)
 class GrowingTree:
-    """A tree as it grows; a value, so that a beam of trees can share what they have in common."""
+    """A growing tree; it is a value, so the trees of a beam can share parts."""
 
     leaves: tuple[Leaf, ...]  # depth first, yes before no
     views: tuple[SplitView | None, ...]
@@ -96,7 +96,7 @@ class GrowingTree:
 
     @cached_property
     def bearers(self) -> dict[int, int]:
-        """How many leaves bear each label, labels ascending."""
+        """Number of leaves with each label, labels ascending."""
         return dict(sorted(Counter(leaf.label for leaf in self.leaves).items()))
 
     def tree(self) -> Tree:
@@ -106,7 +106,7 @@ class GrowingTree:
 
 
 def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTree:
-    """Refine the best trees, as many as the beam is wide, while one gets better."""
+    """Refine the trees of the beam until none improves."""
     n = len(problem.columns.X)
     root = GrowingTree(
         (make_leaf(problem, problem.columns.order, 0, ()),),
@@ -126,14 +126,14 @@ def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTre
 
 
 def count_implied_cannot_links(linked: native.LinkedRows) -> int:
-    """Cannot-links between rows, with all that follows: broken while there is one cluster."""
+    """Count the cannot-links between rows, implied ones included."""
     size = np.diff(linked.first)
     one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))
     return int((size[one] * size[linked.foe]).sum() // 2)
 
 
 def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[GrowingTree]:
-    """The best refinements of all trees of the beam."""
+    """Find the best refinements of all trees of the beam."""
     viewed = [view_leaves(problem, tree) for tree in beam]
     candidates: list[tuple[float, int, int, int]] = []
     for t, tree in enumerate(viewed):
@@ -154,7 +154,7 @@ def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[Growing
 def sort_nearly(
     candidates: list[tuple[float, int, int, int]], width: int
 ) -> Iterator[tuple[float, int, int, int]]:
-    """Candidates by H; of those that differ by rounding only, the first one first."""
+    """Sort candidates by H; those that differ only by rounding keep their order."""
     left = list(candidates)
     while left:
         best = 0
@@ -166,19 +166,19 @@ def sort_nearly(
 
 # ---------------------------------------------------------------- splits of a leaf
 def list_old_labels(tree: GrowingTree, at: int) -> list[int]:
-    """Old labels that the sides of a split may have: the leaf's own too, if another leaf bears it."""
+    """List the old labels that a side may get; the leaf's own only if another leaf has it."""
     own, bearers = tree.leaves[at].label, tree.bearers
     return [label for label in bearers if label != own or bearers[label] > 1]
 
 
 def count_new_labels(problem: GrowthProblem, tree: GrowingTree, at: int) -> int:
-    """How many new labels there may be, of which two are enough."""
+    """Count the new labels that are allowed, at most two."""
     n_old = len(tree.bearers) - (tree.bearers[tree.leaves[at].label] == 1)
     return min(problem.most_labels - n_old, 2)
 
 
 def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
-    """The tree with a view of every leaf."""
+    """Compute the missing views of the leaves."""
     views = []
     for at, view in enumerate(tree.views):
         n_free = count_new_labels(problem, tree, at)
@@ -190,7 +190,7 @@ def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
 
 
 def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.LeafSplits:
-    """The best splits of one leaf."""
+    """Find the best splits of one leaf."""
     leaf, old, n_free = tree.leaves[at], list_old_labels(tree, at), count_new_labels(problem, tree, at)
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
@@ -210,7 +210,7 @@ def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.Le
 
 
 def make_leaf(problem: GrowthProblem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
-    """A leaf with these rows."""
+    """Create a leaf with these rows."""
     columns, place = problem.columns, problem.linked.place
     tie = MARGIN / problem.per_square if problem.per_square else np.inf
     squares = native.leaf_squares(
@@ -227,7 +227,7 @@ def make_leaf(problem: GrowthProblem, order: NDArray[np.int32], label: int, path
 
 
 def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tuple[int, int, float]]:
-    """Leaf, split and H of each refinement that the bounds on the tree allow."""
+    """List leaf, split and H of each refinement within the bounds on the tree."""
     squares, broken = tree.course[-1]
     if len(tree.leaves) >= problem.max_leaves:
         return
@@ -239,7 +239,7 @@ def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tupl
 
 
 def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) -> GrowingTree:
-    """The tree with one leaf split."""
+    """Split one leaf of the tree."""
     leaf, view = tree.leaves[at], tree.views[at]
     assert view is not None
     number, size, gain, after = view.found.splits[split]
@@ -275,7 +275,7 @@ def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) 
 def split_order(
     order: NDArray[np.int32], number: int, size: int, n_rows: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The rows of both sides of a test, in the order of every test."""
+    """Split the rows of a leaf by a test, in the order of every test."""
     goes = np.zeros(n_rows, dtype=bool)
     goes[order[number, :size]] = True
     first = goes[order]
@@ -285,7 +285,7 @@ def split_order(
 def find_reached_leaves(
     linked: native.LinkedRows, changed: NDArray[np.int64], place_leaf: NDArray[np.int32]
 ) -> list[int]:
-    """Leaves with rows that share a constraint with a row whose label changed."""
+    """Find the leaves with rows that share a constraint with a row whose label changed."""
     if len(changed) == 0:
         return []
     hit = np.zeros(len(linked.first) - 1, dtype=bool)
@@ -300,7 +300,7 @@ def find_reached_leaves(
 def choose_labels(
     problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf], counts: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Labels of both sides, the yes side first: of the two orders the one that breaks less."""
+    """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
     old, n_free = list_old_labels(tree, at), count_new_labels(problem, tree, at)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
     near = {} if problem.evidence else label_distances(problem, tree, at, sides)
@@ -334,7 +334,7 @@ def choose_labels(
 def label_distances(
     problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf]
 ) -> dict[tuple[int, int], float]:
-    """Squared distance of the mean of each side to that of each label on other leaves."""
+    """Compute squared distances from the mean of each side to that of each label on other leaves."""
 
     def mean(leaves: list[Leaf]) -> NDArray[np.float64]:
         rows = np.concatenate([leaf.rows for leaf in leaves])
