@@ -72,7 +72,7 @@ def test_fetch(monkeypatch):
     assert data.source == "OpenML, thing, version 2"
 
 
-def test_fetch_refuses_what_it_cannot_use(monkeypatch):
+def test_fetch_rejects_data_it_cannot_use(monkeypatch):
     numbers = pd.DataFrame({"a": [1, 2]})
     stand_in(monkeypatch, bunch(pd.DataFrame({"a": ["x", "y"]}), pd.Series([0, 1])))
     with pytest.raises(DataError, match="Column 'a' of OpenML's 'thing' is not numeric: it holds 'x'"):

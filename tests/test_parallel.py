@@ -27,7 +27,7 @@ def test_every_task_is_done_once_with_what_is_shared(backend, client):
 
 @each_backend
 @pytest.mark.filterwarnings("ignore:A worker stopped")
-def test_what_a_task_raises_is_raised(backend, client):
+def test_errors_of_tasks_are_raised(backend, client):
     with (
         pytest.raises(ZeroDivisionError, match="task -1"),
         closing(map_tasks(scaled, {"rows": np.ones(2)}, [1, 2, -1, 3], backend, 2)) as results,
@@ -36,7 +36,7 @@ def test_what_a_task_raises_is_raised(backend, client):
 
 
 @each_backend
-def test_work_may_be_ended_before_it_is_done(backend, client):
+def test_work_can_be_ended_early(backend, client):
     with closing(map_tasks(scaled, {"rows": np.ones(2)}, list(range(1, 50)), backend, 2)) as results:
         at, result = next(results)
     assert result == 2 * (at + 1)
@@ -48,7 +48,7 @@ def test_no_tasks_give_no_results(backend, client):
     assert list(map_tasks(scaled, None, [], backend, 2)) == []
 
 
-def test_dask_is_missed_in_words(monkeypatch):
+def test_missing_dask_raises_an_error_that_says_so(monkeypatch):
     found = builtins.__import__
 
     def without(name, *rest):

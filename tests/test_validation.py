@@ -24,7 +24,7 @@ def test_cells_that_are_given_twice_are_added_and_the_given_rows_stay():
     assert given.nnz == 3
 
 
-def test_what_is_no_number_is_named_by_its_place():
+def test_values_that_are_not_numbers_are_named_by_their_place():
     X = np.zeros((3, 4))
     X[1, 2], X[2, 0] = np.nan, np.inf
     with pytest.raises(ValueError, match=r"2 values, the first in row 1, column 2\. Impute or drop"):
@@ -32,12 +32,12 @@ def test_what_is_no_number_is_named_by_its_place():
 
 
 @pytest.mark.parametrize("value", [1e200, -1e200, 1e-200])
-def test_what_squares_cannot_hold_is_refused(value):
+def test_values_beyond_the_range_of_squares_raise_errors(value):
     with pytest.raises(ValueError, match=r"Squared distances of X are out of range: .* Rescale X"):
         check_rows(csr_array(np.diag([value, 0.0])), sparse=True)
 
 
-def test_identical_sparse_rows_that_are_required_apart_bring_a_warning():
+def test_cannot_links_between_identical_sparse_rows_warn():
     X = csr_array(np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0]]))
     with pytest.warns(
         ConstraintWarning, match=r"rows 0 and 1, .* identical in every feature \(1 such pair\)"

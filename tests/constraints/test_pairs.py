@@ -35,12 +35,12 @@ HARMLESS = ["", "a", "1", "-1", "+1", "-1.5", "+.5", "-1e-5", "1.", "a=b", "'a",
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_what_a_spreadsheet_would_compute_stands_behind_an_apostrophe(text):
+def test_formulas_are_escaped_by_an_apostrophe(text):
     assert escape_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_other_cells_stay_as_they_are(text):
+def test_other_cells_are_not_escaped(text):
     assert escape_cell(text) == text
 
 
@@ -50,14 +50,14 @@ def test_every_row_is_found_by_its_cell(ids):
     assert [find_row(escape_cell(name), position) for name in ids] == list(range(len(ids)))
 
 
-def test_files_that_others_wrote_name_rows_as_they_are():
+def test_files_of_other_programs_name_rows_without_escapes():
     position = {"=a": 0, "'b": 1, "'=c": 2}
     assert [find_row(cell, position) for cell in ("=a", "'=a", "'b", "'=c", "''=c")] == [0, 0, 1, 2, 2]
     assert find_row("'=d", position) is None
     assert find_row("'d", {"d": 0}) is None, "only what looks like a formula has an apostrophe of ours"
 
 
-def test_pairs_are_read_back(tmp_path):
+def test_written_pairs_are_read_again(tmp_path):
     held = lw.Constraints(len(FORMULAS), must_link=[(0, 13), (2, 3)], cannot_link=[(0, 14), (5, 6)])
     held.to_csv(tmp_path / "pairs.csv", ids=FORMULAS)
     assert lw.Constraints.read_csv(tmp_path / "pairs.csv", ids=FORMULAS) == held
@@ -66,7 +66,7 @@ def test_pairs_are_read_back(tmp_path):
     assert all(cell[0] == "'" for row in rows for cell in row[:2])
 
 
-def test_clusters_are_read_back(tmp_path):
+def test_written_clusters_are_read_again(tmp_path):
     file = io.StringIO(newline="")
     names = [name for name in FORMULAS if "\r" not in name]
     write_labels(names, list(range(len(names))), file)

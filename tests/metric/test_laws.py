@@ -239,7 +239,7 @@ def inertia(pipeline, X, y=None):
 
 # ---------------------------------------------------------------- what is refused
 @each_learner
-def test_what_is_refused(make):
+def test_bad_arguments_raise_errors(make):
     with pytest.raises(TypeError, match="dense data is required by"):
         make().fit(csr_array(SCALED))
     with pytest.raises(TypeError, match="Build it with linkwise"):
@@ -275,7 +275,7 @@ def test_a_feature_without_meaning_loses_its_weight(make):
 
 
 @each_learner
-def test_rows_that_are_all_alike_are_told(make):
+def test_constant_rows_warn(make):
     with pytest.warns(ConstantWarning, match=r"All columns of X \(2\) are constant"):
         model = make().fit(np.full((5, 2), 0.1), constraints=lw.Constraints(5, [(0, 1)]))
     assert np.isfinite(model.components_).all()

@@ -58,7 +58,7 @@ def test_cannot_links_and_weights_are_not_used():
     np.testing.assert_array_equal(lw.RCA().fit(IRIS, constraints=only).components_, both)
 
 
-def test_only_cannot_links_are_not_passed_over_in_silence():
+def test_cannot_links_alone_warn():
     c = lw.Constraints(150, (), [(0, 60), (0, 120)])
     with pytest.warns(lw.ConstraintWarning, match=r"RCA learns from must-links, but there are none \(2"):
         model = lw.RCA().fit(IRIS, constraints=c)

@@ -112,6 +112,6 @@ def test_more_neighbours_than_rows_leave_noise_only():
         (lambda X: native.distance_range(X[0], 1), ValueError, "X must have shape"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call(np.zeros((4, 2)))

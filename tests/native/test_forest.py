@@ -58,7 +58,7 @@ def test_the_root_of_the_number_of_features_is_tried(d):
     np.testing.assert_array_equal(found, native.random_trees(*problem, 5, 1, 1, int(np.sqrt(d))))
 
 
-def test_items_that_differ_are_told_apart_by_class():
+def test_different_items_are_separated_by_class():
     rows, items, home = a_problem("noise", 200, 5, 120, 6, 0)
     leaves = native.random_trees(rows, items, home, 20, 0, 1)
     for leaf in leaves[items].T:
@@ -72,12 +72,12 @@ def test_items_that_differ_are_told_apart_by_class():
 @pytest.mark.parametrize(
     ("items", "home"), [([3], [0]), ([0, 1, 2, 5], [1, 1, 1, 1]), ([4, 4], [0, 1])], ids=str
 )
-def test_nothing_to_tell_apart_is_one_leaf(items, home):
+def test_items_that_cannot_be_separated_share_a_leaf(items, home):
     rows = np.random.default_rng(0).normal(size=(6, 3))
     assert not native.random_trees(rows, np.array(items), np.array(home), 4, 0, 1).any()
 
 
-def test_two_items_are_parted_between_them():
+def test_two_items_are_separated_between_their_values():
     rows = np.linspace(0, 1, 101)[:, None]
     leaves = native.random_trees(rows, np.array([20, 80]), np.array([1, 0]), 200, 0, 1)
     cut = leaves.argmax(axis=0)
@@ -198,6 +198,6 @@ def grow(rows=ROWS, items=ITEMS, home=HOME, n_trees=2, seed=0, n_threads=1, max_
         (lambda: native.add_shared(SHARED, LEAVES, 0), ValueError, "n_threads must be at least 1"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

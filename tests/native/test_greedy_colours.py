@@ -46,6 +46,6 @@ ENDS = np.array([0, 1], np.int32)
         (lambda: native.greedy_colours(ENDS, ENDS + 1, 0), ValueError, "n must be at least 1, got 0"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -78,7 +78,7 @@ GOOD = chain(3, 1.0)
         (8, 0, ValueError, "max_sweeps must be at least 1, got 0"),
     ],
 )
-def test_what_is_refused(at, value, error, words):
+def test_bad_arguments_raise_errors(at, value, error, words):
     given = [*GOOD, 10]
     given[at] = value
     with pytest.raises(error, match=words):

@@ -101,6 +101,6 @@ X = np.zeros((6, 2))
         ),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

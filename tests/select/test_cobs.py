@@ -251,6 +251,6 @@ def test_of_many_rows_a_sample_is_clustered(kind):
         assert len(model.predict(new)) == len(new)
 
 
-def test_constraints_about_other_rows_are_refused():
+def test_constraints_about_other_rows_raise_errors():
     with pytest.raises(ValueError, match="about 5 rows, but X has 150"):
         few_candidates().fit(X, constraints=lw.Constraints(5))

@@ -99,6 +99,6 @@ def test_few_rows(affinity, X):
         ({"min_clusters": 5, "max_clusters": 4}, r"min_clusters=5 is above max_clusters=4\. Swap them"),
     ],
 )
-def test_no_such_setting(parameters, words):
+def test_bad_settings_raise_errors(parameters, words):
     with pytest.raises(ValueError, match=words):
         lw.EigengapSearch(**parameters).fit(np.eye(3))

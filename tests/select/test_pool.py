@@ -100,7 +100,7 @@ def test_a_pool_is_kept_whole(pool, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"some text"])
-def test_a_broken_file_is_refused_in_words(tmp_path, content):
+def test_a_damaged_file_raises_an_error(tmp_path, content):
     (tmp_path / "pool.npz").write_bytes(content)
     with pytest.raises(DataError, match="is not a pool"):
         Pool.load(tmp_path / "pool.npz")
@@ -266,7 +266,7 @@ def test_noise_is_settled_as_asked():
         ({"backend": "dask"}, r"needs a client\. Start one first"),
     ],
 )
-def test_what_is_refused(settings_, words):
+def test_bad_arguments_raise_errors(settings_, words):
     with pytest.raises(ValueError, match=words):
         build_pool(X, **settings_)
 

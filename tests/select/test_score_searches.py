@@ -142,7 +142,7 @@ def test_who_takes_no_constraints_is_not_given_any():
 
 
 @each_search
-def test_constraints_about_other_rows_are_refused(search):
+def test_constraints_about_other_rows_raise_errors(search):
     with pytest.raises(ValueError, match="about 5 rows, but X has 150"):
         made(search, k_means(), KS).fit(X, constraints=lw.Constraints(5))
 
@@ -159,7 +159,7 @@ def test_a_setting_that_fails_is_recorded(search):
 
 
 @each_search
-def test_when_all_fail_the_error_says_why(search):
+def test_the_error_names_the_reason_if_all_settings_fail(search):
     words = r"Obedient could not .* 2 settings\. .* {'fails': True, 'n_clusters': 2}, .*RuntimeError: no luck"
     with pytest.raises(ValueError, match=words) as caught:
         made(search, Obedient(), {"fails": [True], "n_clusters": [2, 3]}).fit(X, constraints=C)
@@ -191,7 +191,7 @@ def test_labels_of_other_rows_count_as_a_failure():
         (lambda: lw.SilhouetteSearch(KMeans(), KS, progress=3), "progress"),
     ],
 )
-def test_no_such_setting(make, words):
+def test_bad_settings_raise_errors(make, words):
     with pytest.raises(ValueError, match=words):
         make().fit(X)
 

@@ -146,7 +146,7 @@ def test_without_constraints_the_fewest_clusters():
     assert model.n_clusters_ == 2
 
 
-def test_too_few_constraints_to_tell_are_said():
+def test_too_few_constraints_to_compare_warn():
     with pytest.warns(ConstraintWarning, match="None of 4 folds holds both ends of a constraint"):
         model = search(random_state=0).fit(
             X, constraints=lw.Constraints(len(X), [(0, 1)], [(0, 60), (60, 120)])

@@ -145,6 +145,6 @@ def test_a_scorer_gives_each_clustering_its_score(load):
         (np.eye(3), [0, 1, 1], "cosine", r"metric is unknown: 'cosine'\. Give 'euclidean' or 'sqeuclidean'"),
     ],
 )
-def test_what_cannot_be_scored_is_named(X, labels, metric, words):
+def test_bad_arguments_of_scores_raise_errors(X, labels, metric, words):
     with pytest.raises(ValueError, match=words):
         lw.dbcv_score(X, labels, metric=metric)

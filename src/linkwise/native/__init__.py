@@ -1,4 +1,4 @@
-"""Compiled kernels: contiguous arrays in, arrays out.
+"""Typed wrappers of the native code: contiguous arrays in, arrays out.
 
 No policy lives here. Kernels take float32 or float64 rows and compute in float64, or take labels and
 compute in integers. They release the GIL, take their number of threads from the caller and give the

@@ -1,4 +1,4 @@
-"""What every wrapper checks of its arguments: types and shapes, and places in other arrays."""
+"""Check the arguments of wrappers: types, shapes, and positions in other arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_array(
 
 
 def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
-    """None in `shape` stands for any length but 0."""
+    """Check shape and layout; None in `shape` means any length above 0."""
     fits = array.ndim == len(shape) and all(
         have == want if want is not None else have > 0 for have, want in zip(array.shape, shape, strict=True)
     )
@@ -44,7 +44,7 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
 
 
 def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
-    """Places in memory: a kernel would read and write beyond its arrays."""
+    """Check positions: native code would read and write beyond its arrays."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
         raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give {low} to {high}.")
 

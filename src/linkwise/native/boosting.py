@@ -1,4 +1,4 @@
-"""Constrained k-means with priorities, and k-means of what several clusterings agree on."""
+"""Constrained k-means with priorities, and kernel k-means on the consensus of several clusterings."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
 def assign_by_priority(
     near: TwoNearest, pairs: NDArray[np.int32], must: NDArray[np.uint8], order: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Give rows their clusters, those that constraints name first, pair by pair.
+    """Assign rows to clusters: first those with constraints, pair by pair, then all others.
 
-    Of two rows without a cluster that belong together, both go to the nearest centre of the one that is
-    nearer to it. Of two that are apart, each goes to its nearest centre; if that is the same one, the nearer
-    row keeps it and the other takes its second. A row whose partner has a cluster follows it, or takes the
-    nearest centre that the partner has not. Where both have one, nothing is changed.
+    Two rows of a must-link without a cluster both get the nearest centre of the row that is nearer to it. Two
+    rows of a cannot-link each get their nearest centre; if it is the same, the nearer row gets it and the
+    other row its second. If only one row has a cluster, the other follows it, or gets the nearest other
+    centre. If both have one, nothing changes.
 
     Parameters
     ----------
     near : TwoNearest
         The two nearest centres of every row.
     pairs : (s, 2) int32, C-contiguous
-        Rows, the lower one first: it is taken for the nearer of two that are equally near.
+        Rows, the lower one first, which wins ties of distance.
     must : (s,) uint8
-        1 where the two belong together, 0 where they are apart.
+        1 for a must-link, 0 for a cannot-link.
     order : (s,) int32
-        Pairs in the order in which they are looked at, each once.
+        The order of the pairs, each once.
 
     Returns
     -------
     (n,) int32
         Cluster of each row.
     (s,) uint8
-        1 where a constraint is broken.
+        1 if a constraint is broken.
 
     References
     ----------
@@ -122,7 +122,7 @@ def similarity_sums(
 
 
 class HypothesesMeans(NamedTuple):
-    """A clustering of what several clusterings agree on."""
+    """The consensus of several clusterings."""
 
     labels: NDArray[np.int32]
     """(n,)"""
@@ -157,13 +157,14 @@ def hypotheses_k_means(
     k : int, at least 1
         Number of clusters.
     seeds : (R,) uint64
-        Of each start, which draws rows in proportion to their squared distance to those drawn already.
+        One seed for each start, which draws rows in proportion to their squared distance to those drawn
+        before.
     max_iter : int, at least 1
         Largest number of iterations.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
     rows : (g,) int64, optional
-        One start from these rows instead.
+        Rows of a single start, instead of drawn ones.
 
     Returns
     -------

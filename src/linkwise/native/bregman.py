@@ -1,4 +1,4 @@
-"""Metrics brought to bounds on the lengths of pairs."""
+"""Project metrics to bounds on the lengths of pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class ProjectedMetric(NamedTuple):
-    """A metric, (d, d), the multiplier of each pair, the sweeps made, and the change in the last."""
+    """A metric, (d, d), the multiplier of each pair, and the number of sweeps with the last change."""
 
     metric: Array
     multiplier: Array
@@ -25,18 +25,17 @@ class ProjectedMetric(NamedTuple):
 def bregman_projections(
     pairs: Array, sign: Array, bound: Array, gamma: Array, start: Array, max_sweeps: int, tol: float
 ) -> ProjectedMetric:
-    """The metric nearest to `start` whose squared lengths of pairs keep their bounds, with slack.
+    """Find the metric closest to `start` whose squared lengths of pairs keep their bounds, with slack.
 
-    Nearest is by the divergence ``tr(A B⁻¹) - log det(A B⁻¹)``, to which a pair whose bound b becomes c adds
-    ``gamma (c / b - log(c / b))``. Pairs are projected one after the other, so that one thread does all. Time
-    O(sweeps pairs d²).
+    Closeness is the divergence ``tr(A B⁻¹) - log det(A B⁻¹)``; a pair whose bound b becomes c adds ``gamma (c
+    / b - log(c / b))``. Pairs are projected one after the other, in one thread. Time O(sweeps pairs d²).
 
     Parameters
     ----------
     pairs : (m, d) float64
         Differences, none of which is 0.
     sign : (m,) float64
-        1 where the squared length is to be at most `bound`, -1 where at least.
+        1 if the squared length should be at most `bound`, -1 if at least.
     bound, gamma : (m,) float64
         Positive.
     start : (d, d) float64

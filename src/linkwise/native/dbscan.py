@@ -32,11 +32,11 @@ def all_dbscans(
     eps : (E,) float64
         Radii, not negative and ascending; at most 255.
     min_pts : (P,) int64
-        Neighbours that make a core row, itself included; at least 1.
+        Numbers of neighbours of a core row, itself included; at least 1.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
     weight : (n,) int64, at least 1, or None, default=None
-        As if each row were there so many times. None: once.
+        Counts of the rows; by default 1.
 
     Returns
     -------

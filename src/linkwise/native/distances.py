@@ -1,4 +1,4 @@
-"""Rows and points: how far, and which are nearest."""
+"""Distances between rows and points, and nearest points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Find, for each centre, the nearest of the rows that bear its label.
+    """Find, for each centre, the nearest row with its label.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ def nearest_rows(
     centers : (k, d) float64, C-contiguous
         Centres of the clusters.
     allowed : (n,) bool or None
-        Rows that may be returned; None = all.
+        Rows that may be returned; all by default.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
 
     Returns
     -------
     (k,) int64
-        Row index, the lowest where several are equally near; -1 where no row qualifies.
+        Row index, the lowest of equally near rows; -1 if no row qualifies.
     """
     check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
@@ -64,9 +64,9 @@ def nearest_points(
     Returns
     -------
     (n,) int64
-        Index of the point, the lowest where several are equally near.
+        Index of the point, the lowest of equally near points.
     (n,) float64
-        Squares are summed in the order of the features, so that a row is at 0 from itself.
+        Squared distances, summed in the order of the features, so that a row has distance 0 to itself.
     """
     check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
@@ -75,7 +75,7 @@ def nearest_points(
 
 
 def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-    """Squared distances of every row to every point, summed as in `nearest_points`.
+    """Compute squared distances of every row to every point, summed as in `nearest_points`.
 
     Parameters
     ----------

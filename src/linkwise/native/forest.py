@@ -1,4 +1,4 @@
-"""Extremely randomised trees, and how often they put two rows together."""
+"""Extremely randomised trees, and the number of trees in which two rows share a leaf."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ def random_trees(
 ) -> NDArray[np.int32]:
     """Grow extremely randomised trees on some rows, and find the leaf of every row.
 
-    A node is split where its items are of several classes and differ in some feature. Features are drawn
-    without replacement until `max_features` in which its items differ were tried, each with one threshold,
-    uniform between its least and its largest value there. The split after which the Gini impurity is least
-    stands; of equals the first. Every item counts once, none is left out or drawn twice. scikit-learn's
-    ExtraTrees are the same, but count features in which the items are equal among those that were tried.
-    Time, for a tree, O(n + l √d) times its mean depth.
+    A node is split if its items are of several classes and differ in some feature. Features are drawn without
+    replacement until `max_features` in which its items differ were tried, each with one threshold, uniform
+    between its least and its largest value there. The split of least Gini impurity is used, of equals the
+    first. Every item counts once. scikit-learn's ExtraTrees do the same, except that features in which all
+    items are equal count as tried. Time, for a tree, O(n + l √d) times its mean depth.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     Returns
     -------
     (float, float)
-        Both 0 where all rows are equal. Sums are made in the order of the features.
+        Both are 0 if all rows are equal. Squares are summed in the order of the features.
     """
     check_row_array(X)
     check_count("n_threads", n_threads)

@@ -12,7 +12,7 @@ from linkwise.native._checks import check_array, check_count, check_row_array, c
 
 
 class LloydRuns(NamedTuple):
-    """What Lloyd's iteration reached from each of R starts."""
+    """The results of Lloyd's iteration from R starts."""
 
     labels: NDArray[np.int32]
     """(R, n) cluster of each row."""
@@ -25,7 +25,7 @@ class LloydRuns(NamedTuple):
 
 
 class TwoMeans(NamedTuple):
-    """What Lloyd's iteration reached for two clusters."""
+    """The result of Lloyd's iteration for two clusters."""
 
     labels: NDArray[np.uint8]
     """(n,) 0 or 1."""
@@ -47,11 +47,11 @@ def lloyd(
 ) -> LloydRuns:
     """Run Lloyd's iteration from each given start.
 
-    A run stops when no label changes, when the squared shift of all centres together is at most `tol`,
-    or after `max_iter` iterations; in the last two cases labels are assigned once more, so that they
-    are always those of the nearest centre (the lower index, where two are equally near). An empty
-    cluster is given the row farthest from its centre, out of a cluster that keeps another row; where
-    every row lies on its centre the cluster stays empty and its centre stays where it is.
+    A run stops when no label changes, when the squared shift of all centres together is at most `tol`, or
+    after `max_iter` iterations; in the last two cases labels are assigned once more, so they are always those
+    of the nearest centre (of equals the lower index). An empty cluster gets the row farthest from its centre,
+    from a cluster with other rows; if every row lies on its centre, the cluster stays empty and its centre
+    does not move.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def lloyd(
     n_threads : int, at least 1
         Number of threads; it does not change the result.
     weight : (n,) int64, at least 1, or None, default=None
-        As if each row were there so many times; such rows move together. None: once.
+        Counts of the rows; by default 1. Copies move together.
 
     Returns
     -------
@@ -124,9 +124,9 @@ def kmeans_plusplus(
 ) -> NDArray[np.int64]:
     """Choose k rows to start from, once for each seed, by greedy k-means++.
 
-    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion
-    to their squared distance from the rows chosen so far, and the one that leaves the smallest sum of
-    squared distances is kept. Random numbers come from SplitMix64.
+    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion to
+    their squared distance from the rows chosen so far, and the one that leaves the smallest sum of squared
+    distances is chosen. Random numbers come from SplitMix64.
 
     Parameters
     ----------
@@ -141,15 +141,15 @@ def kmeans_plusplus(
     n_threads : int, at least 1
         Number of threads; it does not change the result.
     weight : (n,) int64, at least 1, or None, default=None
-        As if each row were there so many times. None: once.
+        Counts of the rows; by default 1.
     given : (g, d) float64, C-contiguous, or None, default=None
-        Centres that are there already; the k rows are drawn beside them.
+        Given centres; k further rows are drawn.
 
     Returns
     -------
     (R, k) int64
-        Row indices, no two of them equal rows, none equal to a given centre. Where `X` has fewer
-        such rows than k, each is there once and the places that are left at the end hold -1.
+        Row indices, no two of them equal rows, none equal to a given centre. If `X` has fewer than k such
+        rows, each occurs once and the remaining places hold -1.
 
     References
     ----------
@@ -180,7 +180,7 @@ def exchange(
     k : int, at least 1
         Number of centres or clusters.
     max_passes : int, at least 1
-        Passes over all rows; a run stops after one that moves none.
+        Largest number of passes over all rows; a run stops after a pass without a move.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
 
@@ -224,7 +224,7 @@ def label_sums(
     k : int, at least 1
         Number of centres or clusters.
     weight : (n,) int64, at least 1, or None
-        As if each row were there so many times. None: once.
+        Counts of the rows; by default 1.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
 

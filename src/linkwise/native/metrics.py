@@ -1,4 +1,4 @@
-"""Distances of rows to centres under metrics other than the plain one."""
+"""Distances of rows to centres under learned metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.native._checks import check_array, check_count, check_row_array
 def metric_distances(
     X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]:
-    """Squared distances of every row to every centre after linear maps: ``|L (x - centre)|²``.
+    """Compute squared distances of every row to every centre after linear maps: ``|L (x - centre)|²``.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def metric_nearest(
     offset: NDArray[np.float64],
     n_threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """For each row the centre whose squared distance (see `metric_distances`) plus offset is least.
+    """Find the centre of least squared distance (see `metric_distances`) plus offset for each row.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def metric_nearest(
     Returns
     -------
     (n,) int32
-        The lowest where several are equal.
+        Index of the centre, the lowest of equals.
     (n,) float64
         Squared distance plus offset.
     """

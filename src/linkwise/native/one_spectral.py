@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 class RatioStep(NamedTuple):
-    """What a step leads to."""
+    """The result of a step."""
 
     f: Floats
     """(m,) of length 1."""
@@ -58,11 +58,11 @@ def ratio_step(
     max_iter : int, at least 1
         Largest number of iterations.
     every : int, at least 1, default=10
-        Steps after which the objective is looked at.
+        Number of steps between evaluations of the objective.
     gap : float, default=0.1
-        It suffices that the objective is at most (1 - gap) times the least there can be.
+        The search ends when the objective is at most (1 - gap) times its lower bound.
     least : float, default=0.0
-        A bound below this ends the search: there is nothing to gain.
+        A bound below this ends the search, since no gain is possible.
     n_threads : int, at least 1, default=1
         Number of threads; it does not change the result.
 

@@ -1,4 +1,4 @@
-"""Walks over rows by density: OPTICS, and the spanning tree of mutual reachability distances."""
+"""Walk over rows by density: OPTICS, and the spanning tree of mutual reachability distances."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]:
-    """Squared distance from each row to the k-th of all rows, itself the first.
+    """Compute the squared distance of each row to its k-th nearest row, itself the first.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ class DensityWalk(NamedTuple):
 def density_walk(
     X: NDArray[Any], core: NDArray[np.float64], start: int, n_threads: int, *, mutual: bool
 ) -> DensityWalk:
-    """Visit all rows, always the one next that is reached at the least distance.
+    """Visit all rows, next always the one that is reached at the least distance.
 
-    Of rows that are equally near the first comes first; where one is reached from several at one distance,
-    the one that came earlier counts.
+    Of equally near rows the first comes first; if a row is reached from several rows at the same distance,
+    the earliest counts.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def density_walk(
     core : (n,) float64
         Squared core distances, see `core_squares`.
     start : int
-        The row to begin with.
+        The first row.
     n_threads : int, at least 1
         Number of threads; it does not change the result.
     mutual : bool

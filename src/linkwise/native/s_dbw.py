@@ -20,7 +20,7 @@ def s_dbw(
     pooled: bool,
     n_threads: int,
 ) -> tuple[float, float]:
-    """Scatter within clusters, and density between them, as `linkwise.validity.s_dbw` defines them.
+    """Compute scatter within clusters and density between them, see `linkwise.validity.s_dbw`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def s_dbw(
     means : (k, d) float64
         Of the clusters.
     squares : (n, k) float64, C-contiguous, or None
-        Squared distances of every row to every mean, where they are known.
+        Squared distances of every row to every mean, if known.
     pooled : bool
         Whether rows are near within sqrt(sum of the clusters' spreads) / k, or within the mean of their
         roots.
@@ -41,9 +41,9 @@ def s_dbw(
     Returns
     -------
     scatter : float
-        0 where no row differs from another.
+        0 if all rows are identical.
     density : float
-        Mean over pairs of clusters; 0 where there is one.
+        Mean over pairs of clusters; 0 for one cluster.
     """
     check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)

@@ -137,10 +137,9 @@ class Pool:
 
     @cached_property
     def agreement(self) -> NDArray[np.float64]:
-        """Compute the adjusted Rand index of every two distinct clusterings, over at most 20 000 pairs of
-        base rows.
+        """Compute the adjusted Rand index of every two distinct clusterings.
 
-        It is 1 if two clusterings treat all these pairs alike.
+        It uses at most 20 000 pairs of base rows, and is 1 if two clusterings treat all of them alike.
         """
         n = self.labels.shape[1]
         pairs = draw_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))

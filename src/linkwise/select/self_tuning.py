@@ -194,8 +194,7 @@ def choose_best_aligned(alignment: dict[int, float]) -> int:
 
 
 def alignment_cost(Z: Matrix) -> float:
-    """Compute J / n: the mean over rows of the sum of Z_ij² / M_i², where M_i is the largest entry of row
-    i."""
+    """Compute J / n: the mean over rows of the sum of Z_ij² / M_i², M_i the largest entry of row i."""
     squares = Z**2
     return float((squares / squares.max(axis=1, keepdims=True)).sum() / len(Z))
 

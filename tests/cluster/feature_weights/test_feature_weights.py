@@ -397,6 +397,6 @@ def test_odd_tables(X):
         {"start": "xing"},
     ],
 )
-def test_no_such_setting(setting):
+def test_bad_settings_raise_errors(setting):
     with pytest.raises(ValueError, match=next(iter(setting))):
         lw.FeatureWeightClustering(2, **setting).fit(np.eye(3))

@@ -66,7 +66,7 @@ def test_the_model_that_was_best_predicts_and_every_clustering_is_counted():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_a_class_is_refused():
+def test_a_class_instead_of_an_estimator_raises_an_error():
     with pytest.raises(TypeError, match=r"clusterer=KMeans is a class\. Give an estimator: clusterer=KMeans"):
         fitted(KMeans)
 
@@ -128,6 +128,6 @@ def test_an_index_with_a_value_comes_before_one_without():
 
 
 @pytest.mark.parametrize("value", [None, "0.5", [0.5], 1j])
-def test_an_index_that_gives_no_number_is_refused(value):
+def test_an_index_that_returns_no_number_raises_an_error(value):
     with pytest.raises(TypeError, match=r"validity returned .*\. It must return a number"):
         fitted(None, validity=lambda rows, labels: value)

@@ -249,6 +249,6 @@ def test_more_clusters_than_must_links_leave():
         ("max_inner_iter", 0),
     ],
 )
-def test_no_such_setting(setting, value):
+def test_bad_settings_raise_errors(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.COSC(**{"n_clusters": 2, setting: value}).fit(np.eye(3))

@@ -78,7 +78,7 @@ def test_pairs_lead_to_another_clustering_of_the_same_rows():
     ("setting", "value"),
     [("n_components", 0), ("n_neighbors", 0), ("sigma", 0.0), ("n_clusters", 0), ("n_init", 0)],
 )
-def test_no_such_setting(setting, value):
+def test_bad_settings_raise_errors(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.SPCL(**{"n_clusters": 2, setting: value}).fit(np.eye(3))
 

@@ -157,7 +157,7 @@ def changed(at, value):
         (AgglomerativeClustering(2).fit(X), TypeError, "compute_distances=True"),
     ],
 )
-def test_no_hierarchy(hierarchy, error, words):
+def test_objects_without_a_hierarchy_raise_errors(hierarchy, error, words):
     with pytest.raises(error, match=words):
         lw.extract(hierarchy)
 
@@ -173,12 +173,12 @@ def test_no_hierarchy(hierarchy, error, words):
         ({"ties": "first"}, ValueError, "'stability' or 'larger'"),
     ],
 )
-def test_what_is_refused(more, error, words):
+def test_bad_arguments_raise_errors(more, error, words):
     with pytest.raises(error, match=words):
         lw.extract(linkage(X), **more)
 
 
 @pytest.mark.parametrize("node", [0.7, np.nan, np.inf])
-def test_nodes_are_whole_numbers(node):
+def test_nodes_must_be_integers(node):
     with pytest.raises(lw.DataError, match="Number the rows from 0"):
         lw.extract(np.array([[node, 1, 1.0, 2]]))

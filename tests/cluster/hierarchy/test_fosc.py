@@ -150,7 +150,7 @@ def test_ties_by_stability_or_size():
         ({"ties": "first"}, "ties"),
     ],
 )
-def test_what_is_refused(parameters, words):
+def test_bad_arguments_raise_errors(parameters, words):
     with pytest.raises(ValueError, match=f"'{words}' parameter of FOSC must be"):
         lw.FOSC(**parameters).fit(np.eye(4))
 

@@ -160,7 +160,7 @@ def test_contradictions_are_refused_with_their_chain():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_soft_goes_on_and_says_what_is_broken(k):
+def test_soft_breaks_few_constraints_and_warns(k):
     with pytest.warns(ConstraintWarning):
         c = lw.Constraints(
             6, [(0, 1), (1, 2)], [(0, 2), (0, 3), (0, 4), (3, 4), (3, 5), (4, 5), (0, 5)], on_conflict="keep"

@@ -154,7 +154,7 @@ def test_few_rows_many_features_and_constant_ones(kind, per_cluster, k):
 
 
 @each_kind
-def test_rows_that_are_all_alike(kind, per_cluster):
+def test_identical_rows_keep_the_plain_metric(kind, per_cluster):
     c = lw.Constraints(4, must_link=[(0, 1)])
     model = lw.MPCKMeans(1, metric=kind, per_cluster=per_cluster).fit(np.full((4, 2), 3.0), constraints=c)
     assert model.labels_.tolist() == [0] * 4

@@ -226,7 +226,7 @@ def test_of_more_neighbourhoods_than_clusters_large_and_far_ones_are_taken():
         ("random", "The 'init' parameter"),
     ],
 )
-def test_an_init_that_does_not_fit(make, init, words):
+def test_an_init_of_the_wrong_shape_raises_an_error(make, init, words):
     with pytest.raises(ValueError, match=words):
         make(3, init=init).fit(IRIS)
 

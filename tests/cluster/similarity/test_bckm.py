@@ -96,7 +96,7 @@ def test_similarities_know_the_distances_of_the_paper(seed, k):
     K = rbf_kernel(X, gamma=0.5)
     labels = np.concatenate([np.arange(k), rng.integers(0, k, 12 - k)]).astype(np.int32)
     space = Similarities(K)
-    means = space.moved(labels, space.seeded(k, rng, "k-means++"))
+    means = space.update_means(labels, space.choose_centers(k, rng, "k-means++"))
     found = space.two_nearest(means)
     squares = plain.squared_distances(K, [np.flatnonzero(labels == c) for c in range(k)])
     np.testing.assert_allclose(found.square, squares.min(axis=1), atol=1e-12)
@@ -117,7 +117,7 @@ def test_inner_products_do_what_the_rows_do(seed):
     share = pairs.weight / 15
     found = []
     for space in (Vectors(X), Similarities(center_products(native.squared_distances(X, X, 1)))):
-        means = space.seeded(3, np.random.default_rng(2), "k-means++")
+        means = space.choose_centers(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
     assert found[0].means.spread == pytest.approx(found[1].means.spread)
@@ -236,7 +236,7 @@ def test_rounds_end_when_there_were_enough():
     assert model.hypotheses_.dtype == np.uint8
 
 
-def test_constraints_that_nothing_fits_are_said():
+def test_constraints_that_no_clustering_fits_warn():
     X = np.array([[0.0], [1.0], [9.0]])
     c = lw.Constraints(3, (), [(0, 1)])
     with pytest.warns(ConstraintWarning, match="The first round breaks 100% of the constraints"):
@@ -332,12 +332,12 @@ def test_as_the_authors_program():
         ),
     ],
 )
-def test_what_is_refused(model, X, error, words):
+def test_bad_arguments_raise_errors(model, X, error, words):
     with pytest.raises(error, match=words):
         model.fit(X, constraints=lw.Constraints(3, (), [(0, 1)]))
 
 
-def test_too_many_rows_for_all_similarities(monkeypatch):
+def test_too_many_rows_for_similarities_raise_an_error(monkeypatch):
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.MOST_SIMILARITIES", 10)
     with pytest.raises(ValueError, match=r"of 12 rows, but at most 10 .* kernel='linear'"):
         lw.BCKM(2, kernel="rbf").fit(np.arange(12.0)[:, None])
@@ -371,7 +371,7 @@ def test_the_kernel_refuses_pairs_that_are_not_there():
     [-np.eye(4), 1 - np.eye(4), np.abs(np.arange(4.0)[:, None] - np.arange(4.0))],
     ids=["negative", "0", "far"],
 )
-def test_distances_are_no_similarities(K):
+def test_distances_instead_of_similarities_raise_errors(K):
     with pytest.raises(ValueError, match="these look like distances"):
         lw.BCKM(2, kernel="precomputed").fit(K)
 

@@ -83,16 +83,16 @@ def test_principal_components_are_those_of_the_covariance(shape):
     rows = np.random.default_rng(0).normal(size=shape) * np.linspace(1, 3, shape[1])
     rows = np.vstack([rows, rows[:4]])  # a few stand for two
     whole = merge_identical_rows(rows, standardized=False)
-    seen = whole.by_components(5)
+    seen = whole.reduce_to_components(5)
     assert seen.Z.shape == (shape[0], 5)
     np.testing.assert_allclose(seen.axes.T @ seen.axes, np.eye(5), atol=1e-9)
-    covariance = np.cov(whole.of(rows).T, bias=True)
-    variances = ((seen.of(rows)) ** 2).mean(axis=0)
+    covariance = np.cov(whole.transform(rows).T, bias=True)
+    variances = ((seen.transform(rows)) ** 2).mean(axis=0)
     np.testing.assert_allclose(variances, np.linalg.eigvalsh(covariance)[::-1][:5])
-    np.testing.assert_allclose(seen.Z[seen.number], seen.of(rows), atol=1e-9)
-    all_of_them = whole.by_components(shape[1] - 1)  # as many as the rows span
+    np.testing.assert_allclose(seen.Z[seen.number], seen.transform(rows), atol=1e-9)
+    all_of_them = whole.reduce_to_components(shape[1] - 1)  # as many as the rows span
     assert all_of_them.Z.shape[1] == min(shape[0] - 1, shape[1] - 1)
-    assert whole.by_components(shape[1]) is whole
+    assert whole.reduce_to_components(shape[1]) is whole
 
 
 def test_wide_rows_are_seen_by_their_components():
@@ -125,7 +125,7 @@ def test_rounds_are_those_of_the_formulas(decay):
     Y = np.zeros((len(Z), len(Z)))
     for pairs, sign in ((c.must_link, 1), (c.cannot_link, -1)):
         Y[tuple(pairs.T)] = Y[tuple(pairs.T[::-1])] = sign
-    seen = merge_identical_rows(Z, standardized=True).of(Z)
+    seen = merge_identical_rows(Z, standardized=True).transform(Z)
     chances = [one.mixture.probabilities(seen) for one in model._rounds]
     alphas, of_rows, K = plain.boosted([chance @ chance.T for chance in chances], Y, decay)
     np.testing.assert_allclose(model.alphas_, alphas, rtol=1e-6)

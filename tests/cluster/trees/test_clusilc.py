@@ -241,7 +241,7 @@ def test_contradictions_stay_broken():
         (lambda: lw.ClusILC(label_rule="all"), ValueError, "label_rule"),
     ],
 )
-def test_no_such_setting(make, error, words):
+def test_bad_settings_raise_errors(make, error, words):
     with pytest.raises(error, match=words):
         make().fit(np.eye(4)[:, :2])
 

@@ -235,9 +235,9 @@ class FeatureWeightClustering(CenteredClusterer):
         Z = X - self.mean_ if plain else project(X, self.mean_, self.components_)
         validity = s_dbw_validity if self.validity is None else wrap_validity(self.validity)
         aim = Aim(Z, constraints, self._cluster(k, seed), validity)
-        best = self._climbed(aim.first(self.n_dimensions or Z.shape[1]), progress)
+        best = self._climb(aim.first(self.n_dimensions or Z.shape[1]), progress)
         if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
-            best = self._told(aim, best, k, seed)
+            best = self._cluster_with_constraints(aim, best, k, seed)
         self._weights, self._found = best.weights, best.found
         self.weights_ = np.zeros(Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
@@ -248,7 +248,7 @@ class FeatureWeightClustering(CenteredClusterer):
         self.cluster_centers_ = points.cluster_means(X, best.found.labels, empty) if len(means) else empty
         return best.found.labels
 
-    def _climbed(self, aim: Aim, progress: Progress | None) -> Weighting:
+    def _climb(self, aim: Aim, progress: Progress | None) -> Weighting:
         """Find the best weighting of all rounds."""
 
         def told(done: int, _: int) -> None:
@@ -294,7 +294,7 @@ class FeatureWeightClustering(CenteredClusterer):
             else wrap_estimator(self.clusterer, k, seed)
         )
 
-    def _told(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
+    def _cluster_with_constraints(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
         """Cluster under the best weights with constraints, if the clusterer takes them."""
         self.n_evals_ += 1
         cluster = wrap_estimator(self.clusterer, k, seed, aim.constraints)

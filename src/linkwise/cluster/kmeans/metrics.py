@@ -39,14 +39,14 @@ class Metrics(NamedTuple):
         """Whether the metrics are matrices."""
         return self.matrices.ndim == 3
 
-    def mapped(self, rows: NDArray[Any]) -> Array:
+    def map_rows(self, rows: NDArray[Any]) -> Array:
         """Map rows to coordinates in which the first metric is the plain one."""
         L = self.maps[0]
         images: Array = rows @ L.T if self.full else rows * L
         return np.ascontiguousarray(images)
 
-    def unmapped(self, images: Array) -> Array:
-        """Invert `mapped`."""
+    def unmap_rows(self, images: Array) -> Array:
+        """Invert `map_rows`."""
         L = self.maps[0]
         rows: Array = np.linalg.solve(L, images.T).T if self.full else images / L
         return np.ascontiguousarray(rows)

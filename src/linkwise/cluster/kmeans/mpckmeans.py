@@ -202,8 +202,8 @@ class MPCKMeans(CenteredClusterer):
         views = [_MetricStarts(plain, X, draw_soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
         if len(problem.must):
             close = must_link_metric(problem.must, problem.named.must_weight, plain, varying)
-            rows = close.mapped(X)
-            starts = [close.mapped(views[0].starts[0])]
+            rows = close.map_rows(X)
+            starts = [close.map_rows(views[0].starts[0])]
             if isinstance(self.init, str):
                 starts = draw_soft_starts(rows, constraints, self.n_clusters, k, seed, *args)
             views.append(_MetricStarts(close, rows, starts))
@@ -293,7 +293,7 @@ def _learn_best(
         prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
         bound = stop[1] * (variance / problem.variance)  # in these coordinates
         for first in penalised.run_penalised(rows, starts, problem.named, prices, seed, stop[0], bound):
-            centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
+            centers = first.centers if rows is problem.X else metrics.unmap_rows(first.centers)
             start, rng = first._replace(centers=centers), rng_at(seed, len(made))
             run, learned = _learn(problem, start, metrics, rng, stop)
             alone = nearest_under_metrics(problem.X, run.centers, learned)

@@ -228,7 +228,7 @@ class BCKM(RoundsClusterer):
         share = np.exp(priority - priority.max())
         share /= share.sum()
         order = order_by_priority(pairs, priority, rng, self.ties)
-        means = space.seeded(k, rng, self.init)
+        means = space.choose_centers(k, rng, self.init)
         rise = self.convergence == "first rise"
         return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
 

@@ -156,11 +156,11 @@ class CKM(CenteredClusterer):
         return cls(n_clusters, **{**preset, **parameters})
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        starts = self._given(X, k)
+        starts = self._given_centers(X, k)
         space = make_space(X, self.kernel) if starts is None else Vectors(X)
         self.fell_back_, self.n_passes_ = False, 0
         if constraints.n_constraints == 0:
-            return self._finished(X, self._plain(X, space, starts, k, seed), k)
+            return self._finish(X, self._plain(X, space, starts, k, seed), k)
         best = self._best(space, starts, constraints, k, seed, progress)
         self.n_passes_ = best.n_passes
         labels = best.labels
@@ -172,9 +172,9 @@ class CKM(CenteredClusterer):
             better = prefer_more_satisfied(self._plain(X, space, None, k, seed), labels, constraints)
         if better is not None:
             self.fell_back_, self.n_passes_, labels = True, 0, better
-        return self._finished(X, labels, k)
+        return self._finish(X, labels, k)
 
-    def _given(self, X: Any, k: int) -> points.Centers | None:
+    def _given_centers(self, X: Any, k: int) -> points.Centers | None:
         """Return given centres, (1, k, d), or None."""
         if isinstance(self.init, str):
             return None
@@ -215,7 +215,7 @@ class CKM(CenteredClusterer):
         if starts is not None:
             return SpaceMeans(starts[0], 0.0)
         init: Any = self.init
-        return space.seeded(k, rng, init)
+        return space.choose_centers(k, rng, init)
 
     def _plain(self, X: Any, space: Space, starts: points.Centers | None, k: int, seed: int) -> Labels:
         if starts is not None:
@@ -223,7 +223,7 @@ class CKM(CenteredClusterer):
             return labels
         return run_plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
 
-    def _finished(self, X: Any, labels: Labels, k: int) -> Labels:
+    def _finish(self, X: Any, labels: Labels, k: int) -> Labels:
         labels, _ = compact_labels(labels, k)
         if self.kernel == "linear":
             empty = np.zeros((int(labels.max()) + 1, X.shape[1]))

@@ -31,12 +31,12 @@ class DistinctRows(NamedTuple):
     axes: Array | None = None
     """(d', c) unit vectors by which rows are seen, where there were too many columns; Z is (m, c) then."""
 
-    def of(self, X: NDArray[Any]) -> Array:
+    def transform(self, X: NDArray[Any]) -> Array:
         """Transform other rows in the same way."""
         seen: Array = (X[:, self.columns].astype(np.float64) - self.mean) / self.unit
         return seen if self.axes is None else seen @ self.axes
 
-    def by_components(self, most: int) -> DistinctRows:
+    def reduce_to_components(self, most: int) -> DistinctRows:
         """Replace more than `most` columns by their first principal components."""
         if self.Z.shape[1] <= most:
             return self
@@ -69,4 +69,4 @@ def merge_identical_rows(X: NDArray[Any], *, standardized: bool) -> DistinctRows
     unit = replace_zeros(spread) if standardized else np.full(len(columns), find_common_unit(varying))
     mean = np.where(spread > 0, varying.mean(axis=0, dtype=np.float64), varying[0])
     found = DistinctRows(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
-    return found._replace(Z=np.ascontiguousarray(found.of(X[first])))
+    return found._replace(Z=np.ascontiguousarray(found.transform(X[first])))

@@ -157,9 +157,9 @@ class KernelBoost(CenteredClusterer):
         with one_blas_thread():
             n_varying = np.count_nonzero(X.min(axis=0) != X.max(axis=0))
             few = bool(n_varying <= self.n_components)
-            seen = merge_identical_rows(X, standardized=few).by_components(self.n_components)
+            seen = merge_identical_rows(X, standardized=few).reduce_to_components(self.n_components)
             if constraints.n_constraints:
-                rounds = self._boosted(seen, list_pairs(constraints), k, seed, progress)
+                rounds = self._boost(seen, list_pairs(constraints), k, seed, progress)
             self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
             self.alphas_ = np.array([one.alpha for one in rounds])
             self.margins_ = np.array([one.margin for one in rounds])
@@ -185,9 +185,11 @@ class KernelBoost(CenteredClusterer):
         if not self._rounds:
             return points.nearest_centers(X, self._centers)[0]
         with one_blas_thread():
-            return points.nearest_centers(build_features(self._rounds, self._seen.of(X)), self._centers)[0]
+            return points.nearest_centers(
+                build_features(self._rounds, self._seen.transform(X)), self._centers
+            )[0]
 
-    def _boosted(
+    def _boost(
         self, seen: DistinctRows, pairs: PairList, k: int, seed: int, progress: Progress | None
     ) -> list[KernelRound]:
         """Run the rounds; return those that count."""

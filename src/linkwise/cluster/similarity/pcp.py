@@ -336,7 +336,7 @@ def solve(
     m = len(S)
     own = float(np.trace(S))  # times K_ii, which are 1
     unit = (float(S.sum()) - own) / m or 1.0
-    C, pattern = S / unit, PairPattern.of(apart, m)
+    C, pattern = S / unit, PairPattern.from_pairs(apart, m)
     np.fill_diagonal(C, 0.0)
     V = _project_on_sphere(rng.normal(size=(m, min(m, columns))))
     y, penalty, missed = np.zeros(len(apart)), 1.0, inf
@@ -377,7 +377,7 @@ class PairPattern(NamedTuple):
     """Pair of each entry."""
 
     @classmethod
-    def of(cls, apart: Pairs, m: int) -> PairPattern:
+    def from_pairs(cls, apart: Pairs, m: int) -> PairPattern:
         """Create the pattern of these pairs."""
         ends = np.vstack([apart, apart[:, ::-1]])
         number = np.tile(np.arange(1, len(apart) + 1, dtype=np.float64), 2)
@@ -389,7 +389,7 @@ class PairPattern(NamedTuple):
         found: Array = np.einsum("ij,ij->i", V[self.apart[:, 0]], V[self.apart[:, 1]])
         return found
 
-    def filled(self, values: Array) -> csr_array:
+    def fill(self, values: Array) -> csr_array:
         """Return the matrix with these values of the pairs on both sides of the diagonal."""
         return csr_array((values[self.place], self.matrix.indices, self.matrix.indptr), self.matrix.shape)
 
@@ -404,7 +404,7 @@ def _minimize(C: Array, pattern: PairPattern, y: Array, penalty: float, V: Array
         W = U / length
         CW, off = C @ W, pattern.products(W)
         value = -float(np.einsum("ij,ij", CW, W)) + float(y @ off + 0.5 * penalty * (off @ off))
-        slope = pattern.filled(y + penalty * off) @ W - 2 * CW
+        slope = pattern.fill(y + penalty * off) @ W - 2 * CW
         slope -= np.einsum("ij,ij->i", slope, W)[:, None] * W
         return value, (slope / length).ravel()
 
@@ -421,7 +421,7 @@ def _bound(C: Array, pattern: PairPattern, y: Array, V: Array) -> tuple[float, f
     at the pairs, at which K is 0; and <Z, K> is at least m times the least eigenvalue of Z, since K's trace
     is m.
     """
-    Z = pattern.filled(y / 2).toarray() - C
+    Z = pattern.fill(y / 2).toarray() - C
     multiplier = np.einsum("ij,ij->i", Z @ V, V)
     Z[np.diag_indices_from(Z)] -= multiplier
     least, way = eigh(Z, subset_by_index=[0, 0])

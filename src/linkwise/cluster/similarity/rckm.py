@@ -131,7 +131,7 @@ class RCKM(RoundsClusterer):
         for t in range(self.n_rounds):
             rng = rng_at(seed, 0, t)
             order = rng.permutation(len(share)).astype(np.int32)
-            means = space.seeded(k, rng, self.init)
+            means = space.choose_centers(k, rng, self.init)
             weak = constrained_k_means(space, means, pairs, order, share, self.max_passes)
             hypotheses[:, t], errors[t] = weak.labels, weak.loss
             if progress is not None:

@@ -126,12 +126,12 @@ def run_plain(
         return labels
     found = []
     for number in range(n_init):
-        means, before = space.seeded(k, rng_at(seed, number), "k-means++"), None
+        means, before = space.choose_centers(k, rng_at(seed, number), "k-means++"), None
         for _ in range(max_iter):
             labels = space.two_nearest(means).best
             if before is not None and (labels == before).all():
                 break
-            means, before = space.moved(labels, means), labels
+            means, before = space.update_means(labels, means), labels
         found.append((means.spread, labels))
     return max(found, key=lambda run: run[0])[1]
 

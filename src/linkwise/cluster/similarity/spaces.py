@@ -44,13 +44,13 @@ class Space(Protocol):
 
     n: int
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Choose rows as centres: drawn in proportion to the squared distance, or each the farthest."""
 
     def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """Find the two nearest centres of every row."""
 
-    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Compute the means of clusters; the mean of an empty one stays."""
 
 
@@ -66,7 +66,7 @@ class Vectors:
         """Return given centres as means."""
         return SpaceMeans(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Choose rows as centres, from a sample of 100 000 if there are more."""
         some = self.X
         if self.n > SEED_ROWS:
@@ -87,7 +87,7 @@ class Vectors:
             return two_smallest(points.squared_center_distances(self.X, means.at))
         return native.two_nearest(self.X, means.at, self._threads)
 
-    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means of the rows; the spread is about the mean of all."""
         total, counts = points.cluster_sums(self.X, labels, len(means.at), n_threads=self._threads)
         used = counts > 0
@@ -105,7 +105,7 @@ class Similarities:
         self._threads = parallel.n_threads()
         self._own = np.ascontiguousarray(K.diagonal())
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Centres at rows."""
 
         def far(row: int) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ class Similarities:
         to_mean, within = means.at
         return two_smallest(self._own[:, None] - 2 * to_mean + within)
 
-    def moved(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means known by the mean similarity of every row to their rows, and of these to each other."""
         to_mean, within = means.at
         k = len(within)

@@ -123,7 +123,7 @@ def constrained_k_means(
         if (seen := hash(labels.tobytes())) in known:
             break
         known.add(seen)
-        means = space.moved(labels, means)
+        means = space.update_means(labels, means)
         now = WeakClustering(labels, broken, float(share @ broken), means, n_passes)
         if first_rise and before is not None and not means.spread > before.means.spread:
             return before
@@ -133,7 +133,7 @@ def constrained_k_means(
             break
         before = now
         if means.empty:
-            means = space.moved(fill_empty_clusters(labels, near.square, k, ones), means)
+            means = space.update_means(fill_empty_clusters(labels, near.square, k, ones), means)
     assert best is not None
     return before if first_rise and before is not None else best
 
