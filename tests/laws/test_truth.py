@@ -109,7 +109,7 @@ def test_constraints_that_contradict_each_other_are_refused(entry, oracle):
 
 @each_learner
 def test_constraints_about_other_rows_are_refused(entry):
-    with pytest.raises(ValueError, match="about 5 rows, X has 6"):
+    with pytest.raises(ValueError, match="about 5 rows, but X has 6"):
         entry.make().fit(np.eye(6), constraints=lw.Constraints(5))
     with pytest.raises(TypeError, match=r"constraints is a list\. Build it with linkwise\.Constraints"):
         entry.make().fit(np.eye(6), constraints=[(0, 1)])
