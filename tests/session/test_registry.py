@@ -143,7 +143,7 @@ def unfit(described, n_columns=None):
         (
             text("ActiveCOBS", preset="slow"),
             2,
-            "preset is unknown: 'slow'. Give one of 'paper', 'quick'",
+            "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset.",
         ),
     ],
 )
