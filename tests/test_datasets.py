@@ -44,7 +44,7 @@ def test_images():
 
 
 def test_unknown_name():
-    with pytest.raises(DataError, match="'irises'; there are iris, wine, breast_cancer, digits"):
+    with pytest.raises(DataError, match=r"'irises'\. Give one of iris, wine, breast_cancer, digits"):
         datasets.load("irises")
 
 
@@ -72,10 +72,10 @@ def test_fetch(monkeypatch):
     assert data.source == "OpenML, thing, version 2"
 
 
-def test_fetch_refuses_what_it_cannot_use(monkeypatch):
+def test_fetch_rejects_data_it_cannot_use(monkeypatch):
     numbers = pd.DataFrame({"a": [1, 2]})
     stand_in(monkeypatch, bunch(pd.DataFrame({"a": ["x", "y"]}), pd.Series([0, 1])))
-    with pytest.raises(DataError, match="Column 'a' of OpenML's 'thing' holds no numbers, such as 'x'"):
+    with pytest.raises(DataError, match="Column 'a' of OpenML's 'thing' is not numeric: it holds 'x'"):
         datasets.fetch("thing")
     stand_in(monkeypatch, bunch(numbers, None))
     with pytest.raises(DataError, match="no single column of groups"):

@@ -9,7 +9,7 @@ from linkwise._moved import MOVED
 
 
 @pytest.mark.parametrize("module", MOVED)
-def test_old_modules_hold_what_they_held(module):
+def test_old_modules_hold_their_names(module):
     old = import_module(module)
     for name in MOVED[module]:
         with pytest.warns(
@@ -26,6 +26,6 @@ def test_old_and_new_names_are_the_same_thing():
     assert Evidence is lw.Evidence
 
 
-def test_what_never_was_is_not_found():
+def test_unknown_modules_are_not_found():
     with pytest.raises(ModuleNotFoundError):
         import_module("linkwise.nothing")

@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from linkwise.parallel import BACKENDS, mapped
+from linkwise.parallel import BACKENDS, map_tasks
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -21,34 +21,34 @@ def scaled(shared, task):
 def test_every_task_is_done_once_with_what_is_shared(backend, client):
     rows = np.arange(300_000.0)  # large enough that loky maps it
     tasks = [3, 1, 4, 1, 5]
-    found = dict(mapped(scaled, {"rows": rows}, tasks, backend, 2))
+    found = dict(map_tasks(scaled, {"rows": rows}, tasks, backend, 2))
     assert found == {at: rows.sum() * task for at, task in enumerate(tasks)}
 
 
 @each_backend
 @pytest.mark.filterwarnings("ignore:A worker stopped")
-def test_what_a_task_raises_is_raised(backend, client):
+def test_errors_of_tasks_are_raised(backend, client):
     with (
         pytest.raises(ZeroDivisionError, match="task -1"),
-        closing(mapped(scaled, {"rows": np.ones(2)}, [1, 2, -1, 3], backend, 2)) as results,
+        closing(map_tasks(scaled, {"rows": np.ones(2)}, [1, 2, -1, 3], backend, 2)) as results,
     ):
         list(results)
 
 
 @each_backend
-def test_work_may_be_ended_before_it_is_done(backend, client):
-    with closing(mapped(scaled, {"rows": np.ones(2)}, list(range(1, 50)), backend, 2)) as results:
+def test_work_can_be_ended_early(backend, client):
+    with closing(map_tasks(scaled, {"rows": np.ones(2)}, list(range(1, 50)), backend, 2)) as results:
         at, result = next(results)
     assert result == 2 * (at + 1)
-    assert dict(mapped(scaled, {"rows": np.ones(2)}, [7], backend, 2)) == {0: 14}
+    assert dict(map_tasks(scaled, {"rows": np.ones(2)}, [7], backend, 2)) == {0: 14}
 
 
 @each_backend
 def test_no_tasks_give_no_results(backend, client):
-    assert list(mapped(scaled, None, [], backend, 2)) == []
+    assert list(map_tasks(scaled, None, [], backend, 2)) == []
 
 
-def test_dask_is_missed_in_words(monkeypatch):
+def test_missing_dask_raises_an_error_that_says_so(monkeypatch):
     found = builtins.__import__
 
     def without(name, *rest):
@@ -58,4 +58,4 @@ def test_dask_is_missed_in_words(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"pip install 'linkwise\[dask\]'"):
-        list(mapped(scaled, None, [1], "dask"))
+        list(map_tasks(scaled, None, [1], "dask"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.cluster.kmeans.components import Blocks, blocks_of
+from linkwise.cluster.kmeans.components import Blocks, build_blocks
 from linkwise.constraints.constraints import Constraints
 
 PASSES = 100
@@ -17,7 +17,7 @@ PASSES = 100
 
 def cop_k_means(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> np.ndarray | None:
     """Labels of the rows, or None where a row found no cluster."""
-    blocks = blocks_of(X, constraints)
+    blocks = build_blocks(X, constraints)
     foes: list[list[int]] = [[] for _ in blocks.X]
     for one, other in constraints.component_cannot_link.tolist():
         foes[one].append(other)

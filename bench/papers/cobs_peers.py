@@ -35,9 +35,9 @@ from linkwise import (
     SilhouetteSearch,
     TruthOracle,
 )
-from linkwise.asking.learner import checked_answer
+from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
-from linkwise.select.ranking import satisfied
+from linkwise.select.ranking import satisfied_weights
 
 CLUSTERS = {"n_clusters": list(range(2, 11))}
 PEER_FIELDS = ("task", "method", "constraints", "run")
@@ -60,7 +60,7 @@ def cosc(seed: int) -> COSC:
 def by_cobs(task: Task, constraints: Constraints, place: Place, run: int) -> np.ndarray:
     """COBS over the 931 clusterings, by our rule for ties."""
     pool = pool_of(task.name, place)
-    score = satisfied(pool, constraints)
+    score = satisfied_weights(pool, constraints)
     return pool.clustering(choose_clustering(pool, constraints, score, "agreement", run)[1])
 
 
@@ -164,7 +164,7 @@ def measure_npu(cell: Cell, place: Place) -> Row:
     while (question := driver.question) is not None:
         pair = question.first, question.second
         pairs.append(pair)
-        driver.answer(checked_answer(oracle(*pair), *pair))
+        driver.answer(check_answer(oracle(*pair), *pair))
         if len(pairs) in NPU_AT:
             curve[len(pairs)] = ari_elsewhere(task.y, driver.labels, np.array(pairs))
     last = ari_elsewhere(task.y, driver.labels, np.array(pairs, dtype=np.int64).reshape(-1, 2))

@@ -19,12 +19,12 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from bench.data import Source, Task, load
 from bench.harness import Cell, Row, fingerprint
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
-from linkwise.asking.learner import checked_answer, rng_at
+from linkwise.asking.learner import check_answer, rng_at
 from linkwise.asking.run import Run
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints import sampling
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool
-from linkwise.select.ranking import ranked, satisfied
+from linkwise.select.ranking import rank_clusterings, satisfied_weights
 from linkwise.select.self_tuning import SelfTuningSpectral
 from linkwise.validity.dbcv import dbcv_scorer
 
@@ -79,7 +79,7 @@ def draw_pairs(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([run, n_rows])
     rows = np.sort(rng.permutation(n_rows)[: round(SUPERVISED * n_rows)])
     n_pairs = min(MOST, len(rows) * (len(rows) - 1) // 2)
-    return rows, rows[random_pairs(len(rows), n_pairs, rng)]
+    return rows, rows[sampling.draw_pairs(len(rows), n_pairs, rng)]
 
 
 def make_constraints(y: np.ndarray, pairs: np.ndarray) -> Constraints:
@@ -188,7 +188,7 @@ def measure_choice(cell: Cell, place: Place) -> Row:
     y, pool = load(name, place.source).y, pool_of(name, place, algorithms)
     pairs = draw_pairs(len(y), int(run))[1][: int(n_constraints)]
     constraints = make_constraints(y, pairs)
-    score = satisfied(pool, constraints)
+    score = satisfied_weights(pool, constraints)
     best, first = choose_clustering(pool, constraints, score, tie, int(run))
     labels = pool.clustering(first)
     return {
@@ -204,7 +204,7 @@ def choose_clustering(
     pool: Pool, constraints: Constraints, score: np.ndarray, tie: str, seed: int
 ) -> tuple[np.ndarray, int]:
     """All best clusterings, and the one that ``COBS(tie=tie, random_state=seed)`` returns."""
-    best = ranked(pool, score)
+    best = rank_clusterings(pool, score)
     if tie == "random":
         share = pool.multiplicity[best] / pool.multiplicity[best].sum()
         return best, int(rng_at(seed, len(pool)).choice(best, p=share))
@@ -253,7 +253,7 @@ def ask_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed:
     while (question := run.question) is not None:
         pair = question.first, question.second
         pairs.append(pair)
-        run.answer(checked_answer(oracle(*pair), *pair))
+        run.answer(check_answer(oracle(*pair), *pair))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
@@ -264,7 +264,7 @@ def ari_at(
     curve = []
     for n in numbers:
         constraints = make_constraints(y, pairs[:n])
-        _, first = choose_clustering(pool, constraints, satisfied(pool, constraints), tie, seed)
+        _, first = choose_clustering(pool, constraints, satisfied_weights(pool, constraints), tie, seed)
         curve.append(ari_elsewhere(y, pool.clustering(first), pairs[:n]))
     return curve
 

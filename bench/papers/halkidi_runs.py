@@ -21,7 +21,7 @@ from sklearn.metrics import rand_score
 import linkwise as lw
 from bench.data import encode_classes, read_table, to_unit
 from bench.harness import Cell, Row
-from linkwise.cluster.feature_weights.feature_weights import dimensions
+from linkwise.cluster.feature_weights.feature_weights import find_dimensions
 from linkwise.metric.mmc import diagonal_weights
 
 FILES = {
@@ -40,7 +40,7 @@ BLOBS = "blobs"  # followed by their number of rows
 
 
 class Setting(NamedTuple):
-    """What a run is; `must` and `cannot` in percent of the rows, `dimensions` 0 for all."""
+    """What a run is; `must` and `cannot` in percent of the rows, `find_dimensions` 0 for all."""
 
     task: str
     features: str
@@ -86,7 +86,7 @@ def rows_of(task: str, features: str, space: str, m: int, folder: Path | None) -
     X, _ = load(task, features, folder)
     if space == "columns":
         return X
-    mean, components = dimensions(X, "scores")
+    mean, components = find_dimensions(X, "scores")
     return np.ascontiguousarray((X - mean) @ components[: m or None].T)
 
 

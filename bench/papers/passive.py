@@ -54,7 +54,7 @@ from bench.papers.cobs_runs import (
 from bench.results import write_csv
 from bench.scores import Mean, aligned_ranks, mean_of
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.select.ranking import satisfied
+from linkwise.select.ranking import satisfied_weights
 
 CONSTRAINTS, RUNS = 50, 25
 TOLERANCE = 0.02  # of ARI: about two standard errors
@@ -126,7 +126,9 @@ def cluster_task(
     """Labels, and whether the method fell back to plain k-means."""
     if method == "COBS":  # from a pool that is kept, or it would be made in each run
         pool = pool_of(task.name, place)
-        _, first = choose_clustering(pool, constraints, satisfied(pool, constraints), "agreement", seed)
+        _, first = choose_clustering(
+            pool, constraints, satisfied_weights(pool, constraints), "agreement", seed
+        )
         return pool.clustering(first), ""
     model = methods()[method](len(set(task.y)), seed)
     known = {} if method == "KMeans" else {"constraints": constraints}

@@ -34,7 +34,7 @@ from bench.harness import Cell, Row, add_common_options, format_table, out_folde
 from bench.results import write_csv
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
-from linkwise.metric.rca import RCA, within
+from linkwise.metric.rca import RCA, within_scatter
 
 CONSTRAINTS, RUNS = 200, 5
 AGREED = 1e-6  # of the greatest entry
@@ -105,7 +105,7 @@ def make_ours(method: str) -> Any:
 
 
 def has_inverse(X: np.ndarray, constraints: lw.Constraints) -> bool:
-    return int(np.linalg.matrix_rank(within(X, constraints.component)[0])) == X.shape[1]
+    return int(np.linalg.matrix_rank(within_scatter(X, constraints.component)[0])) == X.shape[1]
 
 
 def fit_theirs(problem: Problem, python: str) -> dict[str, np.ndarray] | None:

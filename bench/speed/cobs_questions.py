@@ -39,7 +39,7 @@ from bench import harness
 from linkwise.asking.learner import Learner
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.select.active_cobs import OpenPairs
 from linkwise.select.pool import Candidate, Pool
 
@@ -73,7 +73,7 @@ def time_steps(work: Callable[[], object]) -> float:
 def choose(pool: Pool, n_pairs: int, threads: int, repeats: int) -> Line:
     """The first figure is for the sample, which serves many questions."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    pairs = random_pairs(pool.n_rows, n_pairs, np.random.default_rng(0))
+    pairs = draw_pairs(pool.n_rows, n_pairs, np.random.default_rng(0))
     weights = np.full(len(pool), 1 / len(pool))
     opened: list[OpenPairs] = []
     first = time_steps(lambda: opened.append(OpenPairs(pool, pairs)))

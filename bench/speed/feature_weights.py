@@ -32,7 +32,7 @@ from sklearn.cluster import KMeans
 import linkwise as lw
 from bench import data
 from linkwise.cluster.feature_weights import tuning
-from linkwise.cluster.feature_weights.feature_weights import dimensions, s_dbw_validity
+from linkwise.cluster.feature_weights.feature_weights import find_dimensions, s_dbw_validity
 
 AIM = 50  # times as fast
 SECONDS = {"breast_cancer": 1.0, "spambase": 10.0}  # for the whole
@@ -67,9 +67,9 @@ def milliseconds(call: Callable[[], Any]) -> float:
 def steps(task: data.Task, repeats: int) -> tuple[str, ...]:
     """One step beside the plain program's, for each dimension."""
     k = len(set(task.y))
-    mean, components = dimensions(task.X, "scores")
+    mean, components = find_dimensions(task.X, "scores")
     Z = np.ascontiguousarray((task.X - mean) @ components.T)
-    aim = tuning.Aim(Z, constraints_of(task), tuning.k_means(k, 0, 10), s_dbw_validity)
+    aim = tuning.Aim(Z, constraints_of(task), tuning.make_k_means(k, 0, 10), s_dbw_validity)
     trials = tuning.Trials(aim, most=sys.maxsize)
     best = trials(np.ones(Z.shape[1]))
     ours, kmeans, naive = [], [], []

@@ -46,9 +46,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from bench import data, harness
-from linkwise.cluster.graph.random_walk import embedding
+from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.select.clusterings import PRESETS
-from linkwise.select.spectral import gaussian_graph, knn_graphs, spectral_labels
+from linkwise.select.spectral import build_gaussian_graph, build_knn_graphs, spectral_labels
 
 SAME = 0.95
 STATES = (0, 1, 2)
@@ -79,13 +79,13 @@ def graphs(X: np.ndarray, kind: str, quick: bool) -> Iterator[tuple[str, Any]]:
     preset = PRESETS["quick" if quick else "paper"]
     if kind == "neighbours":
         nearest = NearestNeighbors(n_neighbors=max(preset.neighbours)).fit(X)
-        graph = knn_graphs(nearest.kneighbors(X, return_distance=False))
+        graph = build_knn_graphs(nearest.kneighbors(X, return_distance=False))
         for k in preset.neighbours:
             yield f"k={k}", graph(k)
     else:
         for sigma in preset.sigmas:
             if sigma > 0.01:
-                yield f"sigma={sigma}", gaussian_graph(X, sigma)
+                yield f"sigma={sigma}", build_gaussian_graph(X, sigma)
 
 
 def cases(words: str, graph: Any, clusters: Sequence[int]) -> Iterator[Case]:
@@ -95,7 +95,7 @@ def cases(words: str, graph: Any, clusters: Sequence[int]) -> Iterator[Case]:
     if not connected:
         yield from [Case(False, False, False, False, "")] * len(clusters)
         return
-    places = embedding(graph.copy(), max(clusters))
+    places = embed_graph(graph.copy(), max(clusters))
     for k, labels in zip(clusters, ours, strict=True):
         theirs = [
             SpectralClustering(k, affinity="precomputed", random_state=state).fit(graph).labels_

@@ -1,6 +1,6 @@
 """Modules under the names that they had before, for programs that import them.
 
-Each gives what it held, with a DeprecationWarning that names the new home.
+Each gives what it held, with a DeprecationWarning that names the new module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 _EVIDENCE = "linkwise.constraints.evidence"
 _LEARNER = "linkwise.asking.learner"
-MOVED = {  # old module -> new home of each of its public names
+MOVED = {  # old module -> each of its public names -> new module, with ":name" for a new name
     "linkwise.evidence": dict.fromkeys(
         ("ANSWERS", "Answer", "Evidence", "Fact", "Groups", "Relation"), _EVIDENCE
     ),
@@ -35,8 +35,8 @@ MOVED = {  # old module -> new home of each of its public names
         "StandingIn": _LEARNER,
         "TruthOracle": "linkwise.asking.oracles",
         "Weighing": _LEARNER,
-        "checked_answer": _LEARNER,
-        "respecting": "linkwise.asking.consistency",
+        "checked_answer": f"{_LEARNER}:check_answer",
+        "respecting": "linkwise.asking.consistency:enforce_answers",
         "rng_at": _LEARNER,
     },
     "linkwise.cluster.common": {},
@@ -58,14 +58,16 @@ class _Moved:
 
     def exec_module(self, module: ModuleType) -> None:
         old = module.__name__
-        homes = MOVED[old]
+        places = MOVED[old]
 
         def find(name: str) -> Any:
-            if name not in homes:
+            if name not in places:
                 raise AttributeError(f"module {old!r} has no attribute {name!r}")
-            text = f"{old}.{name} has moved. Import it from {homes[name]}."
+            place, _, new_name = places[name].partition(":")
+            renamed = f", where its name is {new_name}" if new_name else ""
+            text = f"{old}.{name} has moved. Import it from {place}{renamed}."
             warnings.warn(text, DeprecationWarning, stacklevel=2)
-            return getattr(import_module(homes[name]), name)
+            return getattr(import_module(place), new_name or name)
 
         module.__getattr__ = find  # type: ignore[method-assign]
 

@@ -1,4 +1,4 @@
-"""Labelled data sets: those that come with scikit-learn, and any of OpenML's when asked for."""
+"""Labelled data sets: those that come with scikit-learn, and those of OpenML."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class Dataset:
     Attributes
     ----------
     name : str
+        Name of the data set.
     X : ndarray of shape (n_rows, n_features), float64
-        As the source gives it, not scaled.
+        The rows as the source has them, not scaled.
     y : ndarray of shape (n_rows,), int64
         Group of each row, from 0.
     names : tuple of str
@@ -29,9 +30,9 @@ class Dataset:
     label_names : tuple of str
         Name of each group.
     images : ndarray of shape (n_rows, height, width), or None
-        The rows as pictures, where they are such.
+        The rows as pictures, if they are pictures.
     source : str
-        Where the data come from.
+        The source of the data.
     """
 
     name: str
@@ -44,25 +45,32 @@ class Dataset:
 
 
 def load(name: str) -> Dataset:
-    """Load a data set that comes with scikit-learn; needs no network.
+    """Load a data set that comes with scikit-learn; no network is needed.
 
     Parameters
     ----------
     name : {"iris", "wine", "breast_cancer", "digits"}
+        Name of the data set.
 
     Returns
     -------
     Dataset
+        Its rows and groups.
 
     Raises
     ------
     DataError
-        Unknown name.
+        The name is unknown.
+
+    Examples
+    --------
+    >>> load("iris").X.shape
+    (150, 4)
     """
     if name not in BUNDLED:
         raise DataError(
-            f"There is no bundled data set {name!r}; there are {', '.join(BUNDLED)}."
-            " datasets.fetch(name) gets one from OpenML."
+            f"There is no bundled data set {name!r}. Give one of {', '.join(BUNDLED)}, or get one from OpenML"
+            " with datasets.fetch(name)."
         )
     from sklearn import datasets
 
@@ -79,26 +87,26 @@ def load(name: str) -> Dataset:
 
 
 def fetch(name: str, *, version: int = 1, data_home: str | None = None) -> Dataset:
-    """Get a data set from OpenML over the network, through scikit-learn, which keeps a copy on disk.
+    """Download a data set from OpenML with scikit-learn, which stores a copy on disk.
 
     Parameters
     ----------
     name : str
-        OpenML's name for it.
+        Name of the data set at OpenML.
     version : int, default=1
-        OpenML's version of it.
+        Version of the data set at OpenML.
     data_home : str, optional
-        Folder for the copy; by default scikit-learn's own.
+        Folder for the copy; scikit-learn's own by default.
 
     Returns
     -------
     Dataset
-        Missing values stay NaN.
+        Its rows and groups; missing values are NaN.
 
     Raises
     ------
     DataError
-        OpenML has no such data set, or it has no groups or columns that are not numbers.
+        OpenML has no such data set, or it has no groups, or a column is not numeric.
     OSError
         The network or OpenML cannot be reached.
     """
@@ -106,16 +114,19 @@ def fetch(name: str, *, version: int = 1, data_home: str | None = None) -> Datas
 
     try:
         bunch = fetch_openml(name, version=version, data_home=data_home, as_frame=True, parser="liac-arff")
-    except OSError:  # HTTPError is among both kinds
+    except OSError:  # an HTTPError is an OSError and a ValueError
         raise
     except ValueError as error:
-        raise DataError(f"OpenML gives no data set {name!r} in version {version}: {error}") from error
+        raise DataError(f"OpenML returned no data set {name!r} in version {version}: {error}") from error
     if bunch.target is None or getattr(bunch.target, "ndim", 1) != 1:
-        raise DataError(f"OpenML's {name!r} (version {version}) has no single column of groups.")
+        raise DataError(
+            f"OpenML's {name!r} (version {version}) has no single column of groups."
+            " Get it with sklearn.datasets.fetch_openml."
+        )
     label_names, y = np.unique(np.asarray(bunch.target, dtype=str), return_inverse=True)
     return Dataset(
         name,
-        _numbers(bunch.data, name),
+        _to_numbers(bunch.data, name),
         y.astype(np.int64),
         tuple(str(feature) for feature in bunch.feature_names),
         tuple(str(label) for label in label_names),
@@ -124,19 +135,29 @@ def fetch(name: str, *, version: int = 1, data_home: str | None = None) -> Datas
     )
 
 
-def _numbers(frame: Any, name: str) -> NDArray[np.float64]:
-    """All columns as float64, refused where one holds something else."""
+def _to_numbers(frame: Any, name: str) -> NDArray[np.float64]:
+    """Convert all columns to float64; raise if one is not numeric."""
     for column in frame.columns:
         if frame[column].dtype.kind not in "biuf":
             raise DataError(
-                f"Column {column!r} of OpenML's {name!r} holds no numbers,"
-                f" such as {frame[column].iloc[0]!r}."
+                f"Column {column!r} of OpenML's {name!r} is not numeric: it holds {frame[column].iloc[0]!r}."
                 " Get it with sklearn.datasets.fetch_openml and use linkwise.data.from_frame."
             )
     return np.ascontiguousarray(frame.to_numpy(), dtype=np.float64)
 
 
 def scale_to_unit(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Every column from 0 to 1, constant ones 0; pixels share one scale already and keep it."""
+    """Scale every column to [0, 1]; a constant column becomes 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features), float64
+        The scaled rows.
+    """
     spread = np.ptp(X, axis=0)
     return np.asarray((X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0))

@@ -1,24 +1,24 @@
-"""What linkwise raises and warns of: what was given, what is wanted, the way out."""
+"""The errors and warnings of linkwise. A message says what is wrong, what was given and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-LONGEST = 60  # characters of a value in a message
+MAX_REPR = 60  # characters of a value in a message
 
 
 def short_repr(value: object) -> str:
-    """What was given, for a message: the value if it is short, else its type and size."""
+    """Write a value for a message: its repr if that is short, else its type and size."""
     kind, shape = type(value).__name__, getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{kind} of shape {shape}"
-    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > LONGEST // 3:
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > MAX_REPR // 3:
         return f"{kind} of {len(value)} items"
     text = repr(value)
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_REPR:
         return text
-    return f"{text[:LONGEST]}... ({kind})" if isinstance(value, str) else kind
+    return f"{text[:MAX_REPR]}... ({kind})" if isinstance(value, str) else kind
 
 
 class ConstraintError(ValueError):
@@ -31,12 +31,12 @@ class InfeasibleConstraintsError(ConstraintError):
     Attributes
     ----------
     chain : tuple of int
-        Rows joined by must-links, in order; its first and last row are also required apart.
-        Empty when the reason is no such chain.
+        Rows joined by must-links, in order; a cannot-link separates the first from the last row.
+        Empty if there is another reason.
     reason : str
-        Where too few clusters are the reason: what cannot be, without the rows and the way out.
+        If there are too few clusters: what is impossible, without the rows and without advice.
     rows : tuple of int
-        The rows that make it so.
+        The rows that make it impossible.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class InfeasibleConstraintsError(ConstraintError):
 
 
 class ConstraintWarning(UserWarning):
-    """Constraints were accepted, but the user will want to know something about them."""
+    """Constraints were accepted, but they may not be what the user intended."""
 
 
 class NothingAskedWarning(UserWarning):
-    """A learner had neither an oracle nor constraints, so the clusters follow from the rows alone."""
+    """A learner has neither an oracle nor constraints, so the clusters follow from the rows alone."""
 
 
 class DataError(ValueError):
@@ -59,28 +59,28 @@ class DataError(ValueError):
 
 
 class SessionError(RuntimeError):
-    """A session cannot do what was asked of it."""
+    """An operation that the session cannot carry out."""
 
 
 class DataMismatchError(SessionError):
-    """The data are not those that the session was made for."""
+    """The data differ from those that the session was created with."""
 
 
 class SessionLockedError(SessionError):
-    """Another process holds the session file and did not let go in time."""
+    """Another process holds the session file and did not release it in time."""
 
 
 class SessionDamagedError(SessionError):
-    """The file is no linkwise session, or part of it is broken."""
+    """The file is not a linkwise session, or it is damaged."""
 
 
 class StaleAnswerError(SessionError):
-    """An answer to a question that is no longer the present one.
+    """An answer to a question that is no longer open.
 
     Attributes
     ----------
     question : Question or None
-        The question that the session asks now.
+        The open question.
     """
 
     def __init__(self, message: str, question: Any = None) -> None:

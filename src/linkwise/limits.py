@@ -1,7 +1,7 @@
-"""How large input may be: checked from sizes that a file declares, before its contents are unpacked.
+"""Check the size of input from the sizes that a file declares, before its contents are unpacked.
 
-The limits are far above the tables that linkwise can cluster; they keep damaged and hostile files from
-taking all memory or an hour.
+The limits are far above the tables that linkwise can cluster. They prevent a damaged or hostile file from
+using all memory or an hour of time.
 """
 
 from __future__ import annotations
@@ -14,41 +14,41 @@ MOST_COLUMNS = 100_000  # a table of all human genes has 60 000
 MOST_CELLS = 2_000_000_000  # 16 GB as floats; ten million rows of fifty columns are a quarter of it
 MOST_CHARACTERS = 10_000_000  # in one cell; a long novel has 3 million
 MOST_IN_NAME = 1000  # characters in the name of a column
-MOST_EXPANSION = 250  # bytes unpacked for each byte in the file
-FREE_BYTES = 2**28  # bytes that may be unpacked whatever the size of the file
+MOST_EXPANSION = 250  # unpacked bytes for each byte of the file
+FREE_BYTES = 2**28  # unpacked bytes that are always allowed
 
 
 def check_columns(n_columns: int) -> None:
-    """Refuse tables that are wider than any that can be shown or clustered."""
+    """Raise if a table is wider than any that can be shown or clustered."""
     if n_columns > MOST_COLUMNS:
         raise DataError(
-            f"The table has {n_columns} columns, and at most {MOST_COLUMNS} can be read. Keep the columns"
+            f"The table has {n_columns} columns, but at most {MOST_COLUMNS} can be read. Keep the columns"
             " that matter in a smaller file, or replace them by a few hundred principal components."
         )
 
 
 def check_name_lengths(names: Sequence[str]) -> None:
-    """Refuse columns whose names fill pages."""
+    """Raise if the name of a column is too long."""
     for at, name in enumerate(names, 1):
         if len(name) > MOST_IN_NAME:
             raise DataError(
-                f"The name of column {at} has {len(name)} characters, and at most {MOST_IN_NAME} are allowed:"
+                f"The name of column {at} has {len(name)} characters, but at most {MOST_IN_NAME} are allowed:"
                 f" {name[:40]!r}…. Give it a shorter name."
             )
 
 
 def check_cells(n_rows: int, n_columns: int) -> None:
-    """Refuse tables that are too large or too wide, from their shape alone."""
+    """Raise if a table of this shape is too large or too wide."""
     check_columns(n_columns)
     if n_rows * n_columns > MOST_CELLS:
         raise DataError(
-            f"The table has {n_rows} rows and {n_columns} columns, and at most {MOST_CELLS} cells can be"
+            f"The table has {n_rows} rows and {n_columns} columns, but at most {MOST_CELLS} cells can be"
             " read. Cluster a sample of the rows, or keep fewer columns in the file."
         )
 
 
 def check_expansion(n_unpacked: int, n_packed: int) -> None:
-    """Refuse files that are much larger unpacked (in bytes) than packed."""
+    """Raise if a file is much larger unpacked than packed, both in bytes."""
     if n_unpacked > max(FREE_BYTES, MOST_EXPANSION * n_packed):
         raise DataError(
             f"The file has {n_packed} bytes, but its table takes {n_unpacked} bytes, more than"
@@ -58,7 +58,7 @@ def check_expansion(n_unpacked: int, n_packed: int) -> None:
 
 
 def too_large_for_memory() -> DataError:
-    """The error where the memory of this machine does not suffice."""
+    """Build the error for a table that does not fit into memory."""
     return DataError(
         "The table does not fit into the memory of this machine. Cluster a sample of the rows, or keep"
         " fewer columns in the file."

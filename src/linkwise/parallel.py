@@ -1,4 +1,4 @@
-"""How work is shared out: threads within a kernel, tasks among processes or machines."""
+"""Run work in parallel: threads in native code, tasks in processes or on other machines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Result = TypeVar("Result")
 
 
 def n_threads() -> int:
-    """Return the number of threads that a kernel should use.
+    """Return the number of threads that native code should use.
 
     Returns
     -------
     int
-        ``OMP_NUM_THREADS`` where it is set to a positive integer (the first, where it lists one for
-        each level of nesting), else the number of cores that this process may use.
+        ``OMP_NUM_THREADS`` if it is a positive integer (or the first of a list of them, one for each level
+        of nesting), else the number of cores that this process may use.
     """
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if wanted.isdecimal() and int(wanted) > 0:
@@ -35,26 +35,27 @@ def n_threads() -> int:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Within it BLAS has one thread: sums are then the same for any number, and small products are faster.
+    """Limit BLAS to one thread: results do not depend on the number of cores, and small products are faster.
 
     Returns
     -------
     context manager
+        The limit holds within it.
     """
-    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    limited: AbstractContextManager[object] = _find_libraries().limit(limits=1, user_api="blas")
     return limited
 
 
 @cache
-def _libraries() -> Any:
-    """The libraries of this process that have threads; to look for them takes milliseconds."""
+def _find_libraries() -> Any:
+    """Find the libraries of this process that use threads; the search takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
-    import_module("scipy.linalg")  # which has a BLAS of its own
+    import_module("scipy.linalg")  # SciPy brings its own BLAS
     return ThreadpoolController()
 
 
-def mapped(
+def map_tasks(
     function: Callable[[Any, Task], Result],
     shared: Any,
     tasks: Sequence[Task],
@@ -63,83 +64,84 @@ def mapped(
 ) -> Generator[tuple[int, Result], None, None]:
     """Call ``function(shared, task)`` for each task.
 
-    Closing the iterator ends the work: what has not begun is not done.
+    Closing the iterator cancels the tasks that have not begun.
 
     Parameters
     ----------
     function : callable
-        Defined in a module, unless the backend is "serial".
+        A function of a module, unless the backend is "serial".
     shared : object
-        What all tasks read. It travels once to each worker, not once a task.
+        Data that all tasks read. It is sent once to each worker, not once for each task.
     tasks : sequence
-    backend : {"serial", "loky", "dask"}
-        In this process; in processes of this machine (joblib's loky); or on the workers of the
-        current ``dask.distributed.Client``.
+        The tasks.
+    backend : {"serial", "loky", "dask"}, default="serial"
+        Run the tasks in this process; in processes of this machine (joblib's loky); or on the workers of
+        the current ``dask.distributed.Client``.
     n_jobs : int, optional
-        Processes of loky; as many as `n_threads` says by default.
+        Number of processes of loky; `n_threads()` by default.
 
     Yields
     ------
     (int, result)
-        The position of a task and what came of it, in the order in which they are finished.
+        The position of a task and its result, in the order in which the tasks finish.
 
     Raises
     ------
     ValueError
-        If the backend is not known, or is "dask" and there is no client.
+        If the backend is unknown, or if it is "dask" and there is no client.
     ImportError
         If the backend is "dask" and dask.distributed is not installed.
     """
     if backend not in BACKENDS:
-        raise ValueError(f"backend={backend!r}; give one of {', '.join(map(repr, BACKENDS))}")
+        raise ValueError(f"backend is unknown: {backend!r}. Give one of {', '.join(map(repr, BACKENDS))}.")
     if backend == "serial":
         return ((at, function(shared, task)) for at, task in enumerate(tasks))
     if backend == "loky":
-        return _on_loky(function, shared, tasks, n_jobs or n_threads())
-    return _on_dask(function, shared, tasks)
+        return _map_on_loky(function, shared, tasks, n_jobs or n_threads())
+    return _map_on_dask(function, shared, tasks)
 
 
-def _on_loky(
+def _map_on_loky(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task], n_jobs: int
 ) -> Generator[tuple[int, Result], None, None]:
     from joblib import Parallel, delayed
 
     # arrays of `shared` above a megabyte are written once and mapped into the memory of all workers
     run = Parallel(n_jobs, backend="loky", return_as="generator_unordered", pre_dispatch="n_jobs")
-    found = run(delayed(_numbered)(function, shared, at, task) for at, task in enumerate(tasks))
+    found = run(delayed(_call_numbered)(function, shared, at, task) for at, task in enumerate(tasks))
     try:
-        # not `yield from`, by which closing this iterator would close that one unguarded
+        # not `yield from`: closing this iterator would close `found` outside the filter of warnings below
         for result in found:  # noqa: UP028
             yield result
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # joblib warns of the tasks that it gives up
+            warnings.simplefilter("ignore", UserWarning)  # joblib warns about the tasks that it cancels
             found.close()
 
 
-def _numbered(
+def _call_numbered(
     function: Callable[[Any, Task], Result], shared: Any, at: int, task: Task
 ) -> tuple[int, Result]:
     return at, function(shared, task)
 
 
-def _on_dask(
+def _map_on_dask(
     function: Callable[[Any, Task], Result], shared: Any, tasks: Sequence[Task]
 ) -> Generator[tuple[int, Result], None, None]:
     try:
         from distributed import as_completed, get_client
     except ImportError:
         raise ImportError(
-            "backend='dask' needs dask.distributed; install it: pip install 'linkwise[dask]'"
+            "backend='dask' needs dask.distributed. Install it: pip install 'linkwise[dask]'"
         ) from None
     try:
         client = get_client()
     except ValueError:
         raise ValueError(
-            "backend='dask' found no client; start one first: dask.distributed.Client()"
+            "backend='dask' needs a client. Start one first: dask.distributed.Client()"
         ) from None
     (there,) = client.scatter([shared], broadcast=True, hash=False)
-    futures = client.map(_shared_last, tasks, function=function, shared=there, pure=False)
+    futures = client.map(_call_with_shared, tasks, function=function, shared=there, pure=False)
     position = {future.key: at for at, future in enumerate(futures)}
     try:
         for future, result in as_completed(futures, with_results=True):
@@ -148,5 +150,5 @@ def _on_dask(
         client.cancel(futures)
 
 
-def _shared_last(task: Task, *, function: Callable[[Any, Task], Result], shared: Any) -> Result:
+def _call_with_shared(task: Task, *, function: Callable[[Any, Task], Result], shared: Any) -> Result:
     return function(shared, task)

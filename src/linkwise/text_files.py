@@ -1,4 +1,4 @@
-"""Files as people hand them over: regular files alone, UTF-8, and the records of CSV with their lines."""
+"""Read text files that people write: regular files in UTF-8, and records of CSV with their lines."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from linkwise.errors import DataError
 from linkwise.limits import MOST_CHARACTERS, too_large_for_memory
 from linkwise.wording import shorten
 
-_CSV_LIMIT = RLock()  # the csv module has one limit for all threads
+_CSV_LIMIT = RLock()  # all threads share the limit of the csv module
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a regular file; a pipe or a device might never end, or never begin.
+    """Read a regular file; reading a pipe or a device might never end.
 
     Raises
     ------
     DataError
-        The path leads to a pipe, a socket or a device, or the file does not fit into memory.
+        The path is a pipe, a socket or a device, or the file does not fit into memory.
     OSError
-        There is no such file, or it cannot be read.
+        The file does not exist or cannot be read.
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
         raise DataError(
-            f"This is a {kind}, and only regular files are read. Write what it gives into a file, and name"
+            f"This is a {kind}, but linkwise reads only regular files. Write its output to a file, and name"
             " that file."
         )
     try:
@@ -43,7 +43,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def decode(raw: bytes) -> str:
-    """Decode UTF-8 with or without byte order mark, or say at which byte it is none."""
+    """Decode UTF-8 with or without a byte order mark; an error names the first wrong byte."""
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -56,8 +56,8 @@ def decode(raw: bytes) -> str:
 
 
 @contextmanager
-def long_cells() -> Iterator[None]:
-    """Let the csv module read cells of `MOST_CHARACTERS`; meanwhile other threads wait here."""
+def allow_long_cells() -> Iterator[None]:
+    """Let the csv module read cells of `MOST_CHARACTERS`, in one thread at a time."""
     with _CSV_LIMIT:
         before = csv.field_size_limit(MOST_CHARACTERS)
         try:
@@ -66,8 +66,11 @@ def long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def csv_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record with the line it begins in; empty lines are empty records. Read within `long_cells`."""
+def split_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record with the number of its first line; call it within `allow_long_cells`.
+
+    An empty line is an empty record.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -77,8 +80,8 @@ def csv_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         if "field larger than field limit" in str(error):
             raise DataError(
-                f"Line {line} has a cell of more than {csv.field_size_limit()} characters. If it is no such"
-                " text, a quote before it is not closed; else cut the text."
+                f"Line {line} has a cell of more than {csv.field_size_limit()} characters. Close the quote"
+                " that is open before it, or shorten the text."
             ) from None
         raise DataError(
             f"Line {line} cannot be read: {error}. A field in quotes must end in a quote, and quotes"
@@ -87,38 +90,50 @@ def csv_records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_records(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
-    """The records of a CSV file that is written for linkwise, such as pairs; names of columns differ.
+    """Read the records of a CSV file in linkwise's own form, such as pairs.
+
+    Parameters
+    ----------
+    path : path
+        File in UTF-8.
+
+    Returns
+    -------
+    list of (int, list of str)
+        Number of the first line of each record, and its cells. The first record is the header.
 
     Raises
     ------
     DataError
+        The file is not such a CSV file, or two columns have the same name.
     OSError
+        The file cannot be read.
     """
     text = decode(read_bytes(path))
-    with long_cells():
-        records = list(csv_records(text, delimiter_of(text)))
+    with allow_long_cells():
+        records = list(split_records(text, detect_delimiter(text)))
     if records:
         check_unique([name.strip() for name in records[0][1]])
     return records
 
 
-def delimiter_of(text: str) -> str:
-    """A comma, or what spreadsheets of other countries write between the names of the columns."""
+def detect_delimiter(text: str) -> str:
+    """Return the delimiter of a header: a comma, or the semicolon or tab that some spreadsheets write."""
     names = text.split("\n", 1)[0]
     return next((mark for mark in ";\t" if mark in names and "," not in names), ",")
 
 
 def check_unique(names: Iterable[str], where: str = "") -> None:
-    """Refuse a table in which two columns have one name."""
+    """Raise if two columns have the same name."""
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         rest = f" and {len(twice) - 8} more" if len(twice) > 8 else ""
         some = ", ".join(map(shorten, twice[:8]))
-        raise DataError(f"Column names must differ; these come twice: {some}{rest}.{where}")
+        raise DataError(f"Column names must differ, but these occur twice: {some}{rest}.{where}")
 
 
-def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
-    """Refuse texts that UTF-8 cannot write: they hold one half of a character of UTF-16."""
+def refuse_lone_surrogates(texts: Sequence[str | None], where: str) -> None:
+    """Raise if a text holds half a character (a lone surrogate of UTF-16), which UTF-8 cannot write."""
     for row, text in enumerate(texts):
         if text is not None and not text.isascii():
             try:
@@ -126,6 +141,6 @@ def refuse_half_characters(texts: Sequence[str | None], where: str) -> None:
             except UnicodeEncodeError:
                 raise DataError(
                     f"Row {row} (counted from 0) of {where} is {shorten(text)!a}, which holds half a"
-                    " character, so that no file can hold it. Replace it:"
+                    " character (a lone surrogate) and cannot be written to a file. Replace it:"
                     " text.encode(errors='replace').decode()."
                 ) from None

@@ -212,8 +212,8 @@ def test_it_says_how_many_clusters_answers_added():
 def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):
     X, _ = three_columns()
     computed, fits = [], []
-    found, fit = afw.dimensions, lw.FeatureWeightClustering.fit
-    monkeypatch.setattr(afw, "dimensions", lambda *a: computed.append(a) or found(*a))
+    found, fit = afw.find_dimensions, lw.FeatureWeightClustering.fit
+    monkeypatch.setattr(afw, "find_dimensions", lambda *a: computed.append(a) or found(*a))
     monkeypatch.setattr(lw.FeatureWeightClustering, "fit", lambda *a, **k: fits.append(a) or fit(*a, **k))
     model = learner(per_round=2)
     known = Evidence(len(X))

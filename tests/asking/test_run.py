@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 import linkwise as lw
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.history import History
-from linkwise.asking.learner import Question, checked_answer, rng_at
+from linkwise.asking.learner import Question, check_answer, rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -50,7 +50,7 @@ def pair(question):
 
 
 # ---------------------------------------------------------------- Run
-def test_a_run_asks_until_nothing_is_left():
+def test_a_run_asks_until_no_question_is_left():
     learner, run = started((0, 1), (1, 2))
     assert (pair(run.question), run.reason, run.question.why) == ((0, 1), None, "pair 0")
     run.answer("no")
@@ -58,11 +58,11 @@ def test_a_run_asks_until_nothing_is_left():
     assert (run.question, run.reason) == (None, "exhausted")
     assert learner.heard == ["no", "unsure"]
     assert run.evidence.n_questions == 2
-    with pytest.raises(RuntimeError, match=r"nothing is asked any more \(exhausted\)"):
+    with pytest.raises(RuntimeError, match=r"no open question \(exhausted\)"):
         run.answer("yes")
 
 
-def test_what_is_known_is_answered_by_evidence():
+def test_evidence_answers_questions_whose_answer_follows():
     evidence = Evidence(6, lw.Constraints(6, [(0, 1)], [(1, 2)]))
     evidence.add(4, 5, "unsure")
     learner, run = started((0, 1), (2, 0), (5, 4), (3, 4), (4, 3), evidence=evidence)
@@ -81,7 +81,7 @@ def test_the_budget_ends_a_run(budget):
     assert run.evidence.n_questions == budget
 
 
-def test_a_budget_that_is_spent_on_the_last_question_is_no_reason():
+def test_a_run_that_spends_its_budget_on_the_last_question_is_exhausted():
     _, run = started((0, 1), (0, 1), budget=1)
     run.answer("no")
     assert run.reason == "exhausted"
@@ -102,7 +102,7 @@ def test_volunteered_facts():
     assert (run.reason, run.evidence.n_questions) == ("exhausted", 1)
 
 
-def test_a_contradiction_leaves_the_question_standing():
+def test_a_contradiction_keeps_the_question_open():
     learner, run = started((0, 2), evidence=Evidence(6, lw.Constraints(6, [(0, 1)])))
     with pytest.raises(lw.InfeasibleConstraintsError):
         run.tell(0, 1, "no")
@@ -113,7 +113,7 @@ def test_a_contradiction_leaves_the_question_standing():
     assert run.reason == "exhausted"
 
 
-def test_facts_added_behind_its_back_count_after_a_refresh():
+def test_facts_added_to_the_evidence_count_after_a_refresh():
     learner, run = started((0, 1), (2, 3))
     run.evidence.add(0, 1, "no")
     run.refresh()
@@ -153,10 +153,10 @@ def clusterings_and_answers(draw):
 
 @settings(deadline=None)
 @given(clusterings_and_answers())
-def test_respecting_contradicts_no_answer_and_changes_little(problem):
+def test_enforced_labels_contradict_no_answer_and_change_little(problem):
     labels, known = problem
     before = labels.copy()
-    found = respecting(labels, Evidence(len(labels), known))
+    found = enforce_answers(labels, Evidence(len(labels), known))
     np.testing.assert_array_equal(labels, before)
     assert lw.constraint_score(found, known) == 1.0
     assert set(found) == set(range(len(set(found))))
@@ -173,15 +173,15 @@ def test_cannot_links_alone_never_bring_rows_together(labels, data):
     shown = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     rows = st.integers(0, len(shown) - 1)
     pairs = data.draw(st.lists(st.tuples(rows, rows).filter(lambda p: p[0] != p[1]), max_size=15))
-    found = respecting(shown, Evidence(len(shown), lw.Constraints(len(shown), (), pairs)))
+    found = enforce_answers(shown, Evidence(len(shown), lw.Constraints(len(shown), (), pairs)))
     together = found[:, None] == found
     assert (shown[:, None] == shown)[together].all()
 
 
-def test_many_strays_are_placed_one_by_one():
+def test_many_groups_that_leave_a_label_are_separated():
     """20 000 pairs apart in one cluster: work in proportion to the pairs, not to their square."""
     pairs = np.arange(40_000).reshape(-1, 2)
-    found = respecting(np.zeros(40_000, np.int32), Evidence(40_000, lw.Constraints(40_000, (), pairs)))
+    found = enforce_answers(np.zeros(40_000, np.int32), Evidence(40_000, lw.Constraints(40_000, (), pairs)))
     assert np.bincount(found).tolist() == [20_000, 20_000]
 
 
@@ -191,17 +191,17 @@ def test_many_strays_are_placed_one_by_one():
     [("yes", "yes"), ("no", "no"), ("unsure", "unsure"), (True, "yes"), (False, "no"), (np.True_, "yes"),
      (np.str_("no"), "no")],
 )  # fmt: skip
-def test_what_an_oracle_may_say(given_answer, meant):
-    assert checked_answer(given_answer, 0, 1) == meant
+def test_oracle_answers_are_converted(given_answer, meant):
+    assert check_answer(given_answer, 0, 1) == meant
 
 
 BAD_ANSWERS = ["Yes", "y", "", None, 1, 0, 1.0, b"yes", [], ["yes"], np.array([True]), object()]
 
 
 @pytest.mark.parametrize("answer", BAD_ANSWERS, ids=lambda said: type(said).__name__ + str(said)[:9])
-def test_what_an_oracle_may_not_say(answer):
-    with pytest.raises(TypeError, match=r"rows 3 and 5 is .*give 'yes', 'no', 'unsure', True or False"):
-        checked_answer(answer, 3, 5)
+def test_unknown_oracle_answers_raise_errors(answer):
+    with pytest.raises(TypeError, match=r"rows 3 and 5 is .*Give 'yes', 'no', 'unsure', True or False"):
+        check_answer(answer, 3, 5)
 
 
 class Boom(BaseException):
@@ -210,7 +210,7 @@ class Boom(BaseException):
 
 @pytest.mark.parametrize("learner", [lw.COBRA(12, random_state=0), lw.COBRAS(random_state=0)], ids=repr)
 @pytest.mark.parametrize("bad", ["maybe", None, KeyboardInterrupt(), RuntimeError("lost"), Boom()], ids=repr)
-def test_what_was_answered_before_an_oracle_fails_is_kept(learner, bad):
+def test_answers_before_an_oracle_fails_are_kept(learner, bad):
     X, y = load_iris(return_X_y=True)
     said = []
 
@@ -232,7 +232,7 @@ def test_what_was_answered_before_an_oracle_fails_is_kept(learner, bad):
         assert (learner.labels_[i] == learner.labels_[j]) == (answer == "yes")
 
 
-def test_an_oracle_that_fails_at_once():
+def test_an_oracle_may_fail_at_the_first_question():
     model = lw.COBRAS(random_state=0)
     with pytest.raises(ZeroDivisionError):
         model.fit(np.eye(4), oracle=lambda i, j: 1 / 0)
@@ -241,7 +241,7 @@ def test_an_oracle_that_fails_at_once():
 
 
 @given(st.lists(st.integers(-1, 2), min_size=2, max_size=8))
-def test_the_truth(y):
+def test_the_truth_oracle_answers_by_class(y):
     oracle = TruthOracle(y)
     for i in range(len(y)):
         for j in range(len(y)):
@@ -249,7 +249,7 @@ def test_the_truth(y):
             assert oracle(i, j) == ("unsure" if -1 in (y[i], y[j]) else known)
 
 
-def test_the_truth_with_errors_and_doubts():
+def test_the_truth_oracle_makes_errors_at_its_rates():
     y = np.arange(100) % 3
     oracle = TruthOracle(y, noise=0.2, unsure=0.1, random_state=0)
     pairs = [(i, j) for i in range(100) for j in range(i)]
@@ -265,13 +265,13 @@ def test_the_truth_with_errors_and_doubts():
 
 
 @pytest.mark.parametrize("options", [{"noise": -0.1}, {"noise": 1.1}, {"unsure": 2}, {"unsure": np.nan}])
-def test_no_such_probability(options):
-    with pytest.raises(ValueError, match=r"(noise|unsure)=.*give a probability, 0 to 1"):
+def test_values_that_are_not_probabilities_raise_errors(options):
+    with pytest.raises(ValueError, match=r"(noise|unsure) is not a probability: .*Give a number from 0 to 1"):
         TruthOracle([0, 1], **options)
 
 
 # ---------------------------------------------------------------- randomness and history
-def test_a_place_draws_the_same_whatever_came_before():
+def test_draws_at_a_place_do_not_depend_on_earlier_draws():
     assert rng_at(1, 2, 3).random() == rng_at(1, 2, 3).random()
     places = [(), (2, 0), (2, 1), (3, 0), (2, 0, 2, 0), (2, 0, 2, 1), (2, 1, 2, 0), (2, 1, 3, 1)]
     assert len({rng_at(seed, *place).random() for place in places for seed in (0, 1)}) == 2 * len(places)
@@ -279,7 +279,7 @@ def test_a_place_draws_the_same_whatever_came_before():
 
 @settings(deadline=None)
 @given(st.integers(1, 9), st.lists(st.integers(0, 10**6), max_size=12), st.integers(0, 3))
-def test_history_gives_back_what_it_was_given(n, seeds, width):
+def test_history_returns_the_labels_it_was_given(n, seeds, width):
     start = np.zeros(n, dtype=np.int32)
     history, labels = History(start), [start]
     for seed in seeds:
@@ -298,7 +298,7 @@ def test_history_gives_back_what_it_was_given(n, seeds, width):
             history[at]
 
 
-def test_history_keeps_only_what_changed():
+def test_history_stores_only_changes():
     labels = np.zeros(100_000, dtype=np.int32)
     history = History(labels)
     for row in range(50):
@@ -310,7 +310,7 @@ def test_history_keeps_only_what_changed():
     assert history[-1][:50].tolist() == list(range(1, 51))
 
 
-def test_what_history_gives_is_the_callers_own():
+def test_changing_labels_of_a_history_does_not_change_it():
     history = History(np.zeros(3, dtype=np.int32))
     history.append(np.array([0, 1, 2], dtype=np.int32))
     history[0][:] = 9

@@ -12,7 +12,7 @@ from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import harness
-from linkwise.cluster.kmeans.components import blocks_of
+from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.errors import DataError
 from reference.cop_kmeans import cop_k_means as plain
 
@@ -104,7 +104,7 @@ def test_cop_k_means_equals_the_transcription(n_pairs):
         rng = np.random.default_rng(seed)
         X, apart = rng.normal(size=(12, 2)), rng.permuted(np.tile(np.arange(12), (n_pairs, 1)), axis=1)[:, :2]
         c = lw.Constraints(12, (), apart)
-        centers = draw_starts(blocks_of(X, c), c.component_cannot_link, 2, np.random.default_rng(seed))
+        centers = draw_starts(build_blocks(X, c), c.component_cannot_link, 2, np.random.default_rng(seed))
         wanted = plain(X, [], c.cannot_link.tolist(), centers, range(12))
         got = cop_k_means(X, c, 2, seed)
         assert (got is None) == (wanted is None)

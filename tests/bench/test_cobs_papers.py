@@ -27,7 +27,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
-from linkwise.select.ranking import satisfied
+from linkwise.select.ranking import satisfied_weights
 
 
 def made_up(name, source):
@@ -109,7 +109,7 @@ def test_a_pool_is_the_sum_of_its_parts(place):
 def test_a_pool_is_built_once(place, monkeypatch):
     pool_of("wine", place)
     pool_of.cache_clear()
-    monkeypatch.setattr("linkwise.select.pool.planned", None)  # would be called to build another
+    monkeypatch.setattr("linkwise.select.pool.plan_tasks", None)  # would be called to build another
     assert len(pool_of("wine", place).candidates) > 500
     assert len(list(place.pools.rglob("*.npz"))) == 1
 
@@ -128,7 +128,7 @@ def test_the_choice_is_that_of_the_estimator(place, tie, n):
     task = made_up("wine", None)
     constraints = make_constraints(task.y, draw_pairs(len(task.y), 1)[1][:n])
     pool = pool_of("wine", place)
-    tied, first = choose_clustering(pool, constraints, satisfied(pool, constraints), tie, 0)
+    tied, first = choose_clustering(pool, constraints, satisfied_weights(pool, constraints), tie, 0)
     model = COBS(tie=tie, random_state=0).fit(task.X, constraints=constraints)
     assert np.array_equal(pool.clustering(first), model.labels_)
     assert len(tied) == model.n_tied_

@@ -193,7 +193,7 @@ def test_the_pool_is_kept_only_where_it_is_wanted(fruit, pairs, tmp_path, linkwi
     assert sorted(tmp_path.rglob("*")) == before
     first = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
     assert len(list(folder.glob("*.npz"))) == 1
-    monkeypatch.setattr("linkwise.select.pool._collected", None, raising=False)
+    monkeypatch.setattr("linkwise.select.pool._collect_distinct", None, raising=False)
     monkeypatch.setattr("linkwise.select.pool._collect", None, raising=False)
     again = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--cache", folder)
     assert plain == first.stdout == again.stdout
@@ -213,9 +213,9 @@ def test_contradictory_pairs_are_4_before_anything_is_computed(fruit, tmp_path, 
 @pytest.mark.parametrize(
     ("content", "code", "said"),
     [
-        ("id_a,id_b,kind\nf0,kiwi,must-link\n", 3, "line 2: id_b 'kiwi'"),
+        ("id_a,id_b,kind\nf0,kiwi,must-link\n", 3, "id_b is 'kiwi'"),
         ("id_a,id_b,kind\nf0,f0,cannot-link\n", 4, "(line 2)"),
-        ("nothing\n", 3, "line 1"),
+        ("nothing\n", 3, "Line 1"),
     ],
 )
 def test_pairs_that_cannot_be_used(fruit, tmp_path, linkwise, content, code, said):

@@ -248,7 +248,7 @@ def test_fewer_distinct_rows_than_clusters_are_told_of(tmp_path, process):
     options = ("--method", TOLD[0], "--clusters", 3)
     done = process("-m", "linkwise", "cluster", data, *options)
     assert done.returncode == 0, done.stderr
-    assert "note: X has 2 distinct row(s), so there are 2 clusters" in words(done)
+    assert "note: X has only 2 distinct rows, so there are as many clusters" in words(done)
     assert set(clusters_in(done.stdout)) == {0, 1}
 
 

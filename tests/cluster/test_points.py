@@ -25,8 +25,12 @@ def both(draw):
 def test_distances_and_the_nearest(rows, k):
     X, S, rng = rows
     centers = rng.integers(-3, 4, (k, X.shape[1])) / 2
-    np.testing.assert_array_equal(points.squared_distances(S, centers), points.squared_distances(X, centers))
-    for one, other in zip(points.nearest(S, centers), points.nearest(X, centers), strict=True):
+    np.testing.assert_array_equal(
+        points.squared_center_distances(S, centers), points.squared_center_distances(X, centers)
+    )
+    for one, other in zip(
+        points.nearest_centers(S, centers), points.nearest_centers(X, centers), strict=True
+    ):
         np.testing.assert_array_equal(one, other)
 
 
@@ -36,10 +40,12 @@ def test_sums_means_and_variance(rows, k, weighted):
     X, S, rng = rows
     labels = rng.integers(-1, k, len(X)).astype(np.int32)
     weight = rng.integers(1, 5, len(X)) if weighted else None
-    for one, other in zip(points.sums(S, labels, k, weight), points.sums(X, labels, k, weight), strict=True):
+    for one, other in zip(
+        points.cluster_sums(S, labels, k, weight), points.cluster_sums(X, labels, k, weight), strict=True
+    ):
         np.testing.assert_array_equal(one, other)
     centers = rng.normal(size=(k, X.shape[1]))
-    found = points.means(S, labels, centers, weight)
+    found = points.cluster_means(S, labels, centers, weight)
     for c in range(k):
         member = labels == c
         expected = (
@@ -56,7 +62,7 @@ def test_sums_means_and_variance(rows, k, weighted):
 def test_starts_are_distinct_and_given_centres_come_first(rows, k, g, is_sparse, seed):
     X, S, rng = rows
     known = np.unique(rng.integers(-3, 4, (g, X.shape[1])) / 2, axis=0) if g else None
-    found = points.starts(S if is_sparse else X, k, seed, 3, given=known)
+    found = points.draw_starts(S if is_sparse else X, k, seed, 3, given=known)
     n_known = 0 if known is None else len(known[:k])
     for start in found:
         assert len(np.unique(start, axis=0)) == len(start)
@@ -73,9 +79,9 @@ def test_starts_of_sparse_rows_are_as_good(dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(400, 6)) + 8 * rng.integers(0, 3, (400, 1))).astype(dtype)
     left = [
-        points.nearest(X, start)[1].sum()
+        points.nearest_centers(X, start)[1].sum()
         for rows in (X, csr_array(X))
-        for start in points.starts(rows, 5, 0, 40)
+        for start in points.draw_starts(rows, 5, 0, 40)
     ]
     dense, sparse = np.mean(left[:40]), np.mean(left[40:])
     assert sparse == pytest.approx(dense, rel=0.15)
@@ -86,17 +92,17 @@ def test_starts_of_sparse_rows_are_as_good(dtype):
 def test_one_pass_of_k_means_over_sparse_rows(rows, k, weighted, seed):
     X, S, rng = rows
     weight = rng.integers(1, 4, len(X)) if weighted else None
-    start = points.starts(X, k, seed, 2, weight=weight)
-    one = points.lloyd(X, start, weight=weight, max_iter=1)
-    other = points.lloyd(S, start, weight=weight, max_iter=1)
+    start = points.draw_starts(X, k, seed, 2, weight=weight)
+    one = points.run_lloyd(X, start, weight=weight, max_iter=1)
+    other = points.run_lloyd(S, start, weight=weight, max_iter=1)
     np.testing.assert_allclose(other.centers, one.centers, atol=1e-9)
 
 
 def test_plain_k_means_of_sparse_rows_in_general_position():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.5)
-    start = points.starts(X, 4, 0, 5)
-    one, other = points.lloyd(X, start), points.lloyd(csr_array(X), start)
+    start = points.draw_starts(X, 4, 0, 5)
+    one, other = points.run_lloyd(X, start), points.run_lloyd(csr_array(X), start)
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(one.n_iter, other.n_iter)
     np.testing.assert_allclose(one.inertia, other.inertia)
@@ -104,7 +110,7 @@ def test_plain_k_means_of_sparse_rows_in_general_position():
 
 def test_the_starts_and_runs_are_those_of_k_means():
     X = np.random.default_rng(0).normal(size=(200, 3))
-    runs = points.lloyd(X, points.starts(X, 4, 7, 10))
+    runs = points.run_lloyd(X, points.draw_starts(X, 4, 7, 10))
     best = k_means(X, 4, 7)
     np.testing.assert_array_equal(runs.labels[runs.inertia.argmin()], best.labels)
 
@@ -112,9 +118,9 @@ def test_the_starts_and_runs_are_those_of_k_means():
 def test_an_empty_cluster_gets_the_farthest_row_that_can_leave():
     labels, squares = np.array([0, 0, 1, 1], np.int32), np.array([1.0, 2.0, 9.0, 3.0])
     each = np.ones(4, np.int64)
-    assert points.filled(labels, squares, 3, each).tolist() == [0, 0, 2, 1]
-    assert points.filled(labels, squares, 2, each) is labels
-    assert points.filled(labels, np.zeros(4), 3, each).tolist() == labels.tolist()
+    assert points.fill_empty_clusters(labels, squares, 3, each).tolist() == [0, 0, 2, 1]
+    assert points.fill_empty_clusters(labels, squares, 2, each) is labels
+    assert points.fill_empty_clusters(labels, np.zeros(4), 3, each).tolist() == labels.tolist()
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e8])
@@ -127,5 +133,5 @@ def test_variance_of_sparse_rows_far_from_zero(offset):
 def test_sparse_float32_squares_do_not_overflow():
     X = np.array([[1e22, 0], [1.1e22, 0], [5e22, 1e22]], dtype=np.float32)
     centers = X[:2].astype(np.float64)
-    far = points.squared_distances(csr_array(X), centers)
-    np.testing.assert_allclose(far, points.squared_distances(X, centers), rtol=1e-6, atol=1e30)
+    far = points.squared_center_distances(csr_array(X), centers)
+    np.testing.assert_allclose(far, points.squared_center_distances(X, centers), rtol=1e-6, atol=1e30)

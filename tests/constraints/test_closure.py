@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import shortest_path
 
 from linkwise.constraints import closure
 from linkwise.constraints.closure import (
-    chain_in_words,
-    components,
+    find_components,
+    format_chain,
     shortest_chain,
     shortest_chain_apart,
     shortest_contradiction,
@@ -33,9 +33,9 @@ def as_pairs(pairs):
 
 
 @given(graphs())
-def test_components_are_those_of_the_matrix(problem):
+def test_components_equal_those_of_the_closure_matrix(problem):
     n, must, _ = problem
-    found = components(n, must)
+    found = find_components(n, must)
     together = closed(n, must, [])[0]
     np.testing.assert_array_equal(found[:, None] == found, together)
     firsts = np.unique(found, return_index=True)[1]
@@ -43,7 +43,7 @@ def test_components_are_those_of_the_matrix(problem):
 
 
 @given(graphs())
-def test_chains_are_chains_and_the_shortest(problem):
+def test_chains_are_valid_and_shortest(problem):
     n, must, _ = problem
     linked = {frozenset(p) for p in must.tolist()}
     for i in range(n):
@@ -58,7 +58,7 @@ def test_chains_are_chains_and_the_shortest(problem):
 
 
 @given(graphs())
-def test_chains_apart_cross_one_cannot_link_and_are_the_shortest(problem):
+def test_separating_chains_cross_one_cannot_link_and_are_shortest(problem):
     n, must, cannot = problem
     linked = {frozenset(p) for p in must.tolist()}
     for i in range(n):
@@ -76,7 +76,7 @@ def test_chains_apart_cross_one_cannot_link_and_are_the_shortest(problem):
 
 
 @given(graphs())
-def test_a_contradiction_is_the_shortest_of_all(problem):
+def test_the_reported_contradiction_is_the_shortest(problem):
     n, must, cannot = problem
     found = shortest_contradiction(n, must, cannot)
     lengths = [steps(n, must.tolist(), i)[j] for i, j in cannot.tolist()]
@@ -85,7 +85,7 @@ def test_a_contradiction_is_the_shortest_of_all(problem):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_contradiction_is_the_shortest_of_hundreds(seed):
+def test_the_shortest_of_hundreds_of_contradictions_is_reported(seed):
     rng = np.random.default_rng(seed)
     n, at = 300, np.arange(1, 300)
     before = at - 1 if seed % 2 else rng.integers(0, at)  # a chain, or a random tree
@@ -124,12 +124,12 @@ def test_many_contradictions_in_many_rows_are_compared(shape):
     assert {*found[:: len(found) - 1]} in [set(pair) for pair in cannot.tolist()]
 
 
-def test_links_that_are_given_often_are_no_longer_for_that():
+def test_repeated_links_do_not_lengthen_chains():
     must = np.array([(0, 1)] * 5 + [(0, 2), (2, 3), (3, 4)])
     assert shortest_contradiction(5, must, np.array([(2, 4), (0, 1)])) == (0, 1)
 
 
-def test_of_contradictions_that_are_as_short_the_first_is_named():
+def test_the_first_of_equally_short_contradictions_is_reported():
     """Many twigs at one row and one at the end of each; the first half of the contradictions is longer."""
     n = 201
     must = np.array([(0, i) for i in range(1, n)] + [(i, i + n) for i in range(1, n)])
@@ -138,7 +138,7 @@ def test_of_contradictions_that_are_as_short_the_first_is_named():
     assert shortest_contradiction(2 * n, must, np.array([*longer, *short])) == (1, 0, 2)
 
 
-def test_the_search_leaves_what_cannot_be_the_shortest(monkeypatch):
+def test_the_search_skips_chains_that_cannot_be_shortest(monkeypatch):
     """On a path the bound is the length: after the nearest pair no other is looked at."""
     seen = []
 
@@ -157,16 +157,16 @@ def test_the_search_leaves_what_cannot_be_the_shortest(monkeypatch):
 
 
 @pytest.mark.parametrize(("fewer_than", "found"), [(np.inf, 5), (6, 5), (5, 5), (3, 3)])
-def test_steps_from_both_ends(fewer_than, found):
-    path = closure._graph(9, np.array([(i, i + 1) for i in range(8)] + [(i + 1, i) for i in range(8)]))
+def test_steps_are_counted_from_both_ends(fewer_than, found):
+    path = closure._build_graph(9, np.array([(i, i + 1) for i in range(8)] + [(i + 1, i) for i in range(8)]))
     assert closure._steps_between(path, 2, 7, fewer_than=fewer_than) == found
 
 
-def test_chains_in_words():
-    assert chain_in_words((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
-    assert chain_in_words((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
-    twelve = chain_in_words(range(12))
+def test_chains_are_written_in_words():
+    assert format_chain((3, 7, 9)) == "3 = 7 = 9, but 3 ≠ 9"
+    assert format_chain((0, 1), "ab".__getitem__) == "a = b, but a ≠ b"
+    twelve = format_chain(range(12))
     assert twelve.count("=") == 11
-    assert chain_in_words(range(13)) == "0 = 1 = 2 = 3 = 4 = (3 more rows) = 8 = 9 = 10 = 11 = 12, but 0 ≠ 12"
-    long = chain_in_words(range(1000))
+    assert format_chain(range(13)) == "0 = 1 = 2 = 3 = 4 = (3 more rows) = 8 = 9 = 10 = 11 = 12, but 0 ≠ 12"
+    long = format_chain(range(1000))
     assert long == ("0 = 1 = 2 = 3 = 4 = (990 more rows) = 995 = 996 = 997 = 998 = 999, but 0 ≠ 999")

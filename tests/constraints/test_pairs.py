@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.cli.commands.explain import read_labels
-from linkwise.constraints.files import row_named, safe_cell
+from linkwise.constraints.files import escape_cell, find_row
 from linkwise.workspace.output import write_labels
 
 FORMULAS = [
@@ -35,29 +35,29 @@ HARMLESS = ["", "a", "1", "-1", "+1", "-1.5", "+.5", "-1e-5", "1.", "a=b", "'a",
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_what_a_spreadsheet_would_compute_stands_behind_an_apostrophe(text):
-    assert safe_cell(text) == f"'{text}"
+def test_formulas_are_escaped_by_an_apostrophe(text):
+    assert escape_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_other_cells_stay_as_they_are(text):
-    assert safe_cell(text) == text
+def test_other_cells_are_not_escaped(text):
+    assert escape_cell(text) == text
 
 
 @given(st.lists(st.text(alphabet="'=+-@\t\r1e. a"), unique=True, min_size=1))
 def test_every_row_is_found_by_its_cell(ids):
     position = {name: row for row, name in enumerate(ids)}
-    assert [row_named(safe_cell(name), position) for name in ids] == list(range(len(ids)))
+    assert [find_row(escape_cell(name), position) for name in ids] == list(range(len(ids)))
 
 
-def test_files_that_others_wrote_name_rows_as_they_are():
+def test_files_of_other_programs_name_rows_without_escapes():
     position = {"=a": 0, "'b": 1, "'=c": 2}
-    assert [row_named(cell, position) for cell in ("=a", "'=a", "'b", "'=c", "''=c")] == [0, 0, 1, 2, 2]
-    assert row_named("'=d", position) is None
-    assert row_named("'d", {"d": 0}) is None, "only what looks like a formula has an apostrophe of ours"
+    assert [find_row(cell, position) for cell in ("=a", "'=a", "'b", "'=c", "''=c")] == [0, 0, 1, 2, 2]
+    assert find_row("'=d", position) is None
+    assert find_row("'d", {"d": 0}) is None, "only what looks like a formula has an apostrophe of ours"
 
 
-def test_pairs_are_read_back(tmp_path):
+def test_written_pairs_are_read_again(tmp_path):
     held = lw.Constraints(len(FORMULAS), must_link=[(0, 13), (2, 3)], cannot_link=[(0, 14), (5, 6)])
     held.to_csv(tmp_path / "pairs.csv", ids=FORMULAS)
     assert lw.Constraints.read_csv(tmp_path / "pairs.csv", ids=FORMULAS) == held
@@ -66,7 +66,7 @@ def test_pairs_are_read_back(tmp_path):
     assert all(cell[0] == "'" for row in rows for cell in row[:2])
 
 
-def test_clusters_are_read_back(tmp_path):
+def test_written_clusters_are_read_again(tmp_path):
     file = io.StringIO(newline="")
     names = [name for name in FORMULAS if "\r" not in name]
     write_labels(names, list(range(len(names))), file)

@@ -80,7 +80,7 @@ def test_long_cells_are_refused_in_short_messages(tmp_path, reader):
 def test_columns_of_one_name_are_refused_by_name(tmp_path, reader, header, name):
     path = tmp_path / "file.csv"
     path.write_text(header + "\n" + "1,2,must-link,cannot-link\n"[: None if reader == "pairs" else 3])
-    assert f"these come twice: {name}." in refusal(reader, path)
+    assert f"these occur twice: {name}." in refusal(reader, path)
 
 
 def test_keys_of_one_name_are_refused_by_name(tmp_path):
@@ -216,7 +216,7 @@ def wide(tmp_path, ending, n_columns):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "npy", "npz"])
 def test_more_columns_than_the_limit(tmp_path, monkeypatch, ending):
     monkeypatch.setattr(limits, "MOST_COLUMNS", 5)
-    assert "6 columns, and at most 5" in refusal("table", wide(tmp_path, ending, 6))
+    assert "6 columns, but at most 5" in refusal("table", wide(tmp_path, ending, 6))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "npy", "npz"])

@@ -52,7 +52,7 @@ def unnamed(constraints):
 def plain_labels(X, starts, model):
     """Plain k-means from `starts`: labels of the run of least inertia."""
     most = getattr(model, "max_iter", None) or model.max_passes
-    runs = points.lloyd(X, starts, max_iter=most, tol=getattr(model, "tol", 1e-4))
+    runs = points.run_lloyd(X, starts, max_iter=most, tol=getattr(model, "tol", 1e-4))
     return runs.labels[int(runs.inertia.argmin())]
 
 

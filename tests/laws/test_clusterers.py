@@ -52,7 +52,7 @@ def test_without_constraints_it_is_plain_k_means_from_the_same_centres(entry, dt
 def test_without_constraints_it_is_plain_k_means_from_the_same_draws(entry):
     X = np.random.default_rng(1).normal(size=(80, 3))
     model = entry.make(4, random_state=7).fit(X)
-    starts = points.starts(X, 4, 7, model.n_init)
+    starts = points.draw_starts(X, 4, 7, model.n_init)
     np.testing.assert_array_equal(model.labels_, plain_labels(X, starts, model))
 
 
@@ -85,7 +85,7 @@ def test_attributes_say_what_they_should(entry, problem):
         assert model.n_clusters_ <= k
 
 
-@pytest.mark.filterwarnings("ignore:the constraints conflict with every clustering")
+@pytest.mark.filterwarnings("ignore:The first round breaks")
 @fair
 @each_soft
 @given(problems(conflicts=True, weights=True))

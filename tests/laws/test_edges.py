@@ -135,13 +135,13 @@ def broken(**cells):
 
 
 REFUSED = [
-    (broken(_12=np.nan, _30=np.inf), ValueError, r"NaN/infinity: 2 value\(s\), the first in row 1, column 2"),
-    (broken(_01=-np.inf), ValueError, r"NaN/infinity: 1 value\(s\), .*row 0, column 1; impute or drop"),
+    (broken(_12=np.nan, _30=np.inf), ValueError, r"NaN/infinity: 2 values, the first in row 1, column 2"),
+    (broken(_01=-np.inf), ValueError, r"NaN/infinity: 1 value, .*row 0, column 1\. Impute or drop"),
     (broken(_00=np.nan).astype(np.float32), ValueError, "NaN/infinity"),
-    ([["1", "red"], ["2", "blue"]], ValueError, "column 1 of X holds 'red'; encode"),
-    (pd.DataFrame({"n": [1, 2], "colour": ["red", "blue"]}), ValueError, "column 'colour' of X holds 'red'"),
-    (np.array([[{}, 1], [2, 3]], dtype=object), TypeError, r"column 0 of X holds \{\}; encode"),
-    (scipy.sparse.csr_array(np.eye(3)), TypeError, r"sparse, but dense data is required by \w+; .*toarray"),
+    ([["1", "red"], ["2", "blue"]], ValueError, r"Column 1 of X .*: 'red'\. Encode"),
+    (pd.DataFrame({"n": [1, 2], "colour": ["red", "blue"]}), ValueError, "Column 'colour' of X .*: 'red'"),
+    (np.array([[{}, 1], [2, 3]], dtype=object), TypeError, r"Column 0 of X .*: \{\}\. Encode"),
+    (scipy.sparse.csr_array(np.eye(3)), TypeError, r"sparse, but dense data is required by \w+\. .*toarray"),
     (np.empty((0, 2)), ValueError, r"0 sample\(s\).*minimum of 1 is required"),
     (np.empty((3, 0)), ValueError, r"0 feature\(s\).*minimum of 1 is required"),
     (np.arange(4.0), ValueError, r"X is a ndarray of shape \(4,\), but .*reshape\(X, \(-1, 1\)\) for"),

@@ -57,7 +57,7 @@ def is_fitted(metric, X, constraints):
     try:
         metric.fit(X, constraints=constraints)
     except ValueError as error:
-        if "no metric keeps the bounds" not in str(error):
+        if "No metric keeps the bounds" not in str(error):
             raise
         return False
     return True

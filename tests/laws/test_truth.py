@@ -109,9 +109,9 @@ def test_constraints_that_contradict_each_other_are_refused(entry, oracle):
 
 @each_learner
 def test_constraints_about_other_rows_are_refused(entry):
-    with pytest.raises(ValueError, match="about 5 rows, X has 6"):
+    with pytest.raises(ValueError, match="about 5 rows, but X has 6"):
         entry.make().fit(np.eye(6), constraints=lw.Constraints(5))
-    with pytest.raises(TypeError, match=r"constraints is a list; build it with linkwise\.Constraints"):
+    with pytest.raises(TypeError, match=r"constraints is a list\. Build it with linkwise\.Constraints"):
         entry.make().fit(np.eye(6), constraints=[(0, 1)])
 
 
@@ -119,7 +119,7 @@ def test_constraints_about_other_rows_are_refused(entry):
 @pytest.mark.parametrize("oracle", [None, lambda i, j: False])
 def test_identical_rows_that_are_required_apart_are_named(entry, oracle):
     X = [[0.0], [0.0], [1.0], [2.0]]
-    with pytest.warns(lw.ConstraintWarning, match="rows 0 and 1 are required apart but identical") as caught:
+    with pytest.warns(lw.ConstraintWarning, match="separates rows 0 and 1, which are identical") as caught:
         model = entry.make(random_state=0).fit(X, oracle=oracle, constraints=lw.Constraints(4, [], [(0, 1)]))
     assert caught[0].filename == __file__
     assert model.labels_[0] != model.labels_[1]

@@ -70,12 +70,12 @@ def test_bounds_may_be_given():
 
 
 @pytest.mark.parametrize("bounds", [(1.0,), (0.0, 1.0), (1.0, np.inf), ("a", 1.0), (np.nan, 1.0)])
-def test_other_bounds_are_refused(bounds):
-    with pytest.raises(ValueError, match=r"bounds=.*; give two positive numbers"):
+def test_bad_bounds_raise_errors(bounds):
+    with pytest.raises(ValueError, match=r"bounds are not valid: .*\. Give two positive numbers"):
         lw.ITML(bounds=bounds).fit(IRIS)
 
 
-def test_a_greater_gamma_misses_bounds_by_less():
+def test_a_larger_gamma_misses_bounds_by_less():
     c = lw.Constraints.sample(SPECIES, 60, random_state=1)
     missed = []
     for gamma in (0.1, 1.0, 10.0):
@@ -101,15 +101,15 @@ def test_a_heavier_constraint_is_missed_by_less():
     assert lengths[1] < lengths[0]
 
 
-def test_an_early_end_is_said():
+def test_ending_early_warns():
     c = lw.Constraints.sample(SPECIES, 100, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"ITML still changes by \d.* in sweep 3; allow more"):
+    with pytest.warns(ConvergenceWarning, match=r"ITML still changes by \d.* in sweep 3\. Allow more"):
         model = lw.ITML(max_iter=3, random_state=0).fit(IRIS, constraints=c)
     assert model.n_iter_ == 3
 
 
 @pytest.mark.filterwarnings("ignore::linkwise.metric.base.ConstantWarning")
-def test_rows_that_are_all_alike():
+def test_identical_rows_keep_the_plain_metric():
     model = lw.ITML(random_state=0).fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
     np.testing.assert_array_equal(model.components_, np.eye(2))
     prior = lw.ITML("covariance").fit(np.full((4, 2), 3.0), constraints=lw.Constraints(4, [(0, 1)]))
@@ -124,7 +124,7 @@ def a_hard_problem():
 
 
 @pytest.mark.parametrize("gamma", [1e4, 1e6, 1e9])
-def test_at_high_prices_bounds_are_kept_where_it_says_that_it_converged(gamma):
+def test_converged_fits_keep_bounds_at_high_prices(gamma):
     X, c = a_hard_problem()
     model = lw.ITML(gamma=gamma, random_state=0, max_iter=200_000).fit(X, constraints=c)
     Z, (low, high) = model.transform(X), model.bounds_
@@ -134,9 +134,9 @@ def test_at_high_prices_bounds_are_kept_where_it_says_that_it_converged(gamma):
     assert squares[1].min() >= high / near
 
 
-def test_sweeps_that_are_too_few_for_a_high_price_are_told():
+def test_too_few_sweeps_for_a_high_price_warn():
     X, c = a_hard_problem()
-    with pytest.warns(ConvergenceWarning, match="allow more with max_iter"):
+    with pytest.warns(ConvergenceWarning, match="Allow more with max_iter"):
         lw.ITML(gamma=1e6, random_state=0, max_iter=900).fit(X, constraints=c)
 
 
@@ -148,7 +148,7 @@ def test_prices_at_the_end_of_the_range(gamma):
     assert np.isfinite(model.components_).all()
 
 
-def test_bounds_that_no_metric_keeps_are_told():
+def test_bounds_that_no_metric_keeps_raise_errors():
     """Of three rows on a line the outer two shall be nearer than the others are apart."""
     X, c = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), lw.Constraints(3, [(0, 2)], [(0, 1)])
     with pytest.warns(ConvergenceWarning, match="or lower gamma"):
@@ -156,10 +156,10 @@ def test_bounds_that_no_metric_keeps_are_told():
     assert np.isfinite(model.components_).all()
 
 
-def test_a_metric_beyond_the_range_of_numbers_is_refused(monkeypatch):
+def test_a_metric_beyond_the_range_of_floats_raises_an_error(monkeypatch):
     X, c = a_hard_problem()
     lost = native.bregman_projections(np.eye(6), *np.ones((3, 6)), np.eye(6), 1, 1.0)
     lost = lost._replace(metric=np.full((6, 6), np.nan))
     monkeypatch.setattr(native, "bregman_projections", lambda *a: lost)
-    with pytest.raises(ValueError, match=r"no metric keeps the bounds .* at the price gamma=1e\+06"):
+    with pytest.raises(ValueError, match=r"No metric keeps the bounds .* at the price gamma=1e\+06"):
         lw.ITML(gamma=1e6).fit(X, constraints=c)

@@ -239,14 +239,14 @@ def inertia(pipeline, X, y=None):
 
 # ---------------------------------------------------------------- what is refused
 @each_learner
-def test_what_is_refused(make):
+def test_bad_arguments_raise_errors(make):
     with pytest.raises(TypeError, match="dense data is required by"):
         make().fit(csr_array(SCALED))
-    with pytest.raises(TypeError, match="build it with linkwise"):
+    with pytest.raises(TypeError, match="Build it with linkwise"):
         make().fit(SCALED, constraints=[(0, 1)])
-    with pytest.raises(TypeError, match=r"the constraints came as y, which is ignored; name them"):
+    with pytest.raises(TypeError, match=r"given as y, which is ignored\. Give them by name"):
         make().fit(SCALED, C)
-    with pytest.raises(ValueError, match="the constraints are about 178 rows, X has 100"):
+    with pytest.raises(ValueError, match="about 178 rows, but X has 100"):
         make().fit(SCALED[:100], constraints=C)
     with pytest.raises(ValueError, match="X has 12 features, but"):
         make().fit(SCALED, constraints=C).transform(SCALED[:, :12])
@@ -275,7 +275,7 @@ def test_a_feature_without_meaning_loses_its_weight(make):
 
 
 @each_learner
-def test_rows_that_are_all_alike_are_told(make):
-    with pytest.warns(ConstantWarning, match=r"all 2 column\(s\) of X are constant"):
+def test_constant_rows_warn(make):
+    with pytest.warns(ConstantWarning, match=r"All columns of X \(2\) are constant"):
         model = make().fit(np.full((5, 2), 0.1), constraints=lw.Constraints(5, [(0, 1)]))
     assert np.isfinite(model.components_).all()

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import linkwise as lw
 from linkwise.metric.mmc import diagonal_weights
-from linkwise.metric.mmc_search import longest, on_simplex
+from linkwise.metric.mmc_search import maximize_lengths, project_on_simplex
 from metric.problems import a_problem
 from reference import mmc as paper
 
@@ -66,7 +66,7 @@ def test_no_other_matrix_is_better(seed, d, n_pairs, ridge):
         assert least <= ours + 1e-3
 
 
-def test_where_a_matrix_says_more_than_weights():
+def test_a_matrix_beats_weights_for_correlated_features():
     X, c = a_problem(1, n=60, d=3, n_pairs=200)
     diagonal, full = (lw.MMC(diagonal).fit(X, constraints=c).components_ for diagonal in (True, False))
     assert paper.full_objective(full, X, c, 1.0) < paper.full_objective(diagonal, X, c, 1.0)
@@ -88,7 +88,7 @@ def test_without_cannot_links_weights_are_the_inverse_of_what_must_links_differ_
     np.testing.assert_allclose(M, inverse / np.trace(inverse) * 4)
 
 
-def test_without_must_links_variances_stand_for_them():
+def test_without_must_links_variances_replace_them():
     X, c = a_problem(5, n_pairs=20)
     found = diagonal_weights(X, [], c.cannot_link)
     only = lw.Constraints(len(X), (), c.cannot_link)
@@ -105,14 +105,14 @@ def test_a_feature_in_which_must_links_never_differ(diagonal):
     assert M[1, 1] > 3 * M[0, 0]
 
 
-def test_pairs_of_identical_rows_say_nothing():
+def test_pairs_of_identical_rows_are_ignored():
     X = np.random.default_rng(0).normal(size=(10, 3))
     X[1] = X[0]
     plain = diagonal_weights(X, [(2, 3)], [(4, 5)])
     np.testing.assert_array_equal(diagonal_weights(X, [(2, 3)], [(4, 5), (0, 1)]), plain)
     np.testing.assert_allclose(diagonal_weights(X, [], [(0, 1)]), np.ones(3))
     c = lw.Constraints(10, [(2, 3)], [(4, 5), (0, 1)])
-    with pytest.warns(lw.ConstraintWarning, match="rows 0 and 1 are required apart but identical"):
+    with pytest.warns(lw.ConstraintWarning, match="separates rows 0 and 1, which are identical"):
         found = lw.MMC(ridge=1e-3, tol=1e-8).fit(X, constraints=c).get_mahalanobis_matrix()
     np.testing.assert_allclose(found, np.diag(plain))
 
@@ -139,20 +139,20 @@ def test_features_in_units_far_apart():
 
 
 # ---------------------------------------------------------------- the search
-def test_an_early_end_is_said():
+def test_ending_early_warns():
     X, c = a_problem(3, d=12, n_pairs=60)
     with pytest.warns(
-        ConvergenceWarning, match=r"MMC's objective may still fall by \d.* after 2 steps; allow"
+        ConvergenceWarning, match=r"MMC's objective may still fall by \d.* after 2 steps\. Allow"
     ):
         model = lw.MMC(max_iter=2).fit(X, constraints=c)
     assert model.n_iter_ == 2
 
 
 @given(st.integers(0, 10**6), st.integers(1, 20))
-def test_the_nearest_point_of_the_simplex(seed, d):
+def test_projections_on_the_simplex_are_nearest(seed, d):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=d) * 3
-    found = on_simplex(values)
+    found = project_on_simplex(values)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
     others = rng.dirichlet(np.ones(d), 50)
@@ -171,7 +171,7 @@ def test_the_gap_is_a_bound(seed, diagonal):
         return weight @ np.sqrt(lengths)
 
     coarse, fine = (
-        longest(pairs, weight, diagonal=diagonal, tol=tol, max_iter=5000) for tol in (0.05, 1e-10)
+        maximize_lengths(pairs, weight, diagonal=diagonal, tol=tol, max_iter=5000) for tol in (0.05, 1e-10)
     )
     assert coarse.gap <= 0.05
     assert fine.gap <= 1e-9

@@ -14,13 +14,13 @@ LABELS = np.zeros(6, np.int32)
 @pytest.mark.parametrize(
     ("rows", "error", "words"),
     [
-        ([[0.0]], TypeError, "X must be a NumPy array of float32 or float64, got list; convert it with"),
-        (np.zeros((6, 2), int), TypeError, "got an array of int64; convert it with np.ascontiguousarray"),
+        ([[0.0]], TypeError, r"X must be a NumPy array of float32 or float64, got list\. Convert it with"),
+        (np.zeros((6, 2), int), TypeError, r"got an array of int64\. Convert it with np.ascontiguousarray"),
         (np.zeros((6, 2), ">f8"), TypeError, "got an array of >f8"),
         (np.zeros(6), ValueError, r"X must have shape \(≥1, ≥1\), got \(6,\)"),
         (np.zeros((0, 2)), ValueError, r"got \(0, 2\)"),
         (np.zeros((6, 0)), ValueError, r"got \(6, 0\)"),
-        (np.zeros((6, 2), order="F"), ValueError, "X must be C-contiguous; copy it with"),
+        (np.zeros((6, 2), order="F"), ValueError, r"X must be C-contiguous\. Copy it with"),
         (np.zeros((12, 2))[::2], ValueError, "X must be C-contiguous"),
     ],
 )

@@ -67,7 +67,7 @@ def test_what_is_given_is_not_changed():
         (5, 0, "max_sweeps must be at least 1"),
     ],
 )
-def test_what_is_refused(place, value, words):
+def test_bad_arguments_raise_errors(place, value, words):
     arguments = [*a_problem(0), 5, 0.0]
     arguments[place] = value
     with pytest.raises((TypeError, ValueError), match=words):

@@ -62,7 +62,7 @@ def test_the_exact_assignment_is_the_cheapest(graph):
 
 @settings(deadline=None, max_examples=200)
 @given(graphs())
-def test_exchanges_part_what_was_apart_and_never_cost_more(graph):
+def test_exchanges_break_no_pair_and_never_cost_more(graph):
     m, k, pairs, rng = graph
     right = ways(m, k, pairs)
     if len(right) == 0:
@@ -90,7 +90,7 @@ def test_a_long_chain_is_coloured_and_exchanged():
     assert costs[np.arange(m), labels].mean() < 0.33  # of two labels left the cheaper one: 1 / 3
 
 
-def test_a_bound_on_the_search_is_kept_and_said():
+def test_the_limit_of_the_search_is_kept_and_reported():
     rng = np.random.default_rng(1)
     pairs = np.array([p for p in combinations(range(60), 2) if rng.random() < 0.3], dtype=np.int32)
     assert native.colour_apart(pairs, 60, 6, 5)[0] == -1
@@ -104,13 +104,13 @@ def test_a_bound_on_the_search_is_kept_and_said():
         (lambda: native.colour_apart(np.empty((0, 2), np.int32), 2, 0, 1), ValueError, "k must be at least"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
 
 
 @pytest.mark.parametrize(("name", "value"), [("start", 2), ("start", -2), ("order", 3), ("order", -1)])
-def test_places_out_of_range_are_refused(name, value):
+def test_positions_out_of_range_raise_errors(name, value):
     given = {"start": np.full(3, -1, dtype=np.int32), "order": np.arange(3, dtype=np.int32)}
     given[name][1] = value
     pairs = np.array([[0, 1]], dtype=np.int32)

@@ -58,7 +58,7 @@ def test_the_root_of_the_number_of_features_is_tried(d):
     np.testing.assert_array_equal(found, native.random_trees(*problem, 5, 1, 1, int(np.sqrt(d))))
 
 
-def test_items_that_differ_are_told_apart_by_class():
+def test_different_items_are_separated_by_class():
     rows, items, home = a_problem("noise", 200, 5, 120, 6, 0)
     leaves = native.random_trees(rows, items, home, 20, 0, 1)
     for leaf in leaves[items].T:
@@ -72,12 +72,12 @@ def test_items_that_differ_are_told_apart_by_class():
 @pytest.mark.parametrize(
     ("items", "home"), [([3], [0]), ([0, 1, 2, 5], [1, 1, 1, 1]), ([4, 4], [0, 1])], ids=str
 )
-def test_nothing_to_tell_apart_is_one_leaf(items, home):
+def test_items_that_cannot_be_separated_share_a_leaf(items, home):
     rows = np.random.default_rng(0).normal(size=(6, 3))
     assert not native.random_trees(rows, np.array(items), np.array(home), 4, 0, 1).any()
 
 
-def test_two_items_are_parted_between_them():
+def test_two_items_are_separated_between_their_values():
     rows = np.linspace(0, 1, 101)[:, None]
     leaves = native.random_trees(rows, np.array([20, 80]), np.array([1, 0]), 200, 0, 1)
     cut = leaves.argmax(axis=0)
@@ -179,11 +179,11 @@ def grow(rows=ROWS, items=ITEMS, home=HOME, n_trees=2, seed=0, n_threads=1, max_
         (lambda: grow(rows=ROWS.T), ValueError, "rows must be C-contiguous"),
         (lambda: grow(items=ITEMS.astype("i4")), TypeError, "items .* int64"),
         (lambda: grow(items=ITEMS[:0], home=HOME[:0]), ValueError, r"items .* \(≥1\)"),
-        (lambda: grow(items=ITEMS + 2), ValueError, "items holds 2 to 5; give 0 to 4"),
-        (lambda: grow(items=ITEMS - 1), ValueError, "items holds -1 to 2; give 0 to 4"),
+        (lambda: grow(items=ITEMS + 2), ValueError, r"items holds 2 to 5\. Give 0 to 4"),
+        (lambda: grow(items=ITEMS - 1), ValueError, r"items holds -1 to 2\. Give 0 to 4"),
         (lambda: grow(home=HOME[:2]), ValueError, r"home must have shape \(4\)"),
-        (lambda: grow(home=HOME - 1), ValueError, "home holds -1 to 0; give 0 to 3"),
-        (lambda: grow(home=HOME * 4), ValueError, "home holds 0 to 4; give 0 to 3"),
+        (lambda: grow(home=HOME - 1), ValueError, r"home holds -1 to 0\. Give 0 to 3"),
+        (lambda: grow(home=HOME * 4), ValueError, r"home holds 0 to 4\. Give 0 to 3"),
         (lambda: grow(n_trees=0), ValueError, "n_trees must be at least 1, got 0"),
         (lambda: grow(n_threads=0), ValueError, "n_threads must be at least 1, got 0"),
         (lambda: grow(seed=-1), ValueError, r"seed must be 0 to 2\*\*64 - 1, got -1"),
@@ -198,6 +198,6 @@ def grow(rows=ROWS, items=ITEMS, home=HOME, n_trees=2, seed=0, n_threads=1, max_
         (lambda: native.add_shared(SHARED, LEAVES, 0), ValueError, "n_threads must be at least 1"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -36,16 +36,16 @@ ENDS = np.array([0, 1], np.int32)
         (lambda: native.greedy_colours(ENDS.astype("i8"), ENDS + 1, 3), TypeError, "before .* int32, got"),
         (lambda: native.greedy_colours(ENDS, (ENDS + 1)[:1], 3), ValueError, r"after .* \(2\), got \(1,\)"),
         (lambda: native.greedy_colours(ENDS[:0], ENDS[:0], 3), ValueError, r"before .* \(≥1\), got \(0,\)"),
-        (lambda: native.greedy_colours(ENDS, ENDS + 1, 2), ValueError, "one after it, 0 to 1"),
+        (lambda: native.greedy_colours(ENDS, ENDS + 1, 2), ValueError, "a later one, 0 to 1"),
         (
             lambda: native.greedy_colours(ENDS, ENDS, 3),
             ValueError,
-            "does not lead from a vertex to one after",
+            "does not lead from a vertex to a later one",
         ),
-        (lambda: native.greedy_colours(ENDS - 1, ENDS, 3), ValueError, "an edge does not lead"),
+        (lambda: native.greedy_colours(ENDS - 1, ENDS, 3), ValueError, "An edge does not lead"),
         (lambda: native.greedy_colours(ENDS, ENDS + 1, 0), ValueError, "n must be at least 1, got 0"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -19,7 +19,7 @@ def problems(draw):
     must, cannot = (pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32) for pairs in (must, cannot))
     columns = [draw(st.sampled_from([1, k])) for _ in range(2)]
     prices = [2.0 * rng.integers(0, 6, (len(p), c)) for p, c in zip((must, cannot), columns, strict=True)]
-    group = closure.components(m, must).astype(np.int32)
+    group = closure.find_components(m, must).astype(np.int32)
     costs = rng.integers(-3, 8, (m, k)).astype(float)
     labels, order = rng.integers(0, k, m).astype(np.int32), rng.permutation(m).astype(np.int32)
     return costs, labels, must, prices[0], cannot, prices[1], group, order
@@ -69,8 +69,8 @@ GOOD = chain(3, 1.0)
     [
         (0, GOOD[0].astype("f4"), TypeError, "costs .* float64, got"),
         (1, GOOD[1].astype("i8"), TypeError, "labels .* int32, got"),
-        (1, GOOD[1] + 2, ValueError, "labels holds 2 to 2; give 0 to 1"),
-        (2, GOOD[2] + 1, ValueError, "must holds 1 to 3; give 0 to 2"),
+        (1, GOOD[1] + 2, ValueError, r"labels holds 2 to 2\. Give 0 to 1"),
+        (2, GOOD[2] + 1, ValueError, r"must holds 1 to 3\. Give 0 to 2"),
         (3, GOOD[3][:1], ValueError, r"must_penalty .* \(2, 1\), got \(1, 1\)"),
         (5, np.empty((1, 1)), ValueError, r"cannot_penalty .* \(0, 1\), got"),
         (6, GOOD[6] - 1, ValueError, "group holds -1"),
@@ -78,7 +78,7 @@ GOOD = chain(3, 1.0)
         (8, 0, ValueError, "max_sweeps must be at least 1, got 0"),
     ],
 )
-def test_what_is_refused(at, value, error, words):
+def test_bad_arguments_raise_errors(at, value, error, words):
     given = [*GOOD, 10]
     given[at] = value
     with pytest.raises(error, match=words):

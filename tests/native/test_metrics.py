@@ -63,7 +63,7 @@ ROWS, CENTERS, MAPS = np.zeros((3, 2)), np.zeros((4, 2)), np.zeros((4, 2, 2))
         ((ROWS, CENTERS, MAPS, 0), ValueError, "n_threads must be at least 1"),
     ],
 )
-def test_what_is_refused(arguments, error, words):
+def test_bad_arguments_raise_errors(arguments, error, words):
     with pytest.raises(error, match=words):
         native.metric_distances(*arguments)
     with pytest.raises(error, match=words):

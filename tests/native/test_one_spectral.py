@@ -108,7 +108,7 @@ def test_any_number_of_threads_gives_the_same_bits():
         ({"max_iter": 0}, ValueError, "max_iter must be at least 1"),
     ],
 )
-def test_what_is_refused(change, error, words):
+def test_bad_arguments_raise_errors(change, error, words):
     given_ = {
         "starts": np.array([0, 1, 2]), "ends": np.array([1, 0], np.int32), "weights": np.ones(2),
         "g": np.zeros(2), "c": 0.0, "dual": (np.zeros(2), np.ones(2) / 2, np.ones(2) / 2), "max_iter": 5,

@@ -79,7 +79,7 @@ X = np.zeros((6, 2))
         (
             lambda: optics.core_squares(X, 7, 1),
             ValueError,
-            "k=7, but there are 6 rows; give k at most 6",
+            r"k=7, but there are 6 rows\. Give k at most 6",
         ),
         (lambda: optics.core_squares(X, 0, 1), ValueError, "k must be at least 1, got 0"),
         (lambda: optics.core_squares(X, 1, 0), ValueError, "n_threads must be at least 1, got 0"),
@@ -92,7 +92,7 @@ X = np.zeros((6, 2))
         (
             lambda: optics.density_walk(X, np.zeros(6), 6, 1, mutual=True),
             ValueError,
-            "start=6; the rows are 0 to 5",
+            "start=6, but the rows are 0 to 5",
         ),
         (
             lambda: optics.density_walk(X, np.zeros(6), 0, 0, mutual=True),
@@ -101,6 +101,6 @@ X = np.zeros((6, 2))
         ),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

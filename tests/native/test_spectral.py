@@ -64,7 +64,7 @@ def test_no_row_gains_by_a_move_in_the_end(data):
                 assert sums_of_squares(X, other, k) >= best * (1 - 1e-7) - 1e-7
 
 
-def test_rows_that_are_left_out_would_not_have_moved():
+def test_skipped_rows_would_not_have_moved():
     """Long runs on many rows, in which most rows are skipped, also end where no row gains."""
     rng = np.random.default_rng(3)
     X, k = rng.normal(size=(3000, 4)), 9
@@ -120,6 +120,6 @@ def test_exchanges_are_the_same_on_any_number_of_threads():
         ),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -98,7 +98,7 @@ def test_the_nearest_of_a_table_is_the_nearest_point():
         ),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call(np.zeros((4, 3)), np.zeros(4, np.int32))
 

@@ -106,6 +106,6 @@ def weigh(bits, weights, n_threads=1):
         (lambda: weigh(BITS, WEIGHTS, 0), ValueError, "n_threads must be at least 1"),
     ],
 )
-def test_what_is_refused(call, error, words):
+def test_bad_arguments_raise_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkwise.cluster.trees.tree import Condition, tree_of
+from linkwise.cluster.trees.tree import Condition, build_tree
 from linkwise.data import encode, from_frame
 from linkwise.reasons.clauses import Among, Between, clauses_of, gap, simplified
 
@@ -29,7 +29,7 @@ def table():
 
 def said(condition, encoded):
     """What yes and no to a condition say."""
-    tree = tree_of([(((condition, True),), 0), (((condition, False),), 1)])
+    tree = build_tree([(((condition, True),), 0), (((condition, False),), 1)])
     clauses = clauses_of(tree, encoded.X, encoded.features)
     return tuple(str(simplified(((0, answer),), clauses)[0]) for answer in (True, False))
 
@@ -66,7 +66,7 @@ def test_nominal_columns_without_words():
     X = np.array([[3.0], [1.0], [2.5]])
     encoded = encode(from_frame(X))
     condition = Condition(0, 2.5, equals=True)
-    tree = tree_of([(((condition, True),), 0), (((condition, False),), 1)])
+    tree = build_tree([(((condition, True),), 0), (((condition, False),), 1)])
     clause = clauses_of(tree, X, encoded.features)[0]
     assert clause == Among("x0", frozenset(["2.5"]), ("1", "2.5", "3"))
 
@@ -97,7 +97,7 @@ def test_a_way_says_the_tightest_bounds_in_the_order_of_its_columns():
 def test_a_number_is_round_among_the_rows_that_come_to_a_node():
     X = np.array([[0.0, 1.0], [0.0, 62.0], [1.0, 31.0], [1.0, 33.0], [1.0, 37.0]])
     inner = Condition(1, 31.5)
-    tree = tree_of(
+    tree = build_tree(
         [(((Condition(0, 0.5), True), (inner, True)), 0), (((Condition(0, 0.5), True), (inner, False)), 1),
          (((Condition(0, 0.5), False),), 2)]
     )  # fmt: skip

@@ -286,8 +286,8 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
         (lambda: lw.explain(Y, X * np.nan), ValueError, "NaN/infinity"),
         (lambda: lw.explain(lw.COBRAS(), X), NotFittedError, "COBRAS instance is not fitted yet"),
         (lambda: lw.explain(lw.ClusILC(), X), NotFittedError, "ClusILC instance is not fitted yet"),
-        (lambda: lw.explain(Y, X, constraints=lw.Constraints(5)), ValueError, "5 rows, X has 6"),
-        (lambda: lw.explain(Y, X, constraints=[(0, 1)]), TypeError, "build it with"),
+        (lambda: lw.explain(Y, X, constraints=lw.Constraints(5)), ValueError, "5 rows, but X has 6"),
+        (lambda: lw.explain(Y, X, constraints=[(0, 1)]), TypeError, "Build it with"),
     ],
 )
 def test_what_is_wrong_is_said(call, error, words):

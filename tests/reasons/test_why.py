@@ -226,9 +226,9 @@ def test_a_fitted_learner_brings_its_own_answers():
     ("call", "error", "message"),
     [
         (lambda: lw.why([0, 1], 0, 0), ConstraintError, "compared with itself"),
-        (lambda: lw.why([0, 1], 0, 2), ConstraintError, "row 2; the rows are 0 to 1"),
-        (lambda: lw.why([0, 1], 0, 1.0), TypeError, "row 1.0"),
-        (lambda: lw.why([0, 1], True, 0), TypeError, "row True"),
+        (lambda: lw.why([0, 1], 0, 2), ConstraintError, "no row 2: the rows are 0 to 1"),
+        (lambda: lw.why([0, 1], 0, 1.0), TypeError, r"not an integer: 1\.0"),
+        (lambda: lw.why([0, 1], True, 0), TypeError, "not an integer: True"),
         (lambda: lw.why([0, 1], 0, 1, constraints=lw.Constraints(3)), ValueError, "about 3 rows"),
         (lambda: lw.why([0, 1], 0, 1, constraints=[(0, 1)]), TypeError, "give Constraints or Evidence"),
         (lambda: lw.why([0, 1], 0, 1, stand_ins=[0]), ValueError, "stand_ins has shape"),

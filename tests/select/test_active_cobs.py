@@ -14,7 +14,7 @@ from laws.asking import nobody_is_asked
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
-from linkwise.select.base_rows import base_rows
+from linkwise.select.base_rows import find_base_rows
 from linkwise.select.pool import Candidate, Pool, build_pool
 from reference.cobs import disagreement, reweighted
 
@@ -156,7 +156,7 @@ def random_pool(n_clusterings, n_rows, rng):
 
 def pool_of(labels, candidates, rows=None):
     """A pool that clusters every row, or the distinct ones of `rows`."""
-    base = base_rows(np.arange(labels.shape[1])[:, None] if rows is None else rows, 10**4, 0, 1)
+    base = find_base_rows(np.arange(labels.shape[1])[:, None] if rows is None else rows, 10**4, 0, 1)
     labels = np.ascontiguousarray(labels[:, base.rows])
     return Pool(labels, base.of, base.rows, base.weight, tuple(candidates), 0, "cluster", base.sampled)
 

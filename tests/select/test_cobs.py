@@ -14,9 +14,9 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from linkwise.select.assign import rule_of
+from linkwise.select.assign import find_rule
 from linkwise.select.pool import build_pool
-from linkwise.select.ranking import ranked, satisfied
+from linkwise.select.ranking import rank_clusterings, satisfied_weights
 from reference.cobs import cobs
 
 X, y = load_iris(return_X_y=True)
@@ -52,7 +52,7 @@ def test_the_choice_is_that_of_the_printed_algorithm(pool, seed):
 def test_reports_fit_the_labels(pool):
     c = lw.Constraints.sample(y, 20, 3)
     model = lw.COBS(random_state=0).fit(X, constraints=c)
-    score = satisfied(model.pool_, c)
+    score = satisfied_weights(model.pool_, c)
     assert score.max() == c.n_constraints - model.violations_
     assert model.n_fitting_ == (score == c.n_constraints).sum()
     assert model.n_clusters_ == len(np.unique(model.labels_))
@@ -73,8 +73,8 @@ def test_reports_fit_the_labels(pool):
 
 def test_of_tied_clusterings_the_one_that_agrees_most_with_those_that_fit(pool):
     c = lw.Constraints(len(X), must_link=[(0, 1), (2, 3)], cannot_link=[(0, 149)])
-    score = satisfied(pool, c)
-    best = ranked(pool, score)
+    score = satisfied_weights(pool, c)
+    best = rank_clusterings(pool, score)
     assert sorted(best) == np.flatnonzero(score == 3).tolist()
     weight = pool.multiplicity / 2.25 ** (3 - score)
     agreement = [
@@ -86,8 +86,8 @@ def test_of_tied_clusterings_the_one_that_agrees_most_with_those_that_fit(pool):
 
 
 def test_a_single_cluster_is_the_last_of_those_that_tie(pool):
-    score = satisfied(pool, lw.Constraints(len(X), must_link=[(0, 1), (0, 149)]))
-    best = ranked(pool, score)
+    score = satisfied_weights(pool, lw.Constraints(len(X), must_link=[(0, 1), (0, 149)]))
+    best = rank_clusterings(pool, score)
     assert pool.n_clusters[best[-1]] == 1 < pool.n_clusters[best[0]]
 
 
@@ -114,7 +114,7 @@ def test_chance_may_break_ties(pool):
 def test_weights_decide():
     c = lw.Constraints(len(X), [(0, 149)], [(0, 1)], must_link_weight=[1.0], cannot_link_weight=[5.0])
     pool = build_pool(X, SMALL)
-    one = satisfied(pool, c)
+    one = satisfied_weights(pool, c)
     labels = [pool.clustering(number) for number in range(len(pool))]
     expected = [(q[0] == q[149]) * 1.0 + (q[0] != q[1]) * 5.0 for q in labels]
     assert one.tolist() == expected
@@ -189,7 +189,7 @@ def test_the_score_is_the_share_of_constraints_satisfied():
 def test_a_cache_spares_the_work(tmp_path, monkeypatch):
     c = lw.Constraints.sample(y, 40, 1)
     first = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
-    monkeypatch.setattr("linkwise.select.pool.make", None)
+    monkeypatch.setattr("linkwise.select.pool.run_task", None)
     again = few_candidates(cache=str(tmp_path), random_state=0).fit(X, constraints=c)
     assert np.array_equal(first.labels_, again.labels_)
     assert first.parameters_ == again.parameters_
@@ -220,7 +220,7 @@ def test_any_clusterer_may_join():
 def test_an_added_clusterer_of_the_same_name_is_followed_by_the_nearest_row():
     pool = build_pool(X, replace(SMALL, n_eps=0), extra=[(DBSCAN(), {"eps": [0.1], "min_samples": [4]})])
     (number,) = {c.clustering for c in pool.candidates if c.algorithm == "DBSCAN"}
-    rule = rule_of(pool, number, X, 1)
+    rule = find_rule(pool, number, X, 1)
     assert rule.how == "nearest row"
     assert np.array_equal(rule(X, 1), pool.clustering(number))
 
@@ -251,6 +251,6 @@ def test_of_many_rows_a_sample_is_clustered(kind):
         assert len(model.predict(new)) == len(new)
 
 
-def test_constraints_about_other_rows_are_refused():
-    with pytest.raises(ValueError, match="about 5 rows, X has 150"):
+def test_constraints_about_other_rows_raise_errors():
+    with pytest.raises(ValueError, match="about 5 rows, but X has 150"):
         few_candidates().fit(X, constraints=lw.Constraints(5))

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
-from linkwise.select.eigengap import eigenvalues
-from linkwise.select.spectral import embedding
+from linkwise.select.eigengap import laplacian_eigenvalues
+from linkwise.select.spectral import embed_graph
 
 AFFINITIES = ("local_scaling", "nearest_neighbors")
 
@@ -45,9 +45,13 @@ def test_eigenvalues_are_those_of_a_dense_solver(affinity, load):
 def test_eigenvalues_by_hand():
     """Two separate edges: 0 and 2 each. A path of three rows: 0, 1 and 2."""
     edges = np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]])
-    np.testing.assert_allclose(eigenvalues(edges, embedding(edges.copy(), 4)), [0, 0, 2, 2], atol=1e-12)
+    np.testing.assert_allclose(
+        laplacian_eigenvalues(edges, embed_graph(edges.copy(), 4)), [0, 0, 2, 2], atol=1e-12
+    )
     path = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    np.testing.assert_allclose(eigenvalues(path, embedding(path.copy(), 3)), [0, 1, 2], atol=1e-12)
+    np.testing.assert_allclose(
+        laplacian_eigenvalues(path, embed_graph(path.copy(), 3)), [0, 1, 2], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("affinity", AFFINITIES)
@@ -92,9 +96,9 @@ def test_few_rows(affinity, X):
     [
         ({"affinity": "rbf"}, "affinity"),
         ({"n_neighbors": 0}, "n_neighbors"),
-        ({"min_clusters": 5, "max_clusters": 4}, "min_clusters=5 is above max_clusters=4; exchange them"),
+        ({"min_clusters": 5, "max_clusters": 4}, r"min_clusters=5 is above max_clusters=4\. Swap them"),
     ],
 )
-def test_no_such_setting(parameters, words):
+def test_bad_settings_raise_errors(parameters, words):
     with pytest.raises(ValueError, match=words):
         lw.EigengapSearch(**parameters).fit(np.eye(3))

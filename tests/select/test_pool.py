@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import minmax_scale
 
 from linkwise.errors import DataError
-from linkwise.select.clusterings import PRESETS, Preset, make, without_noise
+from linkwise.select.clusterings import PRESETS, Preset, assign_noise, run_task
 from linkwise.select.pool import Pool, build_pool
 
 X, y = load_iris(return_X_y=True)
@@ -45,7 +45,7 @@ def test_the_paper_s_pool_holds_931_clusterings(pool):
 def test_distinct_clusterings_are_kept_once_with_clusters_in_order_of_rows(pool):
     assert len(np.unique(pool.labels, axis=0)) == len(pool) < len(pool.candidates)
     for labels in pool.labels:
-        assert np.array_equal(without_noise(X, labels, "cluster"), labels)
+        assert np.array_equal(assign_noise(X, labels, "cluster"), labels)
     assert pool.labels.dtype == np.int16
     assert not pool.labels.flags.writeable
     assert [pool.makers[c].clustering for c in range(len(pool))] == list(range(len(pool)))
@@ -100,9 +100,9 @@ def test_a_pool_is_kept_whole(pool, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"some text"])
-def test_a_broken_file_is_refused_in_words(tmp_path, content):
+def test_a_damaged_file_raises_an_error(tmp_path, content):
     (tmp_path / "pool.npz").write_bytes(content)
-    with pytest.raises(DataError, match="is no pool"):
+    with pytest.raises(DataError, match="is not a pool"):
         Pool.load(tmp_path / "pool.npz")
 
 
@@ -222,7 +222,9 @@ def test_what_was_made_before_an_interruption_is_not_made_again(backend, client,
     kept = len(list(parts.iterdir()))
     assert kept >= 2
     done = []
-    monkeypatch.setattr("linkwise.select.pool.make", lambda *work: done.append(work[1]) or make(*work))
+    monkeypatch.setattr(
+        "linkwise.select.pool.run_task", lambda *work: done.append(work[1]) or run_task(*work)
+    )
     told = []
     pool = build_pool(X, SMALL, cache=tmp_path, progress=lambda *count: told.append(count))
     n_tasks = 2 + 1 + 1 + 2  # k-means for two k, all DBSCANs, a graph of neighbours, two Gaussian ones
@@ -247,24 +249,24 @@ def test_few_rows_make_a_pool_too(n, seed, noise):
 def test_noise_is_settled_as_asked():
     rows = np.array([[0.0], [0.1], [1.0], [5.0], [5.2], [9.0]])
     labels = np.array([1, 1, -1, 0, 0, -1])
-    assert without_noise(rows, labels, "cluster").tolist() == [0, 0, 1, 2, 2, 1]
-    assert without_noise(rows, labels, "singletons").tolist() == [0, 0, 1, 2, 2, 3]
-    assert without_noise(rows, labels, "nearest").tolist() == [0, 0, 0, 1, 1, 1]
-    assert without_noise(rows, np.full(6, -1), "nearest").tolist() == [0] * 6
-    assert without_noise(rows, np.array([7, 10**12, -3, 7, 5, -1]), "cluster").tolist() == [0, 1, 2, 0, 3, 2]
+    assert assign_noise(rows, labels, "cluster").tolist() == [0, 0, 1, 2, 2, 1]
+    assert assign_noise(rows, labels, "singletons").tolist() == [0, 0, 1, 2, 2, 3]
+    assert assign_noise(rows, labels, "nearest").tolist() == [0, 0, 0, 1, 1, 1]
+    assert assign_noise(rows, np.full(6, -1), "nearest").tolist() == [0] * 6
+    assert assign_noise(rows, np.array([7, 10**12, -3, 7, 5, -1]), "cluster").tolist() == [0, 1, 2, 0, 3, 2]
 
 
 @pytest.mark.parametrize(
     ("settings_", "words"),
     [
-        ({"preset": "all"}, "preset='all'; give one of 'paper', 'quick', or a Preset"),
-        ({"noise": "drop"}, "noise='drop'; give 'cluster', 'singletons' or 'nearest'"),
-        ({"max_rows": 0}, "max_rows=0; give 1 to 32767"),
-        ({"backend": "threads"}, "backend='threads'; give one of 'serial', 'loky', 'dask'"),
-        ({"backend": "dask"}, "found no client; start one first"),
+        ({"preset": "all"}, r"preset is unknown: 'all'\. Give one of 'paper', 'quick', or a Preset"),
+        ({"noise": "drop"}, r"noise is unknown: 'drop'\. Give 'cluster', 'singletons' or 'nearest'"),
+        ({"max_rows": 0}, r"max_rows is out of range: 0\. Give 1 to 32767"),
+        ({"backend": "threads"}, r"backend is unknown: 'threads'\. Give one of 'serial', 'loky', 'dask'"),
+        ({"backend": "dask"}, r"needs a client\. Start one first"),
     ],
 )
-def test_what_is_refused(settings_, words):
+def test_bad_arguments_raise_errors(settings_, words):
     with pytest.raises(ValueError, match=words):
         build_pool(X, **settings_)
 
@@ -274,5 +276,5 @@ def test_parts_of_a_preset_may_be_empty():
     assert {c.algorithm for c in build_pool(X, only_dbscan).candidates} == {"DBSCAN"}
     only_graphs = replace(SMALL, n_runs=0, n_eps=0)
     assert all(c.algorithm.startswith("spectral") for c in build_pool(X, only_graphs).candidates)
-    with pytest.raises(ValueError, match=r"the preset makes no clustering of these 1 row\(s\)"):
+    with pytest.raises(ValueError, match="The preset yields no clustering of 1 row"):
         build_pool(X[:1], only_dbscan)

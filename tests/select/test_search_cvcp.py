@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 import linkwise as lw
 from linkwise.errors import ConstraintWarning
-from linkwise.select.cvcp import f_measure, independent_folds
+from linkwise.select.cvcp import f_measure, make_independent_folds
 
 X, y = load_iris(return_X_y=True)
 
@@ -28,7 +28,7 @@ def truths(draw):
 def test_training_decides_no_pair_of_the_test(given_, n_folds, seed):
     classes, c = given_
     held_rows = []
-    for training, held in independent_folds(c, n_folds, seed):
+    for training, held in make_independent_folds(c, n_folds, seed):
         held_rows.extend(held)
         for at, i in enumerate(held):
             assert not any(training.relation(i, j) for j in range(len(classes)) if j != i)
@@ -42,7 +42,7 @@ def test_training_decides_no_pair_of_the_test(given_, n_folds, seed):
 @given(truths(), st.integers(2, 8))
 def test_training_is_all_that_follows_for_the_other_rows(given_, n_folds):
     classes, c = given_
-    for training, held in independent_folds(c, n_folds, 0):
+    for training, held in make_independent_folds(c, n_folds, 0):
         rest = np.setdiff1d(np.arange(len(classes)), held)
         for i in rest:
             for j in rest[rest > i]:
@@ -53,19 +53,19 @@ def test_dealing_out_pairs_would_give_the_test_away():
     """The trap that the folds avoid: of a triangle each pair follows from the other two."""
     c = lw.Constraints(3, [(0, 1), (1, 2), (0, 2)])
     assert lw.Constraints(3, [(0, 1), (1, 2)]).relation(0, 2) == "must-link"
-    for training, held in independent_folds(c, 3, 0):
+    for training, held in make_independent_folds(c, 3, 0):
         assert training.n_constraints == 1
         assert len(held) == 1
 
 
 def test_weights_and_contradictions_go_along():
     c = lw.Constraints(40, [(i, i + 1) for i in range(0, 40, 2)], must_link_weight=np.arange(1.0, 21.0))
-    for training, _ in independent_folds(c, 4, 0):
+    for training, _ in make_independent_folds(c, 4, 0):
         for (i, _), weight in zip(training.must_link, training.must_link_weight, strict=True):
             assert weight == i // 2 + 1
     with pytest.warns(ConstraintWarning):
         c = lw.Constraints(4, [(0, 1), (2, 3)], [(0, 1)], on_conflict="keep")
-    assert all(training.on_conflict == "keep" for training, _ in independent_folds(c, 2, 0))
+    assert all(training.on_conflict == "keep" for training, _ in make_independent_folds(c, 2, 0))
 
 
 # ---------------------------------------------------------------- F
@@ -107,7 +107,7 @@ def test_the_score_is_the_mean_over_folds():
     for tried in model.results_:
         labels = KMeans(n_init=1, random_state=0, **tried.params).fit_predict(X)
         values = []
-        for _, held in independent_folds(c, 5, 3):
+        for _, held in make_independent_folds(c, 5, 3):
             test = c[held]
             if test.n_constraints:
                 values.append(f_measure(test, labels[held]))
@@ -128,7 +128,7 @@ def test_who_takes_constraints_is_fitted_for_every_fold_and_with_all():
     Recorder.given.clear()
     c = lw.Constraints.sample(y, 60, 0)
     lw.CVCPSearch(Recorder(2, n_init=1), {"random_state": [0, 1]}, random_state=3).fit(X, constraints=c)
-    training = [t for t, held in independent_folds(c, 5, 3) if c[held].n_constraints]
+    training = [t for t, held in make_independent_folds(c, 5, 3) if c[held].n_constraints]
     assert Recorder.given == [c, *training] * 2
     assert all(given.n_rows == len(X) for given in Recorder.given)
 
@@ -146,8 +146,8 @@ def test_without_constraints_the_fewest_clusters():
     assert model.n_clusters_ == 2
 
 
-def test_too_few_constraints_to_tell_are_said():
-    with pytest.warns(ConstraintWarning, match="none of 4 folds holds both ends of a constraint"):
+def test_too_few_constraints_to_compare_warn():
+    with pytest.warns(ConstraintWarning, match="None of 4 folds holds both ends of a constraint"):
         model = search(random_state=0).fit(
             X, constraints=lw.Constraints(len(X), [(0, 1)], [(0, 60), (60, 120)])
         )

@@ -12,15 +12,15 @@ from threadpoolctl import threadpool_limits
 
 import linkwise as lw
 from linkwise.select.self_tuning import (
-    aligning_rotation,
-    cost,
-    givens,
-    gradient,
-    labels_on_axes,
-    local_scaling,
-    most_aligned,
-    rotated,
-    squared_distances,
+    alignment_cost,
+    alignment_gradient,
+    choose_best_aligned,
+    compose_givens,
+    find_aligning_rotation,
+    label_by_axes,
+    rotate_vectors,
+    scale_affinities_locally,
+    scaled_squared_distances,
 )
 
 
@@ -33,7 +33,7 @@ def test_scikit_learn_s_checks(estimator, check):
 def test_affinities_by_hand():
     X = np.array([[0.0], [1.0], [3.0], [7.0]])
     sigma = [3.0, 2.0, 3.0, 6.0]  # distance to the second neighbour
-    affinity = local_scaling(squared_distances(X), 2)
+    affinity = scale_affinities_locally(scaled_squared_distances(X), 2)
     for i in range(4):
         for j in range(4):
             wanted = np.exp(-((X[i, 0] - X[j, 0]) ** 2) / (sigma[i] * sigma[j])) if i != j else 0.0
@@ -42,7 +42,7 @@ def test_affinities_by_hand():
 
 def test_the_scale_of_copies_is_the_nearest_row_that_differs():
     X = np.r_[np.zeros(9), 1.0, 2.0][:, None]
-    affinity = local_scaling(squared_distances(X), 2)
+    affinity = scale_affinities_locally(scaled_squared_distances(X), 2)
     assert affinity[0, 1] == 1.0
     assert affinity[0, 9] == pytest.approx(np.exp(-1.0))  # scales 1 and 1
     assert affinity[0, 10] == pytest.approx(np.exp(-4.0 / 2.0))  # scales 1 and 2
@@ -60,16 +60,17 @@ def test_the_gradient_is_that_of_the_cost(k, n, seed):
         return
     step, size = 1e-6, k * (k - 1) // 2
     numerical = [
-        (cost(Z @ givens(at, k)) - cost(Z @ givens(-at, k))) / (2 * step) for at in step * np.eye(size)
+        (alignment_cost(Z @ compose_givens(at, k)) - alignment_cost(Z @ compose_givens(-at, k))) / (2 * step)
+        for at in step * np.eye(size)
     ]
     np.testing.assert_allclose(
-        gradient(Z), numerical, rtol=1e-3, atol=1e-4 * max(1.0, np.abs(numerical).max())
+        alignment_gradient(Z), numerical, rtol=1e-3, atol=1e-4 * max(1.0, np.abs(numerical).max())
     )
 
 
 @given(st.integers(2, 6), st.integers(0, 10**6))
 def test_givens_rotations_are_rotations(k, seed):
-    turn = givens(np.random.default_rng(seed).uniform(-9, 9, k * (k - 1) // 2), k)
+    turn = compose_givens(np.random.default_rng(seed).uniform(-9, 9, k * (k - 1) // 2), k)
     np.testing.assert_allclose(turn @ turn.T, np.eye(k), atol=1e-12)
     assert np.linalg.det(turn) == pytest.approx(1.0)
 
@@ -80,11 +81,11 @@ def test_rows_that_lie_on_axes_are_found_after_a_turn(k, seed):
     rng = np.random.default_rng(seed)
     axis = np.r_[np.arange(k), rng.integers(0, k, 40)]
     on_axes = np.eye(k)[axis] * rng.uniform(0.5, 2.0, len(axis))[:, None]
-    turned = on_axes @ givens(rng.uniform(-0.4, 0.4, k * (k - 1) // 2), k)
-    back = turned @ aligning_rotation(turned)
-    assert cost(back) <= cost(turned)
-    assert cost(back) == pytest.approx(1.0, abs=1e-3)
-    labels = labels_on_axes(back, np.zeros((len(axis), len(axis))))
+    turned = on_axes @ compose_givens(rng.uniform(-0.4, 0.4, k * (k - 1) // 2), k)
+    back = turned @ find_aligning_rotation(turned)
+    assert alignment_cost(back) <= alignment_cost(turned)
+    assert alignment_cost(back) == pytest.approx(1.0, abs=1e-3)
+    labels = label_by_axes(back, np.zeros((len(axis), len(axis))))
     assert adjusted_rand_score(axis, labels) == 1.0
 
 
@@ -93,28 +94,28 @@ def test_rows_that_lie_on_axes_are_found_after_a_turn(k, seed):
 def test_the_cost_never_rises_and_rows_may_have_any_length(k, seed):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(25, k))
-    turn = aligning_rotation(vectors)
-    assert cost(vectors @ turn) <= cost(vectors)
+    turn = find_aligning_rotation(vectors)
+    assert alignment_cost(vectors @ turn) <= alignment_cost(vectors)
     longer = vectors * rng.uniform(0.1, 10.0, 25)[:, None]
-    assert cost(longer) == pytest.approx(cost(vectors))
-    np.testing.assert_allclose(aligning_rotation(longer), turn, atol=1e-6)
+    assert alignment_cost(longer) == pytest.approx(alignment_cost(vectors))
+    np.testing.assert_allclose(find_aligning_rotation(longer), turn, atol=1e-6)
 
 
 def test_each_number_goes_on_from_the_rotation_before():
     vectors = np.random.default_rng(0).normal(size=(20, 4))
-    found = rotated(vectors, [2, 3, 4])
+    found = rotate_vectors(vectors, [2, 3, 4])
     for k in (2, 3, 4):
         np.testing.assert_allclose(found[k].vectors @ found[k].vectors.T, vectors[:, :k] @ vectors[:, :k].T)
-        assert found[k].alignment == pytest.approx(1 - (cost(found[k].vectors) - 1) / k)
+        assert found[k].alignment == pytest.approx(1 - (alignment_cost(found[k].vectors) - 1) / k)
     np.testing.assert_array_equal(
         found[3].vectors,
-        (start := np.column_stack([found[2].vectors, vectors[:, 2]])) @ aligning_rotation(start),
+        (start := np.column_stack([found[2].vectors, vectors[:, 2]])) @ find_aligning_rotation(start),
     )
 
 
 def test_of_near_equal_alignments_the_largest_number():
-    assert most_aligned({2: 0.9, 3: 0.9991, 4: 0.5, 5: 1.0, 6: 0.9992, 7: 0.998}) == 6
-    assert most_aligned({2: 1.0, 3: 0.99}) == 2
+    assert choose_best_aligned({2: 0.9, 3: 0.9991, 4: 0.5, 5: 1.0, 6: 0.9992, 7: 0.998}) == 6
+    assert choose_best_aligned({2: 1.0, 3: 0.99}) == 2
 
 
 # ---------------------------------------------------------------- the clusters
@@ -198,9 +199,9 @@ def test_few_rows(distinct):
     [
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"min_clusters": 1}, "min_clusters"),
-        ({"min_clusters": 5, "max_clusters": 4}, "min_clusters=5 is above max_clusters=4; exchange them"),
+        ({"min_clusters": 5, "max_clusters": 4}, r"min_clusters=5 is above max_clusters=4\. Swap them"),
     ],
 )
-def test_no_such_setting(parameters, words):
+def test_bad_settings_raise_errors(parameters, words):
     with pytest.raises(ValueError, match=words):
         lw.SelfTuningSpectral(**parameters).fit(np.eye(3))

@@ -11,11 +11,11 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from linkwise.select.base_rows import base_rows, of_base_rows
+from linkwise.select.base_rows import find_base_rows, restrict_to_base_rows
 from linkwise.select.cobs import NOTHING
 from linkwise.select.pool import build_pool
-from linkwise.select.ranking import satisfied
-from linkwise.select.semi_supervised import clusterers, halves
+from linkwise.select.ranking import satisfied_weights
+from linkwise.select.semi_supervised import list_clusterers, split_into_halves
 
 X, y = load_iris(return_X_y=True)
 X = minmax_scale(X)
@@ -35,7 +35,7 @@ def test_scikit_learn_s_checks(estimator, check):
 def test_halves_are_all_and_share_nothing(seed, n):
     rng = np.random.default_rng(seed)
     known = lw.Constraints.sample(rng.integers(0, 3, 30), n, rng)
-    first, second = halves(known, seed)
+    first, second = split_into_halves(known, seed)
     assert second.n_constraints - first.n_constraints in (0, 1)
     for kind in ("must_link", "cannot_link"):
         parts = np.vstack([getattr(first, kind), getattr(second, kind)])
@@ -47,7 +47,7 @@ def test_halves_keep_weights_and_what_contradicts():
     weights = {"must_link_weight": [2, 3], "cannot_link_weight": [5, 7]}
     with pytest.warns(lw.ConstraintWarning):
         known = lw.Constraints(4, **pairs, **weights, on_conflict="keep")
-    parts = halves(known, 0)
+    parts = split_into_halves(known, 0)
     found = [w for part in parts for w in (*part.must_link_weight, *part.cannot_link_weight)]
     assert sorted(found) == [2, 3, 5, 7]
 
@@ -57,8 +57,8 @@ def test_constraints_of_base_rows_are_those_of_the_rows_that_follow_them(seed, n
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 3, (20, 2)).astype(float)
     known = lw.Constraints.sample(rng.integers(0, 3, 20), n, rng)
-    base = base_rows(rows, 5 if sampled else 20, seed, 1)
-    told = of_base_rows(known, base.of, len(base.rows))
+    base = find_base_rows(rows, 5 if sampled else 20, seed, 1)
+    told = restrict_to_base_rows(known, base.of, len(base.rows))
     must = {tuple(sorted(pair)) for pair in base.of[known.must_link].tolist() if pair[0] != pair[1]}
     assert set(map(tuple, told.must_link.tolist())) == must
     joined = told.component
@@ -74,10 +74,10 @@ def test_constraints_of_base_rows_are_those_of_the_rows_that_follow_them(seed, n
 def test_the_pool_is_made_with_one_half_and_chosen_by_the_other():
     known = lw.Constraints.sample(y, 60, 0)
     model = semi_supervised(random_state=5).fit(X, constraints=known)
-    making, choosing = halves(known, 5)
-    pool = build_pool(X, NOTHING, 5, extra=clusterers(SMALL, 5, 150), constraints=making)
+    making, choosing = split_into_halves(known, 5)
+    pool = build_pool(X, NOTHING, 5, extra=list_clusterers(SMALL, 5, 150), constraints=making)
     broken = sum(v.sum() for v in choosing.violated(model.labels_))
-    assert satisfied(pool, choosing).max() == choosing.n_constraints - broken
+    assert satisfied_weights(pool, choosing).max() == choosing.n_constraints - broken
     np.testing.assert_array_equal(pool.labels, model.pool_.labels)
     assert model.violations_ == sum(v.sum() for v in known.violated(model.labels_))
     whole = semi_supervised(split=False, random_state=5).fit(X, constraints=known)
@@ -88,7 +88,7 @@ def test_clusterings_are_those_of_the_clusterers():
     known = lw.Constraints.sample(y, 40, 1)
     model = semi_supervised(split=False, random_state=3).fit(X, constraints=known)
     distinct = model.pool_.base_rows
-    told = of_base_rows(known, model.pool_.base, len(distinct))
+    told = restrict_to_base_rows(known, model.pool_.base, len(distinct))
     (made,) = [
         c
         for c in model.pool_.candidates

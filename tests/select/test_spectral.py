@@ -16,12 +16,12 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from linkwise.cluster.graph import random_walk
-from linkwise.cluster.graph.random_walk import embedding
+from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.select.spectral import (
-    gaussian_graph,
-    knn_graphs,
+    build_gaussian_graph,
+    build_knn_graphs,
+    choose_landmarks,
     landmark_labels,
-    landmark_rows,
     spectral_labels,
 )
 
@@ -45,9 +45,9 @@ def _one_thread():
 def graphs(X):
     neighbours = NearestNeighbors(n_neighbors=20).fit(X).kneighbors(X, return_distance=False)
     for k in (3, 7, 12, 20):
-        yield f"k={k}", knn_graphs(neighbours)(k)
+        yield f"k={k}", build_knn_graphs(neighbours)(k)
     for sigma in SIGMAS:
-        yield f"sigma={sigma}", gaussian_graph(X, sigma)
+        yield f"sigma={sigma}", build_gaussian_graph(X, sigma)
 
 
 def connected(graph):
@@ -82,7 +82,7 @@ def test_the_clusterings_of_connected_graphs_are_scikit_learns():
 def test_the_objective_is_no_worse_than_scikit_learns_on_the_same_places(name):
     ratios = []
     for _, graph in graphs(SETS[name]):
-        placed = embedding(graph.copy(), 10)
+        placed = embed_graph(graph.copy(), 10)
         for k, labels in zip(KS, spectral_labels(graph, KS, (0,)), strict=True):
             at = placed[:, :k]
             means = np.array([at[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
@@ -110,7 +110,7 @@ def residual(graph, placed):
 @pytest.mark.parametrize("name", SETS)
 def test_columns_are_the_first_eigenvectors_of_the_walk(name):
     for words, graph in graphs(SETS[name]):
-        placed = embedding(graph.copy(), 10)
+        placed = embed_graph(graph.copy(), 10)
         error, values = residual(graph, placed)
         dense = graph.toarray() if sp.issparse(graph) else graph
         np.fill_diagonal(dense, 0)
@@ -136,9 +136,9 @@ def test_each_component_is_a_cluster(dense):
 
 
 def test_identical_components_are_divided_alike():
-    one = gaussian_graph(SETS["iris"][:60], 0.2)
+    one = build_gaussian_graph(SETS["iris"][:60], 0.2)
     graph = sp.csr_array(sp.block_diag([one] * 3))
-    error, values = residual(graph, embedding(graph, 6))
+    error, values = residual(graph, embed_graph(graph, 6))
     assert error < 1e-8
     np.testing.assert_allclose(values[:3], 1)
     np.testing.assert_allclose(values[3:], values[3])
@@ -149,22 +149,22 @@ def test_large_graphs_with_nearly_separate_parts_are_solved():
         [make_blobs(150, 2, centers=[[c, 0]], cluster_std=0.05, random_state=c)[0] for c in range(3)]
     )
     for sigma in (0.01, 0.12, 0.2, 1.0):
-        placed = embedding(gaussian_graph(X, sigma), 3)
+        placed = embed_graph(build_gaussian_graph(X, sigma), 3)
         assert np.isfinite(placed).all()
-    labels = spectral_labels(gaussian_graph(X, 0.2), [3], (0,))[0]
+    labels = spectral_labels(build_gaussian_graph(X, 0.2), [3], (0,))[0]
     assert adjusted_rand_score(np.repeat(range(3), 150), labels) == 1
 
 
 def test_rows_far_from_all_others_follow_their_neighbours():
     X = np.r_[np.zeros(30), np.ones(30), 1.6][:, None] + np.random.default_rng(0).normal(0, 0.02, (61, 1))
-    graph = gaussian_graph(X, 0.07)
+    graph = build_gaussian_graph(X, 0.07)
     labels = spectral_labels(graph, [2], (0,))[0]
     assert len(set(labels[:30])) == len(set(labels[30:])) == 1
 
 
 def test_a_graph_without_edges_fails():
-    assert spectral_labels(gaussian_graph(np.eye(5), 0.01), [2, 3], (0,)) == [None, None]
-    assert embedding(sp.csr_array(np.eye(4)), 2) is None
+    assert spectral_labels(build_gaussian_graph(np.eye(5), 0.01), [2, 3], (0,)) == [None, None]
+    assert embed_graph(sp.csr_array(np.eye(4)), 2) is None
 
 
 # ---------------------------------------------------------------- eigenvectors
@@ -188,7 +188,7 @@ def test_vectors_of_random_graphs_are_those_of_a_dense_solver(graph):
     W = graph.toarray() if sp.issparse(graph) else graph.copy()
     np.fill_diagonal(W, 0)
     degree = W.sum(axis=1)
-    placed = embedding(graph.copy(), 6)
+    placed = embed_graph(graph.copy(), 6)
     root = np.sqrt(np.where(degree > 0, degree, 1))
     joined = np.flatnonzero(degree > 0)
     exact = np.sort(np.linalg.eigvalsh((W / root / root[:, None])[np.ix_(joined, joined)]))[::-1]
@@ -206,9 +206,9 @@ def test_vectors_of_random_graphs_are_those_of_a_dense_solver(graph):
 def test_a_pair_far_from_all_others_has_a_vector_of_its_own():
     """Its degree is 1e-14 of the others', and a solver's rounding is larger than what it is worth."""
     X = np.r_[np.linspace(0, 1, 250), 3.0, 3.01][:, None]
-    graph = gaussian_graph(X, 0.3) ** 1.5
+    graph = build_gaussian_graph(X, 0.3) ** 1.5
     graph[-2:, -2:] = 1e-12
-    error, values = residual(graph, embedding(graph.copy(), 4))
+    error, values = residual(graph, embed_graph(graph.copy(), 4))
     assert error < 1e-6
     assert values[1] > 0.9
 
@@ -216,16 +216,16 @@ def test_a_pair_far_from_all_others_has_a_vector_of_its_own():
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 2.0])
 def test_the_factorised_path_leads_to_the_same_places(sigma, monkeypatch):
     X = make_blobs(450, 2, centers=[[0, 0], [3, 3], [9, 0]], cluster_std=0.6, random_state=0)[0]
-    graph = gaussian_graph(X, sigma)
-    usual = embedding(graph.copy(), 5)
+    graph = build_gaussian_graph(X, sigma)
+    usual = embed_graph(graph.copy(), 5)
     monkeypatch.setattr(random_walk, "PRODUCTS", 4)
     kept = graph.copy()
-    factorised = embedding(kept, 5)
+    factorised = embed_graph(kept, 5)
     np.testing.assert_allclose(factorised, usual, atol=1e-5 * np.abs(usual).max())
 
 
 def test_a_graph_is_whole_again_after_its_factorisation():
-    weights = gaussian_graph(SETS["moons"], 0.2)
+    weights = build_gaussian_graph(SETS["moons"], 0.2)
     np.fill_diagonal(weights, 0)
     before, root = weights.copy(), np.sqrt(weights.sum(axis=0))
     vector = np.random.default_rng(0).normal(size=(1, len(root)))
@@ -240,7 +240,7 @@ def test_parts_of_a_dense_graph_are_scipys():
     part = np.random.default_rng(0).integers(0, 4, 300)
     graph = np.where(part == part[:, None], np.random.default_rng(1).uniform(size=(300, 300)) < 0.05, 0.0)
     graph = np.maximum(graph, graph.T)
-    number, component = random_walk._component_of(graph, graph.sum(axis=0))
+    number, component = random_walk._find_components(graph, graph.sum(axis=0))
     theirs = sp.csgraph.connected_components(sp.csr_array(graph))
     assert number == theirs[0]
     assert adjusted_rand_score(component, theirs[1]) == 1
@@ -252,7 +252,7 @@ def test_no_second_array_of_all_pairs_is_made(sigma):
     X = np.random.default_rng(0).uniform(size=(1500, 3))
     tracemalloc.start()
     try:
-        labels = spectral_labels(gaussian_graph(X, sigma), [2, 10], (0,), 1)
+        labels = spectral_labels(build_gaussian_graph(X, sigma), [2, 10], (0,), 1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -264,7 +264,7 @@ def test_landmarks_need_no_array_of_all_pairs():
     X = np.random.default_rng(0).uniform(size=(6000, 3))
     tracemalloc.start()
     try:
-        landmark_labels(X, 0.5, landmark_rows(X, (0,))[:200], [2, 3], (0,), 1)
+        landmark_labels(X, 0.5, choose_landmarks(X, (0,))[:200], [2, 3], (0,), 1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -275,14 +275,14 @@ def test_landmarks_need_no_array_of_all_pairs():
 @pytest.mark.parametrize("sigma", [0.2, 0.5, 2.0])
 def test_landmarks_lead_to_nearly_the_same_clusterings(sigma):
     X = minmax_scale(make_blobs(900, 4, centers=6, cluster_std=1.5, random_state=2)[0])
-    exact = spectral_labels(gaussian_graph(X, sigma), [2, 4, 6], (0,))
-    near = landmark_labels(X, sigma, landmark_rows(X, (0,))[:300], [2, 4, 6], (0,))
+    exact = spectral_labels(build_gaussian_graph(X, sigma), [2, 4, 6], (0,))
+    near = landmark_labels(X, sigma, choose_landmarks(X, (0,))[:300], [2, 4, 6], (0,))
     assert np.mean([adjusted_rand_score(a, b) for a, b in zip(exact, near, strict=True)]) > 0.95
 
 
 def test_landmarks_are_distinct_rows():
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 2)), 5, axis=0)
-    rows = landmark_rows(X, (3,))
+    rows = choose_landmarks(X, (3,))
     assert len(rows) == 40
     assert len(np.unique(X[rows], axis=0)) == 40
 
@@ -304,6 +304,6 @@ def test_labels_do_not_depend_on_threads_or_on_what_else_is_asked():
 @pytest.mark.parametrize("sigma", [1e-3, 0.01, 0.1])
 def test_duplicates_and_rows_alone_are_clustered(sigma):
     X = np.r_[np.repeat(np.eye(4), 60, axis=0), 5 * np.eye(4)]
-    for labels, k in zip(spectral_labels(gaussian_graph(X, sigma), [2, 4], (0,)), (2, 4), strict=True):
+    for labels, k in zip(spectral_labels(build_gaussian_graph(X, sigma), [2, 4], (0,)), (2, 4), strict=True):
         assert set(labels) == set(range(k))
         assert all(len(set(labels[at : at + 60])) == 1 for at in range(0, 240, 60))

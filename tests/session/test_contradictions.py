@@ -80,18 +80,18 @@ def test_answers_of_another_session(session, tmp_path):
 def test_what_is_no_pair_of_rows(session):
     n = len(session.events)
     for pair, kind, words in (
-        ((0, 0), ConstraintError, "row 0 is compared with itself"),
-        ((0, N_ROWS), ConstraintError, "row 14; the rows are 0 to 13"),
-        ((-1, 0), ConstraintError, "row -1"),
-        ((0, 1.0), TypeError, "row positions are integers"),
-        ((True, 2), TypeError, "row positions are integers"),
-        (("r0", "r1"), TypeError, "row positions are integers"),
+        ((0, 0), ConstraintError, "Row 0 is compared with itself"),
+        ((0, N_ROWS), ConstraintError, "no row 14: the rows are 0 to 13"),
+        ((-1, 0), ConstraintError, "no row -1"),
+        ((0, 1.0), TypeError, "row position is not an integer"),
+        ((True, 2), TypeError, "row position is not an integer"),
+        (("r0", "r1"), TypeError, "row position is not an integer"),
     ):
         with pytest.raises(kind, match=words):
             session.add(*pair, "must-link")
     with pytest.raises(ConstraintError, match="allowed are must-link and cannot-link"):
         session.add(0, 7, "yes")
-    with pytest.raises(ConstraintError, match="about 3 rows, the data have 14"):
+    with pytest.raises(ConstraintError, match="about 3 rows, but the data have 14"):
         session.import_constraints(lw.Constraints(3))
     with pytest.raises(TypeError, match=r"a list; build it with linkwise\.Constraints"):
         session.import_constraints([(0, 7)])

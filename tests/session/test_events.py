@@ -92,8 +92,11 @@ def test_only_answers_count_as_questions():
     ("wrong", "words"),
     [
         (event(7, "add", 0, 1, "yes"), "event 7 of the session cannot hold: .*contradicts"),
-        (event(7, "add", 0, 8, "yes"), "event 7 of the session cannot hold: row 8"),
-        (event(7, "add", 0, 1.0, "yes"), "event 7 of the session cannot hold: row 1.0"),
+        (event(7, "add", 0, 8, "yes"), "event 7 of the session cannot hold: There is no row 8"),
+        (
+            event(7, "add", 0, 1.0, "yes"),
+            "event 7 of the session cannot hold: A row position is not an integer",
+        ),
         (event(7, "add", 0, 2, "perhaps"), "event 7 of the session cannot hold: .*'perhaps'"),
     ],
 )

@@ -487,11 +487,11 @@ def test_only_answers_that_hold_can_be_changed(number):
 def test_a_wrong_answer_is_refused_and_nothing_happens(wrong):
     session = lw.Session(X, LEARNERS["COBRAS"]())
     was = image(session)
-    with pytest.raises(TypeError, match="give 'yes', 'no', 'unsure', True or False"):
+    with pytest.raises(TypeError, match="Give 'yes', 'no', 'unsure', True or False"):
         session.answer(wrong)
     assert (image(session), session.events) == (was, [])
     session.answer("yes")
-    with pytest.raises(TypeError, match="give 'yes', 'no', 'unsure', True or False"):
+    with pytest.raises(TypeError, match="Give 'yes', 'no', 'unsure', True or False"):
         session.change(1, wrong)
     assert len(session.events) == 1
 

@@ -316,7 +316,7 @@ def test_nothing_is_asked_at_the_end(session):
 
 
 def test_what_is_no_answer_is_not_stored(session):
-    with pytest.raises(TypeError, match="the answer about rows 0 and 1 is 'maybe'"):
+    with pytest.raises(TypeError, match="The answer about rows 0 and 1 is unknown: 'maybe'"):
         session.answer("maybe")
     assert session.events == []
 
@@ -369,7 +369,7 @@ def test_an_answer_that_comes_second_is_refused(two, monkeypatch):
 def test_looking_ahead_stores_nothing_and_may_be_stopped(session):
     assert session.look_ahead("yes") is True
     assert session.look_ahead(True, stop=lambda: True) is False
-    with pytest.raises(TypeError, match="the answer about rows 0 and 1 is 'maybe'"):
+    with pytest.raises(TypeError, match="The answer about rows 0 and 1 is unknown: 'maybe'"):
         session.look_ahead("maybe")
     assert session.events == []
 
@@ -446,7 +446,7 @@ def test_what_cannot_be_imported(session):
     session.add(0, 1, "must-link")
     with pytest.raises(InfeasibleConstraintsError, match="0 = 1, but 0 ≠ 1"):
         session.import_constraints(lw.Constraints(6, [(2, 3)], [(0, 1)]))
-    with pytest.raises(ConstraintError, match="about 7 rows, the data have 6"):
+    with pytest.raises(ConstraintError, match="about 7 rows, but the data have 6"):
         session.import_constraints(lw.Constraints(7, [(2, 3)]))
     assert len(session.events) == 1
 
@@ -533,9 +533,9 @@ def test_only_present_clusters_are_done(path):
 @pytest.mark.parametrize("do", [lambda s, row: s.set_done(row), lambda s, row: s.set_name(row, "ripe")])
 def test_only_rows_have_clusters(session, do):
     for row in (-1, 6):
-        with pytest.raises(ConstraintError, match=f"row {row}; the rows are 0 to 5"):
+        with pytest.raises(ConstraintError, match=f"no row {row}: the rows are 0 to 5"):
             do(session, row)
-    with pytest.raises(TypeError, match=r"row 1\.0"):
+    with pytest.raises(TypeError, match=r"not an integer: 1\.0"):
         do(session, 1.0)
     for row in range(6):
         do(session, row)
@@ -649,7 +649,7 @@ def test_a_change_must_not_contradict_the_other_answers(session):
     session.add(3, 1, "must-link")
     with pytest.raises(InfeasibleConstraintsError, match="0 = 3 = 1, but 0 ≠ 1"):
         session.change(1, "no")
-    with pytest.raises(TypeError, match="the answer about rows 0 and 3 is 'maybe'"):
+    with pytest.raises(TypeError, match="The answer about rows 0 and 3 is unknown: 'maybe'"):
         session.change(2, "maybe")
     assert len(session.events) == 3
 

@@ -113,7 +113,7 @@ def test_many_dimensions_stay_within_floats(d):
     with np.errstate(all="raise"):
         score = lw.dbcv_score(X, labels)
     assert 0 < score < 1
-    core = module._core_distances(np.arange(15), module._distances(X, "euclidean"), d)
+    core = module._core_distances(np.arange(15), module._make_distances(X, "euclidean"), d)
     apart = np.sqrt(((X[1:15] - X[0]) ** 2).sum(axis=1))
     assert core[0] == pytest.approx(np.exp(-(logsumexp(-d * np.log(apart)) - np.log(14)) / d))
 
@@ -139,12 +139,12 @@ def test_a_scorer_gives_each_clustering_its_score(load):
 @pytest.mark.parametrize(
     ("X", "labels", "metric", "words"),
     [
-        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\); give one label for each of 3 rows"),
+        (np.eye(3), [0, 1], "euclidean", r"labels have shape \(2,\)\. Give one label for each of 3 rows"),
         (np.eye(3), np.eye(3), "euclidean", r"labels have shape \(3, 3\)"),
         (np.full((3, 2), np.nan), [0, 1, 1], "euclidean", "NaN"),
-        (np.eye(3), [0, 1, 1], "cosine", "metric='cosine'; give 'euclidean' or 'sqeuclidean'"),
+        (np.eye(3), [0, 1, 1], "cosine", r"metric is unknown: 'cosine'\. Give 'euclidean' or 'sqeuclidean'"),
     ],
 )
-def test_what_cannot_be_scored_is_named(X, labels, metric, words):
+def test_bad_arguments_of_scores_raise_errors(X, labels, metric, words):
     with pytest.raises(ValueError, match=words):
         lw.dbcv_score(X, labels, metric=metric)

@@ -38,7 +38,7 @@ def test_it_is_what_the_paper_defines(stdev, factor, problem):
 
 
 @each_option
-def test_of_whole_numbers_with_rows_on_the_sphere(stdev, factor):
+def test_rows_exactly_on_the_radius_count(stdev, factor):
     X = np.array([[0, 0], [2, 0], [0, 2], [2, 2], [8, 0], [10, 0], [8, 2], [10, 2], [5, 1]], float)
     labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]
     assert lw.s_dbw_score(X, labels, stdev=stdev, factor=factor) == pytest.approx(
@@ -65,7 +65,7 @@ def test_no_row_near_the_means_counts_nothing_half_way():
 @pytest.mark.parametrize(
     ("k", "default", "printed"), [(2, 0.213, 0.162), (3, 0.406, 0.126), (4, 0.366, 0.131)]
 )
-def test_of_iris(k, default, printed):
+def test_iris_has_the_known_value(k, default, printed):
     """Figures that another program gave for the k-means clusterings of scikit-learn's iris."""
     X = load_iris().data
     labels = KMeans(k, n_init=10, random_state=0).fit(X).labels_
@@ -120,7 +120,7 @@ def test_one_cluster_is_as_wide_as_the_data():
     assert lw.s_dbw_score(X, np.zeros(150)) == pytest.approx(1.0)
 
 
-def test_noise_is_left_out():
+def test_noise_is_ignored():
     X, y = load_iris(return_X_y=True)
     noisy = np.where(np.arange(150) % 4 == 0, -1, y)
     assert lw.s_dbw_score(X, noisy) == lw.s_dbw_score(X[noisy >= 0], noisy[noisy >= 0])
@@ -142,18 +142,18 @@ def test_rows_that_are_all_identical():
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        (([[1.0]], [0, 1]), {}, r"labels have shape \(2,\); give one label for each of 1 rows"),
+        (([[1.0]], [0, 1]), {}, r"labels have shape \(2,\)\. Give one label for each of 1 rows"),
         (([[np.nan]], [0]), {}, "NaN"),
-        (([[1.0]], [0]), {"stdev": "median"}, "stdev='median'; give 'mean' or 'icdm2001'"),
-        (([[1.0]], [0]), {"factor": "half"}, "factor='half'; give 'mean' or 'printed'"),
-        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0; give every row a cluster"),
+        (([[1.0]], [0]), {"stdev": "median"}, r"stdev is unknown: 'median'\. Give 'mean' or 'icdm2001'"),
+        (([[1.0]], [0]), {"factor": "half"}, r"factor is unknown: 'half'\. Give 'mean' or 'printed'"),
+        (([[1.0]], [np.nan]), {}, r"labels hold nan for row 0\. Give every row a cluster"),
         (([[1.0], [2.0]], [0, None]), {}, r"labels hold None for row 1"),
         (([[1.0]], [0]), {"squares": np.array([[np.nan]])}, "squares hold NaN"),
         (([[1.0]], [0]), {"squares": np.array([[-1.0]])}, "squares hold NaN, infinity or numbers below 0"),
-        (([[1.0]], [0]), {"squares": np.zeros((1, 2))}, r"squares have shape \(1, 2\); give \(1, 1\)"),
+        (([[1.0]], [0]), {"squares": np.zeros((1, 2))}, r"squares have shape \(1, 2\)\. Give \(1, 1\)"),
     ],
 )
-def test_what_is_refused(arguments, options, words):
+def test_bad_arguments_raise_errors(arguments, options, words):
     with pytest.raises(ValueError, match=words):
         lw.s_dbw_score(*arguments, **options)
 
@@ -205,7 +205,7 @@ ROWS, LABELS, MEANS = np.zeros((3, 2)), np.arange(3, dtype=np.int32), np.zeros((
         ((ROWS, LABELS, MEANS, np.zeros((3, 4)), 1), ValueError, r"squares must have shape \(3, 3\)"),
     ],
 )
-def test_what_the_kernel_refuses(arguments, error, words):
+def test_native_code_rejects_bad_arguments(arguments, error, words):
     *arrays, threads = arguments
     with pytest.raises(error, match=words):
         native.s_dbw(*arrays, pooled=False, n_threads=threads)

@@ -20,7 +20,7 @@ def test_it_is_scikit_learns_without_noise(shared, monkeypatch):
     assert score(noisy) == pytest.approx(silhouette_score(X[noisy >= 0], noisy[noisy >= 0]))
 
 
-def test_what_has_no_silhouette():
+def test_clusterings_without_silhouettes_score_minus_one_or_zero():
     score = silhouette_scorer(X[:4])
     assert score([0, 0, 0, 0]) == score([-1, -1, -1, -1]) == score([1, 1, -1, -1]) == -1.0
     assert score([0, 1, 2, 3]) == score([0, 1, -1, -1]) == 0.0

@@ -38,13 +38,13 @@ from sklearn.utils._param_validation import Interval
 from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import labels_of
 from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.feature_weights.feature_weights import (
     FeatureWeightClustering,
-    dimensions,
-    projected,
-    shares,
+    column_shares,
+    find_dimensions,
+    project,
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
@@ -154,8 +154,8 @@ class ActiveFeatureWeights(ActiveLearner):
         """The distinct rows, in a random order, and their dimensions; nothing is remembered yet."""
         points = distinct_points(X)
         order = points.first[rng_at(seed).permutation(len(points.first))]
-        mean, components = dimensions(X, "scores")
-        return Prepared(points, order, components, projected(X, mean, components), {})
+        mean, components = find_dimensions(X, "scores")
+        return Prepared(points, order, components, project(X, mean, components), {})
 
     def start(self, problem: Problem) -> State:
         """Return the rows that may be shown and what is known of them."""
@@ -174,7 +174,7 @@ class ActiveFeatureWeights(ActiveLearner):
         points = prepared.points
         while True:
             now = state.weighed = self._weighed(prepared, known.facts(), seed)
-            shown = respecting(now.labels[points.first], known.evidence)[points.of]
+            shown = enforce_answers(now.labels[points.first], known.evidence)[points.of]
             question = proposed(X, state.rows, now, shown, points.of, known.evidence)
             if question is None:
                 return shown
@@ -189,7 +189,7 @@ class ActiveFeatureWeights(ActiveLearner):
         said = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
-        shown = len(np.unique(respecting(now.labels, state.problem.evidence)))
+        shown = len(np.unique(enforce_answers(now.labels, state.problem.evidence)))
         if shown > self.n_clusters:
             said.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
@@ -205,7 +205,7 @@ class ActiveFeatureWeights(ActiveLearner):
         """What the constraints alone give."""
         prepared = self.prepare(X, seed)
         known = Known(evidence, prepared.points)
-        return respecting(self._weighed(prepared, known.facts(), seed).labels, evidence)
+        return enforce_answers(self._weighed(prepared, known.facts(), seed).labels, evidence)
 
     # ------------------------------------------------------------ the clustering
     def _weighed(self, prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
@@ -248,7 +248,7 @@ class ActiveFeatureWeights(ActiveLearner):
             labels,
             m,
             np.sqrt(model.weights_[used])[:, None] * prepared.components[used],
-            shares(model.weights_, prepared.components, prepared.Z),
+            column_shares(model.weights_, prepared.components, prepared.Z),
             not any(broken.any() for broken in said.violated(labels)),
         )
 

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from linkwise.active.prior import unasked
 from linkwise.asking.history import History
-from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, checked_answer
+from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, check_answer
 from linkwise.asking.run import Run
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence
 from linkwise.errors import NothingAskedWarning, short_repr
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
 
 class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
@@ -86,10 +86,10 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
+        rows = check_rows(X, self)
         budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
-        evidence = Evidence(len(rows), checked_constraints(constraints, rows))
-        seed = seed_of(self.random_state)
+        evidence = Evidence(len(rows), check_constraints(constraints, rows))
+        seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
         if oracle is None:
             labels = self._unasked(rows, evidence, seed)
@@ -102,7 +102,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         history = History(run.labels)
         try:
             while (q := run.question) is not None:
-                run.answer(checked_answer(oracle(q.first, q.second), q.first, q.second))
+                run.answer(check_answer(oracle(q.first, q.second), q.first, q.second))
                 history.append(run.labels)
         finally:
             self._keep(evidence, run.labels, history, run.reason or "stopped")

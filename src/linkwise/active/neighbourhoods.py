@@ -124,7 +124,7 @@ def standing(evidence: Evidence, k: int, askable: Mask, order: Rows, last: int |
     group[said.row] = said.number
     size = np.bincount(said.number)
     shown = np.bincount(said.number, weights=askable[said.row], minlength=len(size)) > 0
-    foes = np.unique(said.foes, axis=0).reshape(-1, 2)
+    foes = np.unique(said.cannot_link, axis=0).reshape(-1, 2)
     newcomer = -1 if last is None else int(group[last])
     chosen = _apart_from_each_other(size, foes, shown, newcomer)
     against = _against(foes, chosen, len(size))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from linkwise.active.super_instances import Partition, SuperInstance, group
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Evidence
@@ -45,7 +45,7 @@ def unasked(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
     parts = [part for rows in clusters for part in _divided(X, rows, group_of, said.apart)]
     instances = [_instance(X, rows, group_of, at) for at, rows in enumerate(parts)]
     partition = Partition.of(instances, len(X))
-    return respecting(group(partition, evidence).labels(partition), evidence)
+    return enforce_answers(group(partition, evidence).labels(partition), evidence)
 
 
 def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:

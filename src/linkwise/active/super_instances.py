@@ -195,8 +195,8 @@ class Partition:
         n = len(self.instances)
         held = _distinct(said.number * n + self.at[said.row])  # group and super-instance, by group
         group, number = np.divmod(held, n)
-        pair, place = _matches(group, said.foes[:, 0])
-        both = _among(held, said.foes[pair, 1] * n + number[place])
+        pair, place = _matches(group, said.cannot_link[:, 0])
+        both = _among(held, said.cannot_link[pair, 1] * n + number[place])
         return set(number[place[both]].tolist())
 
     def representatives(self) -> NDArray[np.int64]:
@@ -273,7 +273,7 @@ def group(partition: Partition, evidence: Evidence) -> Grouping:
     n_keys = n_groups + len(key)
     cluster_of = np.full(n_keys, -1)  # of each group and each of the others, where there is one
     cluster_of[key] = cluster
-    foes = np.vstack([said.foes, said.foes[:, ::-1]])
+    foes = np.vstack([said.cannot_link, said.cannot_link[:, ::-1]])
     foes = foes[cluster_of[foes[:, 1]] >= 0]
     speaks = _distinct(said.number * n_keys + key[at])  # which group is spoken for, by whom
     # a stray in its super-instance speaks for itself only

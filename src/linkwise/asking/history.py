@@ -1,4 +1,4 @@
-"""The clusterings of a run, one after each question."""
+"""Store the clusterings of a run, one after each question."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from linkwise.asking.learner import Labels
 
 
 class History:
-    """Labels after each question, built on demand from what changed.
+    """Labels after each question, rebuilt on demand from the changes.
 
-    ``history[q - 1]`` is the clustering after q questions. Kept as differences, so a hundred
-    clusterings of 10⁶ rows cost about as much as what changed between them.
+    ``history[q - 1]`` is the clustering after q questions. Only the differences are stored, so the memory
+    of a hundred clusterings of 10⁶ rows depends on how many labels change between them.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_rows,)
+        Labels before the first question.
     """
 
     def __init__(self, start: Labels) -> None:
@@ -23,7 +28,13 @@ class History:
         self._changes: list[tuple[NDArray[np.int32] | None, Labels]] = []
 
     def append(self, labels: Labels) -> None:
-        """Add the labels after one more question."""
+        """Append the labels after one more question.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+            Cluster of every row.
+        """
         rows = np.empty(0, np.int32) if labels is self._last else np.flatnonzero(labels != self._last)
         if 2 * len(rows) > len(labels):
             self._changes.append((None, labels))

@@ -1,8 +1,8 @@
-"""What asks: a learner, its questions, and what one run of it is about.
+"""The interface of learners: questions, problems and the methods that a run calls.
 
 A learner asks in a generator that reads like its paper: ``answer = yield Question(first, second,
 labels, why)``. It never sees a person, a file or a clock. `linkwise.asking.run.Run` drives it. Everything
-that changes while a learner asks belongs to the state of one run, so runs over the same prepared data never
+that changes while a learner asks belongs to the state of one run, so runs on the same prepared data do not
 disturb each other.
 """
 
@@ -24,18 +24,18 @@ Reason = Literal["budget", "exhausted", "stopped"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A question: do these two rows belong together.
+    """A question whether two rows belong together.
 
     Attributes
     ----------
     first, second : int
         Row positions.
     labels : ndarray of shape (n_rows,)
-        The best clustering at this moment.
+        The best clustering before the answer.
     why : str
-        Why the answer is worth having, for the person who is asked.
+        What the answer is good for, in a sentence for the person who is asked.
     expected : {"yes", "no"} or None
-        What the learner expects to hear, where it expects anything.
+        The answer that the learner expects, if it expects one.
     """
 
     first: int
@@ -48,32 +48,34 @@ class Question:
 Asking = Generator[Question, Answer, Labels]
 Oracle = Callable[[int, int], object]
 Progress = Callable[[int, int], object]
-"""``progress(made, planned)``: how far a piece of work is."""
+"""``progress(done, planned)``: number of finished steps of all steps."""
 
 
 class Grouped(Protocol):
-    """What is known of rows, or of what stands for them."""
+    """An object with groups of rows, or of representatives: `Evidence`, or a view of it."""
 
     def groups(self) -> Groups:
-        """What belongs together, and what is apart."""
+        """Return the groups and the cannot-links between them."""
         ...
 
 
 class Problem(NamedTuple):
-    """What one run of a learner is about.
+    """Everything that one run of a learner starts from.
 
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     prepared : object
-        What ``learner.prepare(X, seed)`` returned.
+        The result of ``learner.prepare(X, seed)``.
     evidence : Evidence
-        Facts known so far; grows with every answer.
+        The known facts; every answer adds one.
     seed : int
+        Seed of all random draws.
     askable : ndarray of bool, shape (n_rows,), or None
-        Rows that may be shown; None: all.
+        Rows that questions may show; all by default.
     budget : int or None
-        Largest number of questions; None: no bound.
+        Largest number of questions; unlimited by default.
     """
 
     X: NDArray[Any]
@@ -85,29 +87,68 @@ class Problem(NamedTuple):
 
 
 class Learner(Protocol):
-    """What `Run` needs of a learner.
+    """The methods of a learner that `Run` calls.
 
-    A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
-    ``stand_ins(state)``, where it treats many rows as one (see `StandingIn`); and ``column_shares(state)``,
-    where it learns how much each column counts (see `Weighing`).
+    A learner may also have ``describe(state)``, sentences about its progress for people (see `Describing`);
+    ``stand_ins(state)``, if it treats many rows as one (see `StandingIn`); and ``column_shares(state)``, if
+    it learns how much each column counts (see `Weighing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """Do all work that needs no answer.
 
-        Several runs share the result, one after the other or side by side. A learner may remember in it what
-        is expensive to compute again, such as a split; what it remembers never changes a result. Long work
-        reports its progress; what `progress` raises ends it.
+        Several runs share the result, one after the other or at the same time. A learner may cache in it
+        what is expensive to compute again, such as a split, if the cache never changes a result.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            The rows.
+        seed : int
+            Seed of all random draws.
+        progress : callable, optional
+            Called as ``progress(done, planned)`` during long work. An exception that it raises ends the work.
+
+        Returns
+        -------
+        object
+            `Problem.prepared` of every run.
         """
 
     def start(self, problem: Problem) -> Any:
-        """Return the state of a new run: an object that belongs to this run alone."""
+        """Start a run.
+
+        Parameters
+        ----------
+        problem : Problem
+            What the run starts from.
+
+        Returns
+        -------
+        object
+            The state of the run; no other run uses it.
+        """
 
     def ask(self, state: Any, /) -> Asking:
-        """Ask until nothing is left to ask; return the final labels.
+        """Ask until no question is left.
 
-        The questions depend on X, the seed and the evidence alone: randomness comes from the seed
-        and a place in the search (see `rng_at`), never from the order of calls.
+        The questions depend on X, the seed and the evidence alone: random draws follow from the seed and a
+        place in the search (see `rng_at`), never from the order of calls.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Yields
+        ------
+        Question
+            The next question; the generator is sent its answer.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The final labels.
         """
 
 
@@ -116,9 +157,9 @@ class Describing(Protocol):
     """A learner that can describe its progress."""
 
     def describe(self, state: Any, /) -> Sequence[str]:
-        """What the run has found by now, in a sentence or two that a person understands.
+        """Describe in a sentence or two what the run has found, in words that a person understands.
 
-        Called after every answer, so it must cost little.
+        It is called after every answer, so it must be fast.
         """
 
 
@@ -127,7 +168,7 @@ class StandingIn(Protocol):
     """A learner that treats many rows as one."""
 
     def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
-        """For each row the row that stands for it in what is shown; None before anything is."""
+        """Return the representative of each row, shape (n_rows,); None before there are any."""
 
 
 @runtime_checkable
@@ -135,22 +176,22 @@ class Weighing(Protocol):
     """A learner that learns how much each column counts."""
 
     def column_shares(self, state: Any, /) -> NDArray[np.float64] | None:
-        """Share of each column of X in the distance between rows, 1 in all; None before any is known."""
+        """Return the share of each column of X in the distances of rows, sum 1; None before it is known."""
 
 
 def rng_at(seed: int, *place: int) -> np.random.Generator:
-    """Generator for one place in a search: the same place draws the same, whatever came before."""
+    """Create the random generator of one place in a search; its draws do not depend on other places."""
     return np.random.default_rng([seed, *place])
 
 
-def checked_answer(answer: object, first: int, second: int) -> Answer:
-    """``"yes"``, ``"no"`` or ``"unsure"``; True and False are taken as yes and no."""
+def check_answer(answer: object, first: int, second: int) -> Answer:
+    """Convert an answer to ``"yes"``, ``"no"`` or ``"unsure"``; True means yes and False means no."""
     if isinstance(answer, (bool, np.bool_)):
         return "yes" if answer else "no"
     for known in ANSWERS:
         if isinstance(answer, str) and answer == known:
             return known
     raise TypeError(
-        f"the answer about rows {first} and {second} is {short_repr(answer)} ({type(answer).__name__}); "
-        "give 'yes', 'no', 'unsure', True or False"
+        f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
+        f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
     )

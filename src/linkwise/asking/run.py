@@ -1,6 +1,7 @@
 """The one loop that drives every learner.
 
-Answers go into Evidence before the learner hears them, and what Evidence knows is never asked.
+An answer is added to the evidence before the learner gets it, and a question whose answer follows from the
+evidence is never asked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Learner, Problem, Question, Reason
 from linkwise.constraints.evidence import Answer, Evidence
 
@@ -21,28 +22,31 @@ class Run:
     Parameters
     ----------
     learner : Learner
+        The learner that chooses the questions.
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     evidence : Evidence
-        Facts known so far; grows with every answer.
+        The known facts; every answer adds one.
     seed : int
+        Seed of all random draws.
     prepared : object, optional
-        What ``learner.prepare(X, seed)`` gave; made here otherwise.
+        The result of ``learner.prepare(X, seed)``; computed if not given.
     askable : ndarray of bool, shape (n_rows,), optional
-        Rows that may be shown; all by default.
+        Rows that questions may show; all by default.
     budget : int, optional
-        Largest number of questions; until nothing is left to ask by default.
+        Largest number of questions; by default the run goes on until no question is left.
 
     Attributes
     ----------
     question : Question or None
-        What is asked now; None at the end.
+        The open question; None at the end.
     labels : ndarray of shape (n_rows,)
-        The best clustering at this moment: the learner's, with the rows that were answered about put
-        where the answers say (see `respecting`).
+        The best clustering so far: the learner's, changed where it contradicts an answer (see
+        `enforce_answers`).
     reason : {"budget", "exhausted"} or None
-        Why it ended.
+        Why the run ended; None before.
     state : object
-        What `learner.start` returned; only this run changes it.
+        The state that `learner.start` returned; no other run uses it.
     """
 
     def __init__(
@@ -64,18 +68,46 @@ class Run:
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.reason: Reason | None = None
-        self._counted = (self.labels, np.array([len(X)]))  # labels of the learner, rows of each
+        self._counted = (self.labels, np.array([len(X)]))  # the learner's labels, and the cluster sizes
         self._advance(None)
 
     def answer(self, answer: Answer) -> None:
-        """Take the answer to the present question and go on to the next."""
+        """Answer the open question and go on to the next.
+
+        Parameters
+        ----------
+        answer : {"yes", "no", "unsure"}
+            Whether the rows of the question belong together.
+
+        Raises
+        ------
+        RuntimeError
+            There is no open question.
+        InfeasibleConstraintsError
+            The answer contradicts earlier answers.
+        """
         if self.question is None:
-            raise RuntimeError(f"nothing is asked any more ({self.reason}); volunteer a pair with tell()")
+            raise RuntimeError(f"There is no open question ({self.reason}). Volunteer a pair with tell().")
         self.evidence.add(self.question.first, self.question.second, answer, asked=True)
         self._advance(answer)
 
     def tell(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
-        """Take a fact about any pair; if it settles the present question, go on to the next."""
+        """Add a fact about any pair; if it answers the open question, go on to the next.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+        answer : {"yes", "no", "unsure"}
+            Whether the rows belong together.
+        asked : bool, default=False
+            Whether the fact counts as the answer to a question.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The answer contradicts earlier answers.
+        """
         self.evidence.add(first, second, answer, asked=asked)
         if self.question is not None and {first, second} == {self.question.first, self.question.second}:
             self._advance(answer)
@@ -83,35 +115,35 @@ class Run:
             self.refresh()
 
     def refresh(self) -> None:
-        """Take in facts that were added to the evidence; go on if what is asked follows from them."""
+        """Take up facts that were added to the evidence; if they answer the open question, go on."""
         q = self.question
         known = None if q is None else self.evidence.verdict(q.first, q.second)
         if known is None:
-            self.labels = self._shown(self._counted[0])
+            self.labels = self._enforce(self._counted[0])
         else:
             self._advance(known)
 
     def _advance(self, answer: Answer | None) -> None:
-        """Run the learner until it asks what Evidence does not know; keep within the budget."""
+        """Run the learner to its next question that the evidence does not answer, within the budget."""
         try:
             question = self._asking.send(answer)  # type: ignore[arg-type]  # None starts a generator
-            while (known := self._known(question)) is not None:
+            while (known := self._look_up(question)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:
-            self.question, self.labels, self.reason = None, self._shown(end.value), "exhausted"
+            self.question, self.labels, self.reason = None, self._enforce(end.value), "exhausted"
             return
-        self.question, self.labels = question, self._shown(question.labels)
+        self.question, self.labels = question, self._enforce(question.labels)
         if self.budget is not None and self.evidence.n_questions >= self.budget:
             self._asking.close()
             self.question, self.reason = None, "budget"
 
-    def _known(self, question: Question) -> Answer | None:
-        """What Evidence knows; a question about what is no row of the data is refused, and never shown."""
+    def _look_up(self, question: Question) -> Answer | None:
+        """Return the answer that follows from the evidence; raise if a row does not exist."""
         if question.first != question.second:
             self.evidence.check(question.first, question.second, "unsure")
         return self.evidence.verdict(question.first, question.second)
 
-    def _shown(self, labels: Labels) -> Labels:
+    def _enforce(self, labels: Labels) -> Labels:
         if labels is not self._counted[0]:
             self._counted = (labels, np.bincount(labels))
-        return respecting(labels, self.evidence, self._counted[1])
+        return enforce_answers(labels, self.evidence, self._counted[1])

@@ -13,7 +13,7 @@ from rich.text import Text
 from linkwise.constraints.constraints import Constraints
 from linkwise.select.cobs import COBS
 from linkwise.select.ranking import Choice
-from linkwise.select.summary import in_words, parameters_in_words
+from linkwise.select.summary import format_choice, format_parameters
 from linkwise.terminal import screen
 from linkwise.wording import count_noun
 
@@ -28,7 +28,7 @@ def report_choice(model: COBS, pairs: Constraints, *, width: int) -> list[Render
     """What was chosen and how sure that is: nothing about single rows."""
     chosen = Choice(model.algorithm_, model.parameters_, model.n_clusters_, 0.0, -1)
     parts: list[RenderableType] = [
-        Text(f"Chosen: {in_words(chosen)}.", style="bold"),
+        Text(f"Chosen: {format_choice(chosen)}.", style="bold"),
         Text(_fit(model, pairs)),
         Text(_count_tried(model)),
     ]
@@ -68,7 +68,7 @@ def _list_alternatives(model: COBS, pairs: Constraints) -> RenderableType:
     grid.add_column("clusters", justify="right")
     grid.add_column("pairs satisfied", justify="right")
     for choice, kept in zip(model.alternatives_, _count_satisfied(model, pairs), strict=True):
-        parameters = parameters_in_words(choice.parameters)
+        parameters = format_parameters(choice.parameters)
         grid.add_row(choice.algorithm, parameters, str(choice.n_clusters), f"{kept} of {pairs.n_constraints}")
     return grid
 

@@ -1,4 +1,4 @@
-"""What all clusterers that take constraints share: fit and its checks, predict by centres, score."""
+"""The base classes of clusterers that take constraints: fit and its checks, predict by centres, score."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
-from linkwise.constraints.closure import chain_in_words, shortest_contradiction
+from linkwise.constraints.closure import format_chain, shortest_contradiction
 from linkwise.constraints.constraints import Constraints, constraint_score
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.validation import (
-    checked_constraints,
-    checked_rows,
+    check_constraints,
+    check_rows,
     refuse_constraints_as_y,
     refuse_weights,
-    seed_of,
+    resolve_seed,
 )
+from linkwise.wording import count_noun
 
 
 class FewerClustersWarning(ConvergenceWarning):
-    """Fewer clusters were made than wanted, since there are fewer distinct rows."""
+    """X has fewer distinct rows than `n_clusters`, so there are fewer clusters."""
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """A scikit-learn clusterer that takes constraints and a number of clusters.
 
-    A method writes ``_fit``; the checks and the common attributes are here.
+    A method implements ``_fit``; this class checks the arguments and sets the common attributes.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -45,7 +46,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     hard: ClassVar[bool] = False
     """Whether no constraint is ever broken."""
     leaves_noise: ClassVar[bool] = False
-    """Whether rows may be in no cluster, label -1: apart from all others, as `noise_alone` says."""
+    """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 
     n_clusters: int
     random_state: int | np.random.RandomState | None
@@ -64,39 +65,43 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Cluster.
+        """Fit the clusterer.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(done, planned)`` as the work goes on. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self, sparse=self.sparse)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self, sparse=self.sparse)
+        wanted = check_constraints(constraints, rows)
         if self._breaks_nothing():
             refuse_conflicts(wanted, type(self).__name__)
         k = self._most_clusters(rows)
-        labels = self._fit(rows, wanted, k, seed_of(self.random_state), progress)
+        labels = self._fit(rows, wanted, k, resolve_seed(self.random_state), progress)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
         return self
 
     def _most_clusters(self, rows: Any) -> int:
-        """How many clusters are wanted of these rows."""
-        return clusters_of(rows, self.n_clusters)
+        """Return the number of clusters to look for."""
+        return count_clusters(rows, self.n_clusters)
 
     def _breaks_nothing(self) -> bool:
-        """Whether these parameters allow no constraint to be broken."""
+        """Whether these parameters never break a constraint."""
         return self.hard
 
     def __sklearn_tags__(self) -> Tags:
@@ -105,8 +110,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         return tags
 
 
-def noise_alone(labels: Labels) -> Labels:
-    """The same labels, but each row of noise (-1) is a cluster of its own."""
+def isolate_noise(labels: Labels) -> Labels:
+    """Return labels in which each row of noise (-1) is a cluster of its own."""
     noise = labels < 0
     alone = labels.copy()
     alone[noise] = labels.max(initial=-1) + np.arange(1, noise.sum() + 1)
@@ -114,7 +119,7 @@ def noise_alone(labels: Labels) -> Labels:
 
 
 class ScoredByConstraints(ABC):
-    """What can predict, and is scored by the constraints that it satisfies."""
+    """An estimator whose predictions are scored by the constraints that they satisfy."""
 
     __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
 
@@ -130,67 +135,70 @@ class ScoredByConstraints(ABC):
         constraints: Constraints | None = None,
         sample_weight: None = None,
     ) -> float:
-        """Share of the constraints about the rows of X that `predict` satisfies; 1.0 without any.
+        """Compute the share of the constraints between the rows of X that `predict` satisfies.
 
-        There are no weights of rows; scikit-learn's pipelines name them, with or without.
+        It is 1.0 without constraints. `sample_weight` must be None: scikit-learn's pipelines pass it.
         """
         refuse_weights(sample_weight)
         labels = self.predict(X)
         rows: Any = csr_array(X) if issparse(X) else np.asarray(X)
-        return constraint_score(labels, checked_constraints(constraints, rows))
+        return constraint_score(labels, check_constraints(constraints, rows))
 
 
 class CenteredClusterer(ScoredByConstraints, ConstrainedClusterer):
-    """One whose clusters are known by their centres.
+    """A clusterer whose clusters are given by their centres.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     """
 
     cluster_centers_: NDArray[np.float64]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The cluster whose centre is nearest to each row.
+        """Assign each row to the nearest centre.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
         return self._nearest(self._new_rows(X))
 
     def _nearest(self, X: Any) -> Labels:
-        return points.nearest(X, self.cluster_centers_)[0]
+        return points.nearest_centers(X, self.cluster_centers_)[0]
 
     def _new_rows(self, X: ArrayLike) -> Any:
-        return checked_rows(X, self, sparse=self.sparse, reset=False)
+        return check_rows(X, self, sparse=self.sparse, reset=False)
 
 
 def refuse_conflicts(constraints: Constraints, name: str) -> None:
-    """Raise where constraints contradict each other, with the shortest chain of all contradictions."""
+    """Raise if constraints contradict each other; the error names the shortest chain."""
     if len(constraints.conflicts) == 0:
         return
     chain = shortest_contradiction(constraints.n_rows, constraints.must_link, constraints.conflicts)
     raise InfeasibleConstraintsError(
-        f"{name} satisfies every constraint, but these contradict each other: {chain_in_words(chain)}; "
-        "remove one of them, or take a method that may break constraints, such as PCKMeans",
+        f"{name} satisfies every constraint, but these contradict each other: {format_chain(chain)}. "
+        "Remove one of them, or use a method that may break constraints, such as PCKMeans.",
         chain,
     )
 
 
-def clusters_of(X: Any, n_clusters: int) -> int:
-    """How many clusters there can be: `n_clusters`, or fewer where there are fewer distinct rows."""
+def count_clusters(X: Any, n_clusters: int) -> int:
+    """Return `n_clusters`, or the number of distinct rows with a warning if that is smaller."""
     refuse_more_than_rows(n_clusters, X.shape[0])
-    distinct = _distinct_rows(X, n_clusters)
+    distinct = _count_distinct_rows(X, n_clusters)
     if distinct < n_clusters:
         warnings.warn(
-            f"X has {distinct} distinct row(s), so there are {distinct} clusters instead of "
-            f"n_clusters={n_clusters}",
+            f"X has only {count_noun(distinct, 'distinct row')}, so there are as many clusters, not "
+            f"n_clusters={n_clusters}.",
             FewerClustersWarning,
             stacklevel=3,
         )
@@ -198,15 +206,16 @@ def clusters_of(X: Any, n_clusters: int) -> int:
 
 
 def refuse_more_than_rows(n_clusters: int, n_rows: int) -> None:
-    """Raise where more clusters are wanted than there are rows."""
+    """Raise if `n_clusters` is above the number of rows."""
     if n_clusters > n_rows:
         raise DataError(
-            f"n_samples={n_rows} should be >= n_clusters={n_clusters}; give more rows or want fewer clusters"
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}. Give more rows, or ask for"
+            " fewer clusters."
         )
 
 
-def _distinct_rows(X: Any, enough: int) -> int:
-    """Number of distinct rows, or `enough` when there are at least as many."""
+def _count_distinct_rows(X: Any, enough: int) -> int:
+    """Count distinct rows, at most `enough` of them."""
     seen: set[bytes] = set()
     for row in range(X.shape[0]):
         if issparse(X):

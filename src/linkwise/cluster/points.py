@@ -1,7 +1,7 @@
-"""What k-means and its kin do with rows, dense or sparse: distances to centres, means, starts.
+"""The steps of k-means on dense or sparse rows: distances to centres, means, starts.
 
-Rows are dense (C-contiguous, float32 or float64) or a CSR array; centres are dense float64. Sparse rows
-are never made dense: squared distances to k centres cost one product with the k x d matrix of centres.
+Rows are dense (C-contiguous, float32 or float64) or a CSR array; centres are dense float64. Sparse rows stay
+sparse: squared distances to k centres cost one product with the k x d matrix of centres.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ Centers = NDArray[np.float64]
 Weight = NDArray[np.int64] | None
 
 
-def _threads(n_threads: int | None) -> int:
+def _resolve_threads(n_threads: int | None) -> int:
     return parallel.n_threads() if n_threads is None else n_threads
 
 
-def squared_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
-    """(n, k) squared distances of every row to every centre."""
+def squared_center_distances(X: Any, centers: Centers, n_threads: int | None = None) -> NDArray[np.float64]:
+    """Compute the (n, k) squared distances of every row to every centre."""
     if not issparse(X):
-        return native.squared_distances(X, centers, _threads(n_threads))
+        return native.squared_distances(X, centers, _resolve_threads(n_threads))
     product = X @ centers.T
-    squares: NDArray[np.float64] = _squares(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
+    squares: NDArray[np.float64] = _squared_lengths(X)[:, None] - 2 * product + (centers**2).sum(axis=1)
     return np.maximum(squares, 0, out=squares)
 
 
-def nearest(
+def nearest_centers(
     X: Any, centers: Centers, n_threads: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The nearest centre of each row, the lower index among equals, and its squared distance."""
+    """Find the nearest centre of each row, the lower index of equals, and its squared distance."""
     if not issparse(X):
-        labels, squares = native.nearest_points(X, centers, _threads(n_threads))
+        labels, squares = native.nearest_points(X, centers, _resolve_threads(n_threads))
         return labels.astype(np.int32), squares
-    table = squared_distances(X, centers)
+    table = squared_center_distances(X, centers)
     found = table.argmin(axis=1)
     return found.astype(np.int32), table[np.arange(len(found)), found]
 
 
-def sums(
+def cluster_sums(
     X: Any, labels: NDArray[np.int32], k: int, weight: Weight = None, n_threads: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(k, d) sums of the rows of each cluster and (k,) how many they are; label -1 is in no cluster."""
+    """Compute the (k, d) sums and (k,) counts of the rows of each cluster; label -1 is in no cluster."""
     if not issparse(X):
-        return native.label_sums(X, labels, k, weight, _threads(n_threads))
+        return native.label_sums(X, labels, k, weight, _resolve_threads(n_threads))
     rows = np.flatnonzero(labels >= 0)
     each = np.ones(len(labels), dtype=np.int64) if weight is None else weight
     members = csr_array((each[rows].astype(np.float64), (labels[rows], rows)), shape=(k, len(labels)))
@@ -58,11 +58,11 @@ def sums(
     return (members @ X).toarray(), counts
 
 
-def means(
+def cluster_means(
     X: Any, labels: NDArray[np.int32], centers: Centers, weight: Weight = None, n_threads: int | None = None
 ) -> Centers:
-    """The mean of each cluster; the centre of an empty one stays where it is."""
-    total, counts = sums(X, labels, len(centers), weight, n_threads)
+    """Compute the mean of each cluster; the centre of an empty cluster does not move."""
+    total, counts = cluster_sums(X, labels, len(centers), weight, n_threads)
     used = counts > 0
     moved = centers.copy()
     moved[used] = total[used] / counts[used, None]
@@ -70,7 +70,7 @@ def means(
 
 
 def mean_variance(X: Any, weight: Weight = None) -> float:
-    """Mean over the features of their variance."""
+    """Compute the mean variance of the features."""
     if issparse(X):
         return _sparse_mean_variance(X, np.ones(X.shape[0]) if weight is None else weight.astype(np.float64))
     if weight is None:
@@ -80,7 +80,7 @@ def mean_variance(X: Any, weight: Weight = None) -> float:
 
 
 def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
-    """From deviations, as for dense rows: a difference of squares may be below zero."""
+    """Sum squared deviations, as for dense rows: a difference of squares may be negative."""
     total, d = weight.sum(), X.shape[1]
     mean = (weight @ X) / total
     each = np.repeat(weight, np.diff(X.indptr))
@@ -89,7 +89,7 @@ def _sparse_mean_variance(X: Any, weight: NDArray[np.float64]) -> float:
 
 
 # ---------------------------------------------------------------- starts
-def starts(
+def draw_starts(
     X: Any,
     k: int,
     seed: int | np.random.SeedSequence,
@@ -99,23 +99,27 @@ def starts(
     given: Centers | None = None,
     n_threads: int | None = None,
 ) -> Centers:
-    """Centres to start from, by greedy k-means++.
+    """Draw first centres by greedy k-means++.
 
     Parameters
     ----------
     X : (n, d) rows
+        The rows.
     k : int, at least 1
+        Number of clusters.
     seed : int or SeedSequence
+        Seed of all random draws.
     n_init : int, at least 1
+        Number of starts.
     weight : (n,) int64, optional
-        As if each row were there so many times.
+        Counts of the rows.
     given : (g, d) float64, optional
-        Centres that come first in every start; only the others are drawn.
+        Centres that every start begins with; only the others are drawn.
 
     Returns
     -------
     (n_init, k', d) float64
-        k' is k, or less where there are fewer distinct rows. One start where nothing is drawn.
+        k' is k, or the number of distinct rows if that is smaller. One start if nothing is drawn.
 
     References
     ----------
@@ -130,11 +134,13 @@ def starts(
     before = known if len(known) else None
     candidates = 2 + int(log(k))
     if issparse(X):
-        rows = np.stack([_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
+        rows = np.stack([_draw_sparse_plusplus(X, drawn, s, candidates, weight, before) for s in seeds])
     else:
-        rows = native.kmeans_plusplus(X, drawn, seeds, candidates, _threads(n_threads), weight, before)
+        rows = native.kmeans_plusplus(
+            X, drawn, seeds, candidates, _resolve_threads(n_threads), weight, before
+        )
     if (rows < 0).any():
-        rows = _topped_up(X, rows, known)
+        rows = _add_distinct_rows(X, rows, known)
     found = X[rows.ravel()]
     chosen = (found.toarray() if issparse(X) else found).astype(np.float64)
     chosen = chosen.reshape(len(rows), rows.shape[1], X.shape[1])
@@ -142,10 +148,10 @@ def starts(
     return np.ascontiguousarray(centers)  # one feature: the axes of what is joined may have any order
 
 
-def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
-    """Rows with further distinct ones where none were drawn, since they differ by less than squares can tell.
+def _add_distinct_rows(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.int64]:
+    """Add distinct rows where none were drawn because they differ by less than rounding.
 
-    As many in every start: all distinct rows that are no given centre, where those are fewer than wanted.
+    Every start gets the same number: k, or all distinct rows that are not a given centre.
     """
     dense = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64) + 0.0  # -0.0 is 0.0
     number = np.unique(np.vstack([given + 0.0, dense]), axis=0, return_inverse=True)[1].ravel()
@@ -159,35 +165,35 @@ def _topped_up(X: Any, rows: NDArray[np.int64], given: Centers) -> NDArray[np.in
     return full
 
 
-def _sparse_plusplus(
+def _draw_sparse_plusplus(
     X: Any, k: int, seed: np.uint64, n_candidates: int, weight: Weight, given: Centers | None
 ) -> NDArray[np.int64]:
-    """As ``kernels.kmeans_plusplus`` for one start; -1 in the last places."""
+    """Draw one start as ``native.kmeans_plusplus`` does; places without a row hold -1."""
     rng = np.random.default_rng(int(seed))
     key = X @ np.cos(np.arange(X.shape[1]))  # weights without any relation to each other
     each = np.ones(X.shape[0]) if weight is None else weight.astype(np.float64)
     chosen = np.full(k, -1)
     if given is None:
         chosen[0] = rng.choice(X.shape[0], p=each / each.sum())
-        left = squared_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
-        left[_identical_to(X, chosen[0], key)] = 0
+        left = squared_center_distances(X, X[chosen[:1]].toarray().astype(np.float64))[:, 0]
+        left[_find_equal_rows(X, chosen[0], key)] = 0
     else:
-        left = squared_distances(X, given).min(axis=1)
-        left[left <= 1e-12 * _squares(X)] = 0  # rounding of a row that is a given centre
+        left = squared_center_distances(X, given).min(axis=1)
+        left[left <= 1e-12 * _squared_lengths(X)] = 0  # rounding of a row that is a given centre
     for c in range(int(given is None), k):
         mass = left * each
         if mass.sum() <= 0:
             break
         rows = rng.choice(X.shape[0], size=n_candidates, p=mass / mass.sum())
-        after = np.minimum(left[:, None], squared_distances(X, X[rows].toarray().astype(np.float64)))
+        after = np.minimum(left[:, None], squared_center_distances(X, X[rows].toarray().astype(np.float64)))
         best = int((each @ after).argmin())
         chosen[c], left = rows[best], after[:, best]
-        left[_identical_to(X, rows[best], key)] = 0
+        left[_find_equal_rows(X, rows[best], key)] = 0
     return chosen
 
 
-def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows equal one of them in every cell; equal rows have equal keys."""
+def _find_equal_rows(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Find the rows that equal one row in every cell; equal rows have equal keys."""
     same: NDArray[np.bool_] = key == key[row]
     cells = slice(X.indptr[row], X.indptr[row + 1])
     for other in np.flatnonzero(same):
@@ -197,15 +203,15 @@ def _identical_to(X: Any, row: int, key: NDArray[np.float64]) -> NDArray[np.bool
     return same
 
 
-def _squares(X: Any) -> NDArray[np.float64]:
-    """Squared length of every sparse row; float32 cells are widened first, their squares may overflow."""
+def _squared_lengths(X: Any) -> NDArray[np.float64]:
+    """Squared length of every sparse row, in float64: squares of float32 may overflow."""
     cells = csr_array((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
     squares: NDArray[np.float64] = np.asarray(cells.sum(axis=1)).ravel()
     return squares
 
 
 # ---------------------------------------------------------------- plain k-means
-def lloyd(
+def run_lloyd(
     X: Any,
     starts: Centers,
     *,
@@ -214,42 +220,49 @@ def lloyd(
     weight: Weight = None,
     n_threads: int | None = None,
 ) -> native.LloydRuns:
-    """Plain k-means from each given start; `tol` is relative to the mean variance of the features."""
+    """Run plain k-means from each start; `tol` is relative to the mean variance of the features."""
     bound = tol * mean_variance(X, weight)
     if not issparse(X):
-        return native.lloyd(X, np.ascontiguousarray(starts), max_iter, bound, _threads(n_threads), weight)
-    runs = [_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
+        return native.lloyd(
+            X, np.ascontiguousarray(starts), max_iter, bound, _resolve_threads(n_threads), weight
+        )
+    runs = [_run_sparse_lloyd(X, start, max_iter, bound, weight) for start in starts]
     labels, centers, inertia, n_iter = (np.stack(part) for part in zip(*runs, strict=True))
     return native.LloydRuns(labels, centers, inertia, n_iter.astype(np.int32))
 
 
-def _sparse_lloyd(
+def _run_sparse_lloyd(
     X: Any, start: Centers, max_iter: int, tol: float, weight: Weight
 ) -> tuple[NDArray[np.int32], Centers, np.float64, np.int32]:
-    """One run by the rules of ``kernels.lloyd``."""
+    """Run one start by the rules of ``native.lloyd``."""
     centers, before = start.copy(), np.full(X.shape[0], -1, dtype=np.int32)
     each = np.ones(X.shape[0], dtype=np.int64) if weight is None else weight
     n_iter = 0
     for _ in range(max_iter):
         n_iter += 1
-        labels, squares = nearest(X, centers)
+        labels, squares = nearest_centers(X, centers)
         changed = bool((labels != before).any())
-        moved = means(X, filled(labels, squares, len(centers), each) if changed else labels, centers, weight)
+        moved = cluster_means(
+            X,
+            fill_empty_clusters(labels, squares, len(centers), each) if changed else labels,
+            centers,
+            weight,
+        )
         shift = float(((moved - centers) ** 2).sum())
         centers, before = moved, labels
         if not changed or shift <= tol:
             break
-    labels, squares = nearest(X, centers)
+    labels, squares = nearest_centers(X, centers)
     return labels, centers, np.float64(each @ squares), np.int32(n_iter)
 
 
-def filled(
+def fill_empty_clusters(
     labels: NDArray[np.int32], squares: NDArray[np.float64], k: int, weight: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Labels in which each empty cluster has the row farthest from its centre.
+    """Give each empty cluster the row that is farthest from its centre.
 
-    The row comes out of a cluster that keeps another; where all such rows lie on their centres, the
-    cluster stays empty.
+    The row comes from a cluster with other rows. If all such rows lie on their centres, the cluster stays
+    empty.
     """
     counts = np.bincount(labels, weights=weight, minlength=k)
     if counts.all():

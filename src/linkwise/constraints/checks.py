@@ -1,4 +1,4 @@
-"""Pairs of rows, their weights and ids, checked and made distinct."""
+"""Check pairs of rows, their weights and ids, and merge duplicates."""
 
 from __future__ import annotations
 
@@ -16,70 +16,79 @@ from linkwise.errors import (
     InfeasibleConstraintsError,
     short_repr,
 )
+from linkwise.wording import count_noun
 
-Kind = Literal["must-link", "cannot-link"]
-KINDS: tuple[Kind, Kind] = ("must-link", "cannot-link")
-MOST_ROWS = 2**31 - 1  # so that a pair of rows has a number of 64 bits
-HEAVIEST = 1e300  # weight; sums of more would overflow
+ConstraintKind = Literal["must-link", "cannot-link"]
+CONSTRAINT_KINDS: tuple[ConstraintKind, ConstraintKind] = ("must-link", "cannot-link")
+MAX_ROWS = 2**31 - 1  # a pair of rows then fits into an integer of 64 bits
+MAX_WEIGHT = 1e300  # sums of larger weights would overflow
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number by its type, and no truth value."""
+    """Whether the type of a value is an integer type; booleans are not."""
     if isinstance(value, np.ndarray):
         return value.shape == () and value.dtype.kind in "iu"
     return isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.bool_))
 
 
 def is_sequence(value: object) -> bool:
-    """Whether a value holds others in an order, and is no text."""
+    """Whether a value is an ordered collection of values; texts and sets are not."""
     if isinstance(value, (list, tuple)):
         return True
     plain = isinstance(value, (str, bytes, set, frozenset)) or not isinstance(value, Iterable)
     return not plain and getattr(value, "ndim", 1) == 1
 
 
-def row_count(n_rows: object) -> int:
-    """`n_rows` as an int, from 0 to `MOST_ROWS`."""
+def check_row_count(n_rows: object) -> int:
+    """Return `n_rows` as an int; raise unless it is an integer from 0 to `MAX_ROWS`."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)):
         raise TypeError(
-            f"n_rows={short_repr(n_rows)} ({type(n_rows).__name__}); give the number of rows, an integer"
+            f"n_rows is not an integer: {short_repr(n_rows)} ({type(n_rows).__name__})."
+            " Give the number of rows."
         )
-    if not 0 <= n_rows <= MOST_ROWS:
+    if not 0 <= n_rows <= MAX_ROWS:
         raise ConstraintError(
-            f"n_rows={short_repr(int(n_rows))}; give the number of rows, 0 or more, at most {MOST_ROWS}"
+            f"n_rows is out of range: {short_repr(int(n_rows))}."
+            f" Give the number of rows, 0 or more, at most {MAX_ROWS}."
         )
     return int(n_rows)
 
 
-def checked_row(row: object, n_rows: int) -> int:
-    """The position of one row as an int."""
+def check_row(row: object, n_rows: int) -> int:
+    """Return the position of one row as an int; raise unless it is an integer from 0 to `n_rows` - 1."""
     if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
-        raise TypeError(f"row {short_repr(row)} ({type(row).__name__}); row positions are integers")
+        raise TypeError(
+            f"A row position is not an integer: {short_repr(row)} ({type(row).__name__})."
+            " Give positions that count from 0."
+        )
     if not 0 <= row < n_rows:
-        raise ConstraintError(f"row {short_repr(int(row))}; the rows are 0 to {n_rows - 1}")
+        raise ConstraintError(
+            f"There is no row {short_repr(int(row))}: the rows are 0 to {n_rows - 1}. Positions count from 0."
+        )
     return int(row)
 
 
-def checked_pairs(given: Any, n: int, kind: Kind) -> tuple[Pairs, int]:
-    """`given` as an (m, 2) array of rows in range, and m."""
+def check_pairs(given: Any, n: int, kind: ConstraintKind) -> tuple[Pairs, int]:
+    """Return `given` as an (m, 2) array of existing rows, and m."""
     pairs = _as_integers(given, kind)
     outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
     if len(outside):
         at = int(outside[0])
         row = next(int(v) for v in pairs[at] if not 0 <= v < n)
         raise ConstraintError(
-            f"{kind} {at} names row {row}, but the rows are 0 to {n - 1} (n_rows={n}); positions count from 0"
+            f"{kind} {at} names row {row}, but the rows are 0 to {n - 1} (n_rows={n})."
+            " Positions count from 0."
         )
     return pairs, len(pairs)
 
 
-def _as_integers(given: Any, kind: Kind) -> Pairs:
-    """Pairs as int64; a list is looked at entry by entry, since NumPy turns True and 3.0 into numbers."""
+def _as_integers(given: Any, kind: ConstraintKind) -> Pairs:
+    """Return pairs as int64; check a list entry by entry, since NumPy converts True and 3.0 to integers."""
     if given is None:
-        raise TypeError(f"the {kind}s are None; give pairs of row positions, or () for none")
+        raise TypeError(f"The {kind}s are None. Give pairs of row positions, or () for none.")
     if not hasattr(given, "__array__"):
         if not isinstance(given, Iterable):
-            raise TypeError(f"the {kind}s are {short_repr(given)}; give pairs of row positions")
+            raise TypeError(f"The {kind}s are not a list of pairs: {short_repr(given)}. Give row positions.")
         given = list(given)
         for at, pair in enumerate(given):
             _check_pair(pair, at, kind)
@@ -87,53 +96,65 @@ def _as_integers(given: Any, kind: Kind) -> Pairs:
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ConstraintError(f"{kind}s have shape {pairs.shape}; give pairs, shape (n_pairs, 2)")
+        raise ConstraintError(f"The {kind}s have shape {pairs.shape}. Give pairs, shape (n_pairs, 2).")
     if pairs.dtype.kind in "uO" and all(isinstance(v, SupportsIndex) for v in pairs.ravel()):
         far = [(at, v) for at, v in enumerate(pairs.ravel().tolist()) if v > np.iinfo(np.int64).max]
         if far:
-            raise ConstraintError(f"{kind} {far[0][0] // 2} names row {far[0][1]}, more than any data have")
+            raise ConstraintError(_describe_far_row(kind, far[0][0] // 2, str(far[0][1])))
     if pairs.dtype.kind not in "iu":
-        raise TypeError(f"{kind} 0 holds {pairs.dtype} values; row positions are integers")
+        raise TypeError(f"{kind} 0 holds {pairs.dtype} values. Give row positions, which are integers.")
     return pairs.astype(np.int64)
 
 
-def _check_pair(pair: Any, at: int, kind: Kind) -> None:
-    """Raise what makes an entry of a list no pair of rows."""
+def _check_pair(pair: Any, at: int, kind: ConstraintKind) -> None:
+    """Raise unless an entry of a list is a pair of row positions."""
     ends = list(pair) if is_sequence(pair) else []
     if len(ends) != 2:
-        raise ConstraintError(f"{kind} {at} is {short_repr(pair)}; give pairs of two row positions")
+        raise ConstraintError(f"{kind} {at} is not a pair: {short_repr(pair)}. Give two row positions.")
     for value in ends:
         if type(value) is not int and not is_integer(value):
             raise TypeError(
-                f"{kind} {at} holds {short_repr(value)} ({type(value).__name__}); row positions are integers"
+                f"{kind} {at} holds {short_repr(value)} ({type(value).__name__})."
+                " Give row positions, which are integers."
             )
-        if not -MOST_ROWS <= value <= MOST_ROWS:  # NumPy would make fractions of it, or objects
-            raise ConstraintError(f"{kind} {at} names row {short_repr(int(value))}, more than any data have")
+        if not -MAX_ROWS <= value <= MAX_ROWS:  # NumPy would convert it to a float or an object
+            raise ConstraintError(_describe_far_row(kind, at, short_repr(int(value))))
 
 
-def checked_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
-    """One weight a pair, above 0 and at most `HEAVIEST`; 1 where none is given."""
+def _describe_far_row(kind: ConstraintKind, at: int, row: str) -> str:
+    return f"{kind} {at} names row {row}, but data have at most {MAX_ROWS} rows. Positions count from 0."
+
+
+def check_weights(given: ArrayLike | None, n_pairs: int, name: str) -> NDArray[np.float64]:
+    """Return one weight for each pair, above 0 and at most `MAX_WEIGHT`; all are 1 by default."""
     if given is None:
         return np.ones(n_pairs)
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ConstraintError(f"{name} is {short_repr(given)}; give one weight a pair, above 0") from None
+        raise ConstraintError(
+            f"{name} holds no weights: {short_repr(given)}. Give one number above 0 for each pair."
+        ) from None
     if weights.shape != (n_pairs,):
-        raise ConstraintError(f"{name} has shape {weights.shape} for {n_pairs} pairs; give one weight a pair")
-    wrong = np.flatnonzero(~((weights > 0) & (weights <= HEAVIEST)))
+        raise ConstraintError(
+            f"{name} has shape {weights.shape} for {n_pairs} pairs. Give one weight for each pair."
+        )
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= MAX_WEIGHT)))
     if len(wrong):
         raise ConstraintError(
-            f"{name}[{wrong[0]}] is {weights[wrong[0]]}; weights are above 0, at most {HEAVIEST:g}"
+            f"{name}[{wrong[0]}] is {weights[wrong[0]]}. Give weights above 0, at most {MAX_WEIGHT:g}."
         )
     return weights
 
 
-Parts = tuple[Pairs, NDArray[np.float64], NDArray[np.int64]]
+LocatedPairs = tuple[Pairs, NDArray[np.float64], NDArray[np.int64]]
 
 
-def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -> Parts:
-    """Pairs of two different rows, with their weights and their positions in what was given."""
+def drop_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: ConstraintKind) -> LocatedPairs:
+    """Drop pairs of a row with itself; return the others, their weights and their positions in `pairs`.
+
+    A dropped must-link causes a warning; a cannot-link of a row with itself raises an error.
+    """
     itself = pairs[:, 0] == pairs[:, 1]
     positions = np.arange(len(pairs))
     if not itself.any():
@@ -142,20 +163,23 @@ def without_self_pairs(pairs: Pairs, weights: NDArray[np.float64], kind: Kind) -
     row = int(pairs[at, 0])
     if kind == "cannot-link":
         raise InfeasibleConstraintsError(
-            f"cannot-link {at} requires row {row} apart from itself; remove it", (row, row)
+            f"cannot-link {at} separates row {row} from itself. Remove it.", (row, row)
         )
     warnings.warn(
-        f"must-link {at} joins row {row} to itself; {int(itself.sum())} such pair(s) dropped",
+        f"must-link {at} joins row {row} to itself. {count_noun(int(itself.sum()), 'such pair')} dropped.",
         ConstraintWarning,
         stacklevel=3,
     )
     return pairs[~itself], weights[~itself], positions[~itself]
 
 
-def distinct(
+def merge_duplicates(
     pairs: Pairs, weights: NDArray[np.float64], positions: NDArray[np.int64], n: int
 ) -> tuple[Pairs, NDArray[np.float64], NDArray[np.int64], int]:
-    """Distinct pairs, lower row first, sorted; the largest weight and first position of each."""
+    """Merge equal pairs; return the pairs sorted, lower row first, and how many were dropped.
+
+    A merged pair has the largest of its weights and the first of its positions.
+    """
     ordered = np.sort(pairs, axis=1)
     _, first, inverse = np.unique(ordered[:, 0] * n + ordered[:, 1], return_index=True, return_inverse=True)
     strongest = np.zeros(len(first))
@@ -164,20 +188,20 @@ def distinct(
 
 
 # ---------------------------------------------------------------- labels and files
-def checked_ids(ids: Any) -> list[str]:
-    """The id of every row as text."""
+def check_ids(ids: Any) -> list[str]:
+    """Return the ids of all rows as texts."""
     if not is_sequence(ids):
-        raise TypeError(f"ids is {short_repr(ids)}; give a sequence with the id of every row")
+        raise TypeError(f"ids is not a sequence: {short_repr(ids)}. Give the id of every row.")
     return [str(name) for name in ids]
 
 
-def class_codes(y: ArrayLike) -> NDArray[np.int64]:
-    """Classes as 0 .. k-1, unknown ones as -1."""
+def encode_classes(y: ArrayLike) -> NDArray[np.int64]:
+    """Number classes 0 .. k-1; an unknown class (-1, None, NaN) becomes -1."""
     values = np.asarray(y)
     if values.dtype.kind == "U" and not hasattr(y, "__array__"):
-        values = np.asarray(y, dtype=object)  # NumPy makes texts of the -1 and the NaN in a list of texts
+        values = np.asarray(y, dtype=object)  # NumPy converts -1 and NaN in a list of texts to texts
     if values.ndim != 1:
-        raise ValueError(f"labels have shape {values.shape}; give one label a row")
+        raise ValueError(f"The labels have shape {values.shape}. Give one label for each row.")
     if values.dtype.kind == "O":
         unknown = np.array([v is None or v != v or v == -1 for v in values], dtype=bool)
         number: dict[object, int] = {}

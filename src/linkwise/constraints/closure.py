@@ -1,4 +1,4 @@
-"""What follows from must-links: components of rows, and the shortest chain between two of them."""
+"""Find what follows from must-links: components of rows, and shortest chains between two rows."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 Pairs = NDArray[np.int64]
 
 
-def components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
-    """Component of every row under the must-links, numbered in order of each one's first row.
+def find_components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
+    """Find the component of every row under the must-links.
 
     Parameters
     ----------
     n_rows : int
-    must_link : ndarray of shape (n_pairs, 2)
+        Number of rows.
+    must_link : ndarray of shape (n_pairs, 2), int64
+        Pairs of row positions.
 
     Returns
     -------
-    ndarray of shape (n_rows,)
+    ndarray of shape (n_rows,), int64
+        Components, numbered in the order of their first rows.
     """
     if len(must_link) == 0:
         return np.arange(n_rows, dtype=np.int64)
-    found = connected_components(_graph(n_rows, must_link), directed=False)[1]
+    found = connected_components(_build_graph(n_rows, must_link), directed=False)[1]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -35,39 +38,58 @@ def components(n_rows: int, must_link: Pairs) -> NDArray[np.int64]:
 
 
 def shortest_chain(n_rows: int, must_link: Pairs, first: int, second: int) -> tuple[int, ...]:
-    """Rows from `first` to `second`, each must-linked to the next; empty when no chain joins them."""
+    """Find the shortest chain of must-links from `first` to `second`; empty if there is none.
+
+    Returns
+    -------
+    tuple of int
+        Rows from `first` to `second`, each must-linked to the next.
+    """
     if first == second:
         return (first,)
-    return _path(_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
+    return _find_path(_build_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]])), first, second)
 
 
 def shortest_chain_apart(
     n_rows: int, must_link: Pairs, cannot_link: Pairs, first: int, second: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Shortest `first` = ... = a and b = ... = `second` such that a ≠ b is given; two empty ones if none.
+    """Find the shortest chain that separates two rows: `first` = ... = a ≠ b = ... = `second`.
 
-    One search through two copies of the rows: must-links lead through each, cannot-links from the first
-    copy into the second and never back.
+    One search runs through two copies of the rows: must-links lead through each copy, and cannot-links
+    lead from the first copy into the second and never back.
+
+    Returns
+    -------
+    tuple of two tuples of int
+        The rows from `first` to a, and those from b to `second`; both are empty if there is no chain.
     """
     both = np.vstack([must_link, must_link[:, ::-1]])
     across = np.vstack([cannot_link, cannot_link[:, ::-1]]) + np.array([0, n_rows])
-    path = _path(_graph(2 * n_rows, np.vstack([both, both + n_rows, across])), first, second + n_rows)
+    path = _find_path(
+        _build_graph(2 * n_rows, np.vstack([both, both + n_rows, across])), first, second + n_rows
+    )
     return tuple(row for row in path if row < n_rows), tuple(row - n_rows for row in path if row >= n_rows)
 
 
 def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> tuple[int, ...]:
-    """Shortest chain of must-links that joins the ends of one of the given cannot-links; empty if none does.
+    """Find the shortest chain of must-links that joins the ends of a cannot-link; empty if there is none.
 
-    Each cannot-link has a least possible length, from the distances of its ends to a third row. The search
-    begins with the smallest of these, and leaves a cannot-link as soon as its chain cannot be the shortest.
+    The distances of both ends to the first row of their component give a lower bound on the length of each
+    chain. The search tries the cannot-links in the order of these bounds, and leaves one as soon as its chain
+    cannot be the shortest.
+
+    Returns
+    -------
+    tuple of int
+        Rows of the chain; a cannot-link separates the first from the last.
     """
-    component = components(n_rows, must_link)
+    component = find_components(n_rows, must_link)
     joined = cannot_link[component[cannot_link[:, 0]] == component[cannot_link[:, 1]]]
     if len(joined) == 0:
         return ()
     best = joined[0]
     if len(joined) > 1:
-        graph = _graph(n_rows, np.vstack([must_link, must_link[:, ::-1]]))
+        graph = _build_graph(n_rows, np.vstack([must_link, must_link[:, ::-1]]))
         first_rows = np.unique(component, return_index=True)[1]
         depth = dijkstra(graph, indices=first_rows, unweighted=True, min_only=True)[joined]
         least = np.abs(depth[:, 0] - depth[:, 1])
@@ -82,7 +104,7 @@ def shortest_contradiction(n_rows: int, must_link: Pairs, cannot_link: Pairs) ->
 
 
 def _steps_between(graph: csr_array, first: int, second: int, *, fewer_than: float) -> float:
-    """Length of the shortest path, searched for from both ends; `fewer_than` where it is no shorter."""
+    """Find the length of the shortest path, from both ends at once; `fewer_than` if it is not shorter."""
     reached, edges, steps = [{first}, {second}], [{first}, {second}], 0
     while steps + 1 < fewer_than:
         degrees = [sum(int(graph.indptr[row + 1] - graph.indptr[row]) for row in edge) for edge in edges]
@@ -96,8 +118,8 @@ def _steps_between(graph: csr_array, first: int, second: int, *, fewer_than: flo
     return fewer_than
 
 
-def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> str:
-    """``(3, 7, 9)`` as ``"3 = 7 = 9, but 3 ≠ 9"``; the middle of a long chain is only counted."""
+def format_chain(chain: Sequence[int], name: Callable[[int], str] = str) -> str:
+    """Write ``(3, 7, 9)`` as ``"3 = 7 = 9, but 3 ≠ 9"``; of a long chain only count the middle."""
     shown = [name(row) for row in chain]
     ends = f"{shown[0]} ≠ {shown[-1]}"
     if len(shown) > 12:
@@ -105,7 +127,7 @@ def chain_in_words(chain: Sequence[int], name: Callable[[int], str] = str) -> st
     return f"{' = '.join(shown)}, but {ends}"
 
 
-def _path(graph: Any, first: int, second: int) -> tuple[int, ...]:
+def _find_path(graph: Any, first: int, second: int) -> tuple[int, ...]:
     previous = breadth_first_order(graph, first)[1]
     if previous[second] < 0:
         return ()
@@ -115,7 +137,7 @@ def _path(graph: Any, first: int, second: int) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def _graph(n_rows: int, pairs: Pairs) -> Any:
+def _build_graph(n_rows: int, pairs: Pairs) -> Any:
     ones = np.ones(len(pairs), dtype=np.int8)
     # int32 indices keep a chain through 10⁶ rows small; SciPy would widen them otherwise
     index = np.int32 if n_rows < 2**31 else np.int64

@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwise.constraints.checks import (
-    Kind,
-    checked_ids,
-    checked_pairs,
-    checked_row,
-    checked_weights,
-    class_codes,
-    distinct,
-    row_count,
-    without_self_pairs,
+    ConstraintKind,
+    check_ids,
+    check_pairs,
+    check_row,
+    check_row_count,
+    check_weights,
+    drop_self_pairs,
+    encode_classes,
+    merge_duplicates,
 )
-from linkwise.constraints.closure import Pairs, chain_in_words, components, shortest_contradiction
-from linkwise.constraints.files import positions_of, read_pairs, write_pairs
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.closure import Pairs, find_components, format_chain, shortest_contradiction
+from linkwise.constraints.files import index_ids, read_pairs, write_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import (
     ConstraintError,
     ConstraintWarning,
@@ -32,7 +32,8 @@ from linkwise.errors import (
     InfeasibleConstraintsError,
     short_repr,
 )
-from linkwise.text_files import refuse_half_characters
+from linkwise.text_files import refuse_lone_surrogates
+from linkwise.wording import count_noun
 
 OnConflict = Literal["raise", "keep"]
 
@@ -40,9 +41,9 @@ OnConflict = Literal["raise", "keep"]
 class Constraints:
     """Must-links and cannot-links between the rows of one data set.
 
-    The set is a value: it is checked once, here, and never changes. It is aligned with the rows, as a
-    vector of labels would be (``len(c) == n_rows``), so scikit-learn's splitters cut it rightly:
-    ``c[rows]`` holds all that follows for those rows, renumbered.
+    The set is a value: it is checked once, when it is built, and never changes. Like a vector of labels it
+    is aligned with the rows (``len(c) == n_rows``), so scikit-learn's splitters can cut it: ``c[rows]``
+    holds every constraint that follows for those rows, with the rows renumbered.
 
     Parameters
     ----------
@@ -50,11 +51,11 @@ class Constraints:
         Number of rows of the data.
     must_link, cannot_link : array-like of shape (n_pairs, 2)
         Pairs of row positions, integers in ``[0, n_rows)``. The order within a pair and among pairs
-        does not matter; repeated pairs are kept once (the larger weight stays).
+        does not matter. A repeated pair is stored once, with the largest of its weights.
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
-        Positive weights, 1 by default. Methods that cannot break a constraint ignore them.
-    on_conflict : {"raise", "keep"}
-        What to do with a cannot-link whose ends are joined by must-links: raise, or keep both,
+        Weights above 0, 1 by default. Methods that never break a constraint ignore them.
+    on_conflict : {"raise", "keep"}, default="raise"
+        What to do with a cannot-link whose ends are joined by must-links: raise an error, or keep it
         with a warning, for methods that may break constraints.
 
     Attributes
@@ -62,23 +63,24 @@ class Constraints:
     must_link, cannot_link : ndarray of shape (n_pairs, 2)
         Distinct pairs, lower row first, sorted.
     must_link_weight, cannot_link_weight : ndarray of shape (n_pairs,)
+        Weight of each pair.
     component : ndarray of shape (n_rows,)
-        Component of each row under the must-links, numbered by first row.
+        Component of each row under the must-links, numbered in the order of their first rows.
     component_cannot_link : ndarray of shape (n, 2)
-        Distinct pairs of components that are required apart.
+        Distinct pairs of components that a cannot-link separates.
     conflicts : ndarray of shape (n, 2)
-        The cannot-links that contradict the must-links (``on_conflict="keep"`` only).
+        The cannot-links that contradict the must-links; empty unless ``on_conflict="keep"``.
     n_duplicates : int
         Number of repeated pairs that were dropped.
 
     Raises
     ------
     ConstraintError
-        A row outside ``[0, n_rows)``, or a malformed list.
+        A row outside ``[0, n_rows)``, a weight out of range, or a list that does not hold pairs.
     InfeasibleConstraintsError
-        A row required apart from itself, or a contradiction; the error names the shortest chain.
+        A cannot-link of a row with itself, or a contradiction; the error names the shortest chain.
     TypeError
-        Positions that are no integers.
+        Positions that are not integers.
 
     Examples
     --------
@@ -110,18 +112,18 @@ class Constraints:
         cannot_link_weight: ArrayLike | None = None,
         on_conflict: OnConflict = "raise",
     ) -> None:
-        n = row_count(n_rows)
+        n = check_row_count(n_rows)
         if not (isinstance(on_conflict, str) and on_conflict in ("raise", "keep")):
-            raise ValueError(f"on_conflict={short_repr(on_conflict)}; give 'raise' or 'keep'")
-        must, must_at = checked_pairs(must_link, n, "must-link")
-        cannot, cannot_at = checked_pairs(cannot_link, n, "cannot-link")
-        must_w = checked_weights(must_link_weight, must_at, "must_link_weight")
-        cannot_w = checked_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
-        must, must_w, must_pos = without_self_pairs(must, must_w, "must-link")
-        cannot, cannot_w, cannot_pos = without_self_pairs(cannot, cannot_w, "cannot-link")
-        must, must_w, must_pos, must_twice = distinct(must, must_w, must_pos, n)
-        cannot, cannot_w, cannot_pos, cannot_twice = distinct(cannot, cannot_w, cannot_pos, n)
-        component = components(n, must)
+            raise ValueError(f"on_conflict is unknown: {short_repr(on_conflict)}. Give 'raise' or 'keep'.")
+        must, must_at = check_pairs(must_link, n, "must-link")
+        cannot, cannot_at = check_pairs(cannot_link, n, "cannot-link")
+        must_w = check_weights(must_link_weight, must_at, "must_link_weight")
+        cannot_w = check_weights(cannot_link_weight, cannot_at, "cannot_link_weight")
+        must, must_w, must_pos = drop_self_pairs(must, must_w, "must-link")
+        cannot, cannot_w, cannot_pos = drop_self_pairs(cannot, cannot_w, "cannot-link")
+        must, must_w, must_pos, must_twice = merge_duplicates(must, must_w, must_pos, n)
+        cannot, cannot_w, cannot_pos, cannot_twice = merge_duplicates(cannot, cannot_w, cannot_pos, n)
+        component = find_components(n, must)
         inside = component[cannot[:, 0]] == component[cannot[:, 1]]
         if inside.any():
             _report_conflict(n, must, cannot, must_pos, cannot_pos, inside, on_conflict)
@@ -144,43 +146,73 @@ class Constraints:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
+        raise AttributeError(f"Constraints do not change: {name}. Build new ones with Constraints(...).")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("Constraints do not change; build new ones with Constraints(...)")
+        raise AttributeError(f"Constraints do not change: {name}. Build new ones with Constraints(...).")
 
     # ------------------------------------------------------------ aligned with the rows
     @property
     def shape(self) -> tuple[int]:
-        """``(n_rows,)``, as of a vector with one entry a row."""
+        """``(n_rows,)``, the shape of a vector with one entry for each row."""
         return (self.n_rows,)
 
     def __len__(self) -> int:
         return self.n_rows
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError("Constraints are no array of numbers; their pairs are in must_link and cannot_link")
+        raise TypeError(
+            "Constraints cannot be converted to an array. Use their pairs: must_link and cannot_link."
+        )
 
     def __getitem__(self, rows: Any) -> Constraints:
-        """Return all that the constraints say of `rows`, renumbered by their order.
+        """Return the constraints that follow for `rows`, with the rows renumbered by their order.
 
-        Pairs with both ends among `rows` stay, with their weights. What only followed through
-        rows that are left out becomes a pair of its own, as weak as the weakest link it came from.
-        A row that is taken twice is must-linked to its copy.
+        Pairs with both ends among `rows` stay, with their weights. A relation that follows only through
+        other rows becomes a pair of its own, with the smallest weight of the pairs that it follows from.
+        A row that is selected twice is must-linked to its copy.
+
+        Parameters
+        ----------
+        rows : int, slice, or array-like of int or bool
+            Rows to select, as for a NumPy array.
+
+        Returns
+        -------
+        Constraints
+            Constraints between the selected rows.
         """
-        if isinstance(rows, tuple):  # scikit-learn asks for c[rows, ...]
+        if isinstance(rows, tuple):  # scikit-learn indexes with c[rows, ...]
             rows = rows[0]
-        return _induced(self, np.atleast_1d(np.arange(self.n_rows)[rows]))
+        return _restrict(self, np.atleast_1d(np.arange(self.n_rows)[rows]))
 
-    # ------------------------------------------------------------ what they say
+    # ------------------------------------------------------------ relations
     @property
     def n_constraints(self) -> int:
         """Number of distinct pairs."""
         return len(self.must_link) + len(self.cannot_link)
 
-    def relation(self, first: int, second: int) -> Kind | None:
-        """What is given or follows for a pair: ``"must-link"``, ``"cannot-link"`` or None."""
-        rows = [checked_row(row, self.n_rows) for row in (first, second)]
+    def relation(self, first: int, second: int) -> ConstraintKind | None:
+        """Return the constraint that is given or follows for two rows.
+
+        Parameters
+        ----------
+        first, second : int
+            Row positions.
+
+        Returns
+        -------
+        {"must-link", "cannot-link"} or None
+            None if neither follows. With conflicts, must-links take precedence.
+
+        Raises
+        ------
+        ConstraintError
+            A row outside ``[0, n_rows)``.
+        TypeError
+            A position that is not an integer.
+        """
+        rows = [check_row(row, self.n_rows) for row in (first, second)]
         a, b = sorted(self.component[rows].tolist())
         if a == b:
             return "must-link"
@@ -189,7 +221,7 @@ class Constraints:
         return "cannot-link" if b in self.component_cannot_link[at:end, 1] else None
 
     def violated(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which must-links and which cannot-links a clustering breaks.
+        """Find the constraints that a clustering breaks.
 
         Parameters
         ----------
@@ -199,25 +231,39 @@ class Constraints:
         Returns
         -------
         tuple of two ndarrays of bool, shapes (n_must_links,) and (n_cannot_links,)
+            Whether each must-link, and each cannot-link, is broken.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each row.
         """
         found = np.asarray(labels)
         if found.shape != (self.n_rows,):
-            raise ValueError(f"labels have shape {found.shape}; the constraints are about {self.n_rows} rows")
+            raise ValueError(
+                f"labels have shape {found.shape}, but the constraints are about {self.n_rows} rows."
+                " Give one label for each row."
+            )
         must = found[self.must_link[:, 0]] != found[self.must_link[:, 1]]
         cannot = found[self.cannot_link[:, 0]] == found[self.cannot_link[:, 1]]
         return must, cannot
 
-    # ------------------------------------------------------------ where they come from
+    # ------------------------------------------------------------ sources and files
     @classmethod
     def from_labels(cls, y: ArrayLike) -> Self:
-        """All that known labels say: rows of one class together, rows of different classes apart.
+        """Build constraints from classes: rows of one class together, rows of different classes apart.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; -1 (or None, or NaN) where it is unknown.
+            Class of every row; -1, None or NaN if it is unknown.
+
+        Returns
+        -------
+        Constraints
+            A chain of must-links through each class, and a cannot-link between each two classes.
         """
-        codes = class_codes(y)
+        codes = encode_classes(y)
         known = np.flatnonzero(codes >= 0)
         order = known[np.argsort(codes[known], kind="stable")]
         new_class = np.r_[True, np.diff(codes[order]) > 0] if len(order) else np.empty(0, bool)
@@ -237,20 +283,32 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Class of every row; rows with -1 are never drawn.
+            Class of every row; rows of unknown class (-1) are never drawn.
         n : int
-            Number of pairs, at most all there are.
-        random_state : int, Generator or None
+            Number of pairs, at most the number of pairs of rows with a known class.
+        random_state : int or Generator, optional
+            Seed of the draw; by default every call draws other pairs.
+
+        Returns
+        -------
+        Constraints
+            The drawn pairs, as must-links and cannot-links.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than `n` pairs.
         """
-        codes = class_codes(y)
+        codes = encode_classes(y)
         known = np.flatnonzero(codes >= 0)
         total = len(known) * (len(known) - 1) // 2
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= total:
             raise ValueError(
-                f"n={short_repr(n)} pairs of {len(known)} labelled rows; there are {total} pairs to draw from"
+                f"n={short_repr(n)} pairs cannot be drawn from {len(known)} rows of known class."
+                f" Give an integer from 0 to {total}."
             )
         rng = np.random.default_rng(random_state)
-        pairs = known[random_pairs(len(known), n, rng)]
+        pairs = known[draw_pairs(len(known), n, rng)]
         same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
         return cls(len(codes), pairs[same], pairs[~same])
 
@@ -268,21 +326,40 @@ class Constraints:
         Parameters
         ----------
         path : path
-            UTF-8; `kind` is ``must-link`` or ``cannot-link``.
+            File in UTF-8; `kind` is ``must-link`` or ``cannot-link``.
         n_rows : int, optional
-            Number of rows, when the file names rows by position.
+            Number of rows, if the file names rows by position.
         ids : sequence of length n_rows, optional
-            The id of every row, when the file names rows by id. Ids are compared as text.
-        on_conflict : {"raise", "keep"}
-            As for the class.
+            The id of every row, if the file names rows by id. Ids are compared as texts.
+        on_conflict : {"raise", "keep"}, default="raise"
+            What to do with contradictions, see the class.
+
+        Returns
+        -------
+        Constraints
+            The pairs of the file.
+
+        Raises
+        ------
+        ConstraintError
+            The file is not such a CSV file, or names an unknown row; the error names the line.
+        InfeasibleConstraintsError
+            The pairs contradict each other; the error names the lines.
+        TypeError
+            If both or neither of `n_rows` and `ids` are given.
+        OSError
+            The file cannot be read.
         """
         if (n_rows is None) == (ids is None):
-            raise TypeError("give either n_rows (the file names positions) or ids (it names ids)")
-        names = list(map(str, range(row_count(n_rows)))) if n_rows is not None else checked_ids(ids)
-        position = positions_of(names)
+            raise TypeError(
+                "Exactly one of n_rows and ids is needed. Give n_rows if the file names positions,"
+                " or ids if it names ids."
+            )
+        names = list(map(str, range(check_row_count(n_rows)))) if n_rows is not None else check_ids(ids)
+        position = index_ids(names)
         must: list[tuple[int, int, float]] = []
         cannot: list[tuple[int, int, float]] = []
-        line_of: dict[tuple[int, int, Kind], int] = {}
+        line_of: dict[tuple[int, int, ConstraintKind], int] = {}
         for line, first, second, kind, weight in read_pairs(path, position):
             (must if kind == "must-link" else cannot).append((first, second, weight))
             line_of.setdefault((min(first, second), max(first, second), kind), line)
@@ -299,10 +376,10 @@ class Constraints:
             ends = tuple(sorted((error.chain[0], error.chain[-1])))
             steps = [(min(pair), max(pair), "must-link") for pair in pairwise(error.chain)]
             lines = [line_of[s] for s in (*steps, (*ends, "cannot-link")) if s in line_of]
-            words = chain_in_words(error.chain, names.__getitem__)
+            words = format_chain(error.chain, names.__getitem__)
             where = ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, sorted(lines)))
             raise InfeasibleConstraintsError(
-                f"{os.fspath(path)}: {words} ({where}); remove one of them",
+                f"Pairs of {os.fspath(path)} contradict each other: {words} ({where}). Remove one of them.",
                 error.chain,
             ) from None
 
@@ -312,14 +389,24 @@ class Constraints:
         Parameters
         ----------
         target : path, or an open text file
+            Where to write; a file that exists is replaced.
         ids : sequence of length n_rows, optional
-            The id of every row; positions are written without it.
+            The id of every row; by default rows are written by position.
+
+        Raises
+        ------
+        ConstraintError
+            An id holds half a character, which UTF-8 cannot write.
+        ValueError
+            If there is not one id for each row.
+        OSError
+            The file cannot be written.
         """
-        names = None if ids is None else checked_ids(ids)
+        names = None if ids is None else check_ids(ids)
         if names is not None and len(names) != self.n_rows:
-            raise ValueError(f"{len(names)} ids for {self.n_rows} rows; give one id a row")
+            raise ValueError(f"There are {len(names)} ids for {self.n_rows} rows. Give one id for each row.")
         try:
-            refuse_half_characters(names or (), "the ids")
+            refuse_lone_surrogates(names or (), "the ids")
         except DataError as error:
             raise ConstraintError(str(error)) from None
         name = str if names is None else names.__getitem__
@@ -367,16 +454,37 @@ class Constraints:
 
 
 def constraint_score(labels: ArrayLike, constraints: Constraints) -> float:
-    """Share of the constraints that a clustering satisfies, 1.0 when there are none.
+    """Compute the share of the constraints that a clustering satisfies.
 
     Parameters
     ----------
     labels : array-like of shape (n_rows,)
-        Noise (-1) counts as one cluster.
+        Cluster of every row. Noise (-1) counts as one cluster.
     constraints : Constraints
+        Constraints between these rows; their weights are ignored.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1.0 if there are no constraints.
+
+    Raises
+    ------
+    TypeError
+        If `constraints` is not a `Constraints` object.
+    ValueError
+        If there is not one label for each row.
+
+    Examples
+    --------
+    >>> constraint_score([0, 0, 1], Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 2)]))
+    1.0
     """
     if not isinstance(constraints, Constraints):
-        raise TypeError(f"constraints is {short_repr(constraints)}; give linkwise.Constraints")
+        raise TypeError(
+            f"constraints is not a Constraints object: {short_repr(constraints)}."
+            " Build one with linkwise.Constraints."
+        )
     if constraints.n_constraints == 0:
         return 1.0
     broken = sum(int(v.sum()) for v in constraints.violated(labels))
@@ -393,7 +501,7 @@ def _report_conflict(
     on_conflict: OnConflict,
 ) -> None:
     chain = shortest_contradiction(n, must, cannot[inside])
-    words = f"the constraints contradict each other: {chain_in_words(chain)}"
+    words = f"The constraints contradict each other: {format_chain(chain)}"
     if len(chain) == 2:
         low, high = sorted(chain)
         m = must_at[np.flatnonzero((must == (low, high)).all(axis=1))[0]]
@@ -401,30 +509,30 @@ def _report_conflict(
         words += f" (must-link {m} and cannot-link {c})"
     if on_conflict == "raise":
         raise InfeasibleConstraintsError(
-            f"{words}; remove one of them, or pass on_conflict='keep' for a method that may break some",
+            f"{words}. Remove one of them, or pass on_conflict='keep' for a method that may break some.",
             chain,
         )
     warnings.warn(
-        f"{words}; {int(inside.sum())} contradictory cannot-link(s) kept, see .conflicts",
+        f"{words}. {count_noun(int(inside.sum()), 'contradictory cannot-link')} kept, see .conflicts.",
         ConstraintWarning,
         stacklevel=3,
     )
 
 
 # ---------------------------------------------------------------- cutting
-def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
-    """Constraints among `rows` (positions in c, repeats allowed), renumbered 0 .. len(rows) - 1."""
+def _restrict(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
+    """Restrict constraints to `rows` (repeats allowed), renumbered 0 .. len(rows) - 1."""
     place = np.full(c.n_rows, -1, dtype=np.int64)
     place[rows[::-1]] = np.arange(len(rows))[::-1]  # the first of several copies
     copies = np.flatnonzero(place[rows] != np.arange(len(rows)))
-    must, must_w = _both_kept(c.must_link, c.must_link_weight, place)
-    cannot, cannot_w = _both_kept(c.cannot_link, c.cannot_link_weight, place)
+    must, must_w = _restrict_pairs(c.must_link, c.must_link_weight, place)
+    cannot, cannot_w = _restrict_pairs(c.cannot_link, c.cannot_link_weight, place)
     must = np.vstack([must, np.column_stack([place[rows[copies]], copies])])
     must_w = np.r_[must_w, np.ones(len(copies))]
 
-    # must-links that led through rows left out
+    # must-links that followed through other rows
     old = c.component[rows]
-    first = np.unique(components(len(rows), must), return_index=True)[1]
+    first = np.unique(find_components(len(rows), must), return_index=True)[1]
     first = first[np.argsort(old[first], kind="stable")]
     followed = np.flatnonzero(np.diff(old[first]) == 0)
     weakest = np.full(c.n_rows, np.inf)
@@ -432,7 +540,7 @@ def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
     must = np.vstack([must, np.column_stack([first[followed], first[followed + 1]])])
     must_w = np.r_[must_w, weakest[old[first[followed]]]]
 
-    # cannot-links between components of which other rows were named
+    # cannot-links between components that were given for other rows
     pairs, pair_w = c.cannot_link, c.cannot_link_weight
     ends = np.sort(c.component[pairs], axis=1)
     between, inverse = np.unique(ends, axis=0, return_inverse=True)
@@ -442,12 +550,12 @@ def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
     holder = np.full(c.n_rows, -1, dtype=np.int64)
     holder[old[::-1]] = np.arange(len(rows))[::-1]
     kept_ends = np.sort(old[cannot], axis=1)
-    said = np.isin(between[:, 0] * c.n_rows + between[:, 1], kept_ends[:, 0] * c.n_rows + kept_ends[:, 1])
-    new = ~said & (between[:, 0] != between[:, 1]) & (holder[between] >= 0).all(axis=1)
+    present = np.isin(between[:, 0] * c.n_rows + between[:, 1], kept_ends[:, 0] * c.n_rows + kept_ends[:, 1])
+    new = ~present & (between[:, 0] != between[:, 1]) & (holder[between] >= 0).all(axis=1)
     cannot = np.vstack([cannot, holder[between[new]]])
     cannot_w = np.r_[cannot_w, between_w[new]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstraintWarning)  # said when the whole set was built
+        warnings.simplefilter("ignore", ConstraintWarning)  # it was given when the whole set was built
         return Constraints(
             len(rows),
             must,
@@ -458,7 +566,7 @@ def _induced(c: Constraints, rows: NDArray[np.int64]) -> Constraints:
         )
 
 
-def _both_kept(
+def _restrict_pairs(
     pairs: Pairs, weights: NDArray[np.float64], place: NDArray[np.int64]
 ) -> tuple[Pairs, NDArray[np.float64]]:
     moved = place[pairs]
@@ -474,7 +582,7 @@ def _rebuild(
     cannot_weight: NDArray[np.float64],
     on_conflict: OnConflict,
 ) -> Constraints:
-    """Unpickle: what was said of conflicts at birth is not said again."""
+    """Unpickle without repeating the warnings of the first construction."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstraintWarning)
         return Constraints(

@@ -1,8 +1,8 @@
-"""Evidence: answers about pairs as they arrive, and all that follows from them.
+"""Evidence: answers about pairs as they arrive, and everything that follows from them.
 
 Must-links are an equivalence, and a cannot-link holds between whole groups of must-linked rows.
-Both are kept up to date answer by answer, by groups and pairs of groups, never as all pairs.
-Learners ask evidence two things only: the relation of two rows, and the groups.
+Every answer updates the groups and the pairs of groups; all pairs are never formed. Learners use two methods
+only: the relation of two rows, and the groups.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.constraints.checks import checked_row, row_count
+from linkwise.constraints.checks import check_row, check_row_count
 from linkwise.constraints.closure import (
     Pairs,
-    chain_in_words,
+    format_chain,
     shortest_chain,
     shortest_chain_apart,
     shortest_contradiction,
@@ -33,7 +33,15 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 class Fact(NamedTuple):
-    """One answer about one pair of rows."""
+    """One answer about one pair of rows.
+
+    Attributes
+    ----------
+    first, second : int
+        Row positions.
+    answer : {"yes", "no", "unsure"}
+        Whether the rows belong together.
+    """
 
     first: int
     second: int
@@ -42,12 +50,12 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What is known of two rows.
+    """What is known about two rows.
 
     Attributes
     ----------
     verdict : {"yes", "no", "unsure"} or None
-        ``"unsure"``: nothing follows, and a person did not know. None: nothing is known.
+        ``"unsure"``: nothing follows, and a person was not sure. None: nothing is known.
     because : tuple of Fact
         The shortest chain of answers from which the verdict follows.
     """
@@ -58,23 +66,23 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of must-linked rows and which of them are apart; rows without an answer are left out.
+    """Groups of must-linked rows, and the cannot-links between them.
 
-    Groups are numbered in order of their first rows.
+    Groups are numbered in the order of their first rows. Rows without an answer are in no group.
 
     Attributes
     ----------
     row : ndarray of shape (n,)
-        The rows that an answer speaks of, ascending.
+        The rows that have an answer, ascending.
     number : ndarray of shape (n,)
-        Group of each of them.
-    foes : ndarray of shape (n_cannot_links, 2)
-        Pairs of groups that are required apart, lower number first; one pair may stand there many times.
+        Group of each of these rows.
+    cannot_link : ndarray of shape (n_cannot_links, 2)
+        Groups at both ends of each cannot-link, lower number first. A pair may occur several times.
     """
 
     row: NDArray[np.int64]
     number: NDArray[np.int64]
-    foes: NDArray[np.int64]
+    cannot_link: NDArray[np.int64]
 
     @cached_property
     def rows(self) -> tuple[NDArray[np.int64], ...]:
@@ -85,33 +93,56 @@ class Groups:
 
     @cached_property
     def apart(self) -> frozenset[tuple[int, int]]:
-        """Pairs of group numbers, lower first, that are required apart."""
-        return frozenset(zip(*self.foes.T.tolist(), strict=True))
+        """Pairs of groups that a cannot-link separates, lower number first."""
+        return frozenset(zip(*self.cannot_link.T.tolist(), strict=True))
+
+    @property
+    def foes(self) -> NDArray[np.int64]:
+        """An earlier name of `cannot_link`."""
+        return self.cannot_link
 
 
 class Evidence:
-    """Answers about pairs of rows, closed under what follows from them.
+    """Answers about pairs of rows, and everything that follows from them.
 
     Parameters
     ----------
     n_rows : int
+        Number of rows of the data.
     constraints : Constraints, optional
-        What is known before the first answer.
+        Constraints that hold before the first answer.
 
     Attributes
     ----------
     n_rows : int
+        Number of rows of the data.
     n_questions : int
-        Number of answers that were given to questions (``unsure`` counts), rather than volunteered.
+        Number of answers to questions, ``"unsure"`` included; volunteered facts do not count.
+
+    Raises
+    ------
+    ConstraintError
+        `n_rows` is out of range, or `constraints` are about another number of rows.
+    InfeasibleConstraintsError
+        `constraints` contradict each other.
+
+    Examples
+    --------
+    >>> evidence = Evidence(3)
+    >>> evidence.add(0, 1, "yes")
+    >>> evidence.add(1, 2, "no")
+    >>> evidence.verdict(0, 2)
+    'no'
     """
 
     def __init__(self, n_rows: int, constraints: Constraints | None = None) -> None:
-        self.n_rows = row_count(n_rows)
+        self.n_rows = check_row_count(n_rows)
         self.n_questions = 0
         self._pairs = array("q")  # first, second, first, second, ...
         self._answers = bytearray()  # index into ANSWERS
-        self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())  # one of its rows
-        self._members: dict[int, list[int]] = {}  # of groups with two rows or more
+        # the group of each row, named by one of its rows
+        self._group = array("q", np.arange(self.n_rows, dtype=np.int64).tobytes())
+        self._members: dict[int, list[int]] = {}  # rows of the groups that have two or more
         self._apart: dict[int, set[int]] = {}
         self._unsure: set[tuple[int, int]] = set()
         self._groups: Groups | None = None
@@ -125,26 +156,42 @@ class Evidence:
         return self.since(0)
 
     def since(self, number: int) -> Iterator[Fact]:
-        """All facts from one number on, in the order in which they came."""
+        """Yield the facts from one number on, in the order in which they came.
+
+        Parameters
+        ----------
+        number : int
+            Position of the first fact, from 0.
+
+        Yields
+        ------
+        Fact
+            One answer about one pair.
+        """
         for at in range(number, len(self)):
             yield Fact(self._pairs[2 * at], self._pairs[2 * at + 1], ANSWERS[self._answers[at]])
 
-    # ------------------------------------------------------------ what arrives
+    # ------------------------------------------------------------ new facts
     def add(self, first: int, second: int, answer: Answer, *, asked: bool = False) -> None:
-        """Take one answer; what it contradicts is named and nothing is changed.
+        """Add one answer; if it raises an error, nothing has changed.
 
         Parameters
         ----------
         first, second : int
             Two different rows.
         answer : {"yes", "no", "unsure"}
-        asked : bool
+            Whether the rows belong together.
+        asked : bool, default=False
             Whether it answers a question; it then counts in `n_questions`.
 
         Raises
         ------
         InfeasibleConstraintsError
-            The answer contradicts what follows from earlier ones.
+            The answer contradicts earlier answers; the error names the shortest chain.
+        ConstraintError
+            A row does not exist, or both rows are the same.
+        TypeError
+            A position is not an integer, or the answer is unknown.
         """
         i, j = self.check(first, second, answer)
         known = self.verdict(i, j)
@@ -154,24 +201,58 @@ class Evidence:
         if answer == "unsure":
             self._unsure.add((min(i, j), max(i, j)))
         elif answer != known:
-            self._join(i, j) if answer == "yes" else self._part(i, j)
+            self._join(i, j) if answer == "yes" else self._separate(i, j)
             self._groups = None
 
     def check(self, first: int, second: int, answer: Answer) -> tuple[int, int]:
-        """Raise what `add` would raise, change nothing; the two rows as plain integers."""
+        """Raise the errors that `add` would raise, without changing anything.
+
+        Parameters
+        ----------
+        first, second : int
+            Two different rows.
+        answer : {"yes", "no", "unsure"}
+            Whether the rows belong together.
+
+        Returns
+        -------
+        tuple of two ints
+            The rows as plain integers.
+
+        Raises
+        ------
+        InfeasibleConstraintsError, ConstraintError, TypeError
+            See `add`.
+        """
         i, j = self._row(first), self._row(second)
         if not (isinstance(answer, str) and answer in ANSWERS):
             raise TypeError(
-                f"the answer about rows {i} and {j} is {short_repr(answer)}; give 'yes', 'no' or 'unsure'"
+                f"The answer about rows {i} and {j} is unknown: {short_repr(answer)}."
+                " Give 'yes', 'no' or 'unsure'."
             )
         if i == j:
-            raise ConstraintError(f"row {i} is compared with itself; give two different rows")
+            raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")
         if answer != "unsure" and self.verdict(i, j) not in (None, "unsure", answer):
-            raise self._contradiction(i, j, answer)
+            raise self._contradiction_error(i, j, answer)
         return i, j
 
     def add_constraints(self, constraints: Constraints) -> None:
-        """Take a whole set of constraints at once; all of it or, on a contradiction, nothing."""
+        """Add a whole set of constraints; if it raises an error, nothing has changed.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            Constraints between the same rows.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The constraints contradict each other or earlier answers.
+        ConstraintError
+            The constraints are about another number of rows.
+        TypeError
+            `constraints` is not a `Constraints` object.
+        """
         self.check_constraints(constraints)
         if constraints.n_constraints == 0:
             return
@@ -184,27 +265,41 @@ class Evidence:
             self.add(i, j, "no")
 
     def check_constraints(self, constraints: Constraints) -> None:
-        """Raise what `add_constraints` would raise, change nothing."""
+        """Raise the errors that `add_constraints` would raise, without changing anything.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            Constraints between the same rows.
+
+        Raises
+        ------
+        InfeasibleConstraintsError, ConstraintError, TypeError
+            See `add_constraints`.
+        """
         if not isinstance(constraints, Constraints):
-            raise TypeError(f"constraints is {short_repr(constraints)}; give linkwise.Constraints")
+            raise TypeError(
+                f"constraints is not a Constraints object: {short_repr(constraints)}."
+                " Build one with linkwise.Constraints."
+            )
         if constraints.n_rows != self.n_rows:
             raise ConstraintError(
-                f"the constraints are about {constraints.n_rows} rows, the data have {self.n_rows}; "
-                "build them with n_rows=len(X)"
+                f"The constraints are about {constraints.n_rows} rows, but the data have {self.n_rows}."
+                " Build them with n_rows=len(X)."
             )
         if len(constraints.conflicts):
             chain = shortest_contradiction(self.n_rows, constraints.must_link, constraints.conflicts)
             raise InfeasibleConstraintsError(
-                f"the constraints contradict each other: {chain_in_words(chain)}; remove one of them", chain
+                f"The constraints contradict each other: {format_chain(chain)}. Remove one of them.", chain
             )
-        Constraints(  # raises on a contradiction with what is known
+        Constraints(  # raises if they contradict earlier answers
             self.n_rows,
             np.vstack([self.answered("yes"), constraints.must_link]),
             np.vstack([self.answered("no"), constraints.cannot_link]),
         )
 
     def _adopt(self, c: Constraints) -> None:
-        """Fill empty evidence from constraints, whose closure is known already."""
+        """Fill empty evidence from constraints, whose closure exists already."""
         pairs = np.vstack([c.must_link, c.cannot_link])
         self._pairs.frombytes(np.ascontiguousarray(pairs, dtype=np.int64).tobytes())
         self._answers.extend(bytes(len(c.must_link)) + bytes([1]) * len(c.cannot_link))
@@ -220,11 +315,19 @@ class Evidence:
             self._apart.setdefault(b, set()).add(a)
         self._groups = None
 
-    # ------------------------------------------------------------ what is known
+    # ------------------------------------------------------------ queries
     def verdict(self, first: int, second: int) -> Answer | None:
-        """What is given or follows for two rows: "yes", "no", "unsure" or None.
+        """Return what is given or follows for two rows.
 
-        Nothing is known of rows that do not exist; an answer about them is refused by `check`.
+        Parameters
+        ----------
+        first, second : int
+            Row positions.
+
+        Returns
+        -------
+        {"yes", "no", "unsure"} or None
+            None if nothing is known, and for rows that do not exist.
         """
         if first == second:
             return "yes"
@@ -241,7 +344,25 @@ class Evidence:
         return "unsure" if (min(first, second), max(first, second)) in self._unsure else None
 
     def relation(self, first: int, second: int) -> Relation:
-        """The verdict on two rows and the shortest chain of answers that it follows from."""
+        """Return the verdict on two rows and the shortest chain of answers that it follows from.
+
+        Parameters
+        ----------
+        first, second : int
+            Row positions.
+
+        Returns
+        -------
+        Relation
+            The verdict and its reasons.
+
+        Raises
+        ------
+        ConstraintError
+            A row does not exist.
+        TypeError
+            A position is not an integer.
+        """
         i, j = self._row(first), self._row(second)
         verdict = self.verdict(i, j)
         if i == j or verdict is None:
@@ -249,12 +370,20 @@ class Evidence:
         if verdict == "unsure":
             return Relation(verdict, (Fact(i, j, "unsure"),))
         if verdict == "yes":
-            return Relation(verdict, self._together(shortest_chain(self.n_rows, self.answered("yes"), i, j)))
+            chain = shortest_chain(self.n_rows, self.answered("yes"), i, j)
+            return Relation(verdict, _facts_of_chain(chain))
         near, far = self._chain_apart(i, j)
-        return Relation(verdict, (*self._together(near), Fact(near[-1], far[0], "no"), *self._together(far)))
+        step = Fact(near[-1], far[0], "no")
+        return Relation(verdict, (*_facts_of_chain(near), step, *_facts_of_chain(far)))
 
     def groups(self) -> Groups:
-        """All groups of must-linked rows that an answer speaks of, and which of them are apart."""
+        """Return the groups of must-linked rows that have an answer, and the cannot-links between them.
+
+        Returns
+        -------
+        Groups
+            The same object until an answer changes it.
+        """
         if self._groups is None:
             group, cannot = self._group_of_each(), self.answered("no")
             named = np.zeros(self.n_rows, dtype=bool)
@@ -266,40 +395,54 @@ class Evidence:
             leads = of[first[of] == row]
             number[leads] = np.arange(len(leads))
             one, other = number[group[cannot[:, 0]]], number[group[cannot[:, 1]]]
-            foes = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
-            self._groups = Groups(row, number[of], foes)
+            between = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+            self._groups = Groups(row, number[of], between)
         return self._groups
 
     @property
     def n_inferred(self) -> int:
-        """Pairs of rows that nobody spoke of, and that are known to be together or apart all the same."""
+        """Number of pairs that have no answer of their own, but follow from other answers."""
         groups = self.groups()
         sizes = np.bincount(groups.number).astype(np.int64)
-        foes = np.unique(groups.foes, axis=0)
-        known = (sizes * (sizes - 1) // 2).sum() + (sizes[foes[:, 0]] * sizes[foes[:, 1]]).sum()
-        said = np.sort(np.vstack([self.answered("yes"), self.answered("no")]), axis=1)
-        return int(known) - len(np.unique(said, axis=0))
+        apart = np.unique(groups.cannot_link, axis=0)
+        known = (sizes * (sizes - 1) // 2).sum() + (sizes[apart[:, 0]] * sizes[apart[:, 1]]).sum()
+        given = np.sort(np.vstack([self.answered("yes"), self.answered("no")]), axis=1)
+        return int(known) - len(np.unique(given, axis=0))
 
     def answered(self, answer: Answer, since: int = 0) -> Pairs:
-        """The pairs that were answered so, in order, from answer number `since` on; shape (n, 2)."""
+        """Return the pairs that have one answer, in the order in which they came.
+
+        Parameters
+        ----------
+        answer : {"yes", "no", "unsure"}
+            The answer to look for.
+        since : int, default=0
+            Number of the first answer to look at, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), int64
+            Row positions.
+        """
         pairs = np.array(self._pairs[2 * since :], dtype=np.int64).reshape(-1, 2)
         chosen: Pairs = pairs[np.frombuffer(bytes(self._answers[since:]), np.uint8) == ANSWERS.index(answer)]
         return chosen
 
     def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
-        """Whether something is known of each pair, a doubt too; with `since`, of those it is new for.
+        """Return whether each pair has a verdict; ``"unsure"`` is one.
 
         Parameters
         ----------
         pairs : ndarray of shape (n, 2)
             Two different rows each.
-        since : int
-            What was known before answer number `since` may be left out: only pairs that later answers
-            touch are looked at.
+        since : int, default=0
+            Look only at pairs that the answers from this number on touch. A verdict that follows from
+            earlier answers alone may then be missing.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), bool
+            Whether `verdict` is not None.
         """
         group = self._group_of_each()
         changed = np.zeros(self.n_rows, dtype=bool)
@@ -310,19 +453,25 @@ class Evidence:
         return known
 
     def to_constraints(self) -> Constraints:
-        """All yes and no answers as constraints."""
+        """Convert all yes and no answers to constraints.
+
+        Returns
+        -------
+        Constraints
+            Must-links and cannot-links, all with weight 1.
+        """
         return Constraints(self.n_rows, self.answered("yes"), self.answered("no"))
 
     # ------------------------------------------------------------ the closure
     def _row(self, row: int) -> int:
-        return checked_row(row, self.n_rows)
+        return check_row(row, self.n_rows)
 
     def _group_of_each(self) -> NDArray[np.int64]:
-        """Group of every row; a view that must not outlive the next answer."""
+        """Group of every row; a view that is valid until the next answer."""
         return np.frombuffer(self._group, dtype=np.int64)
 
     def _join(self, i: int, j: int) -> None:
-        """Merge two groups: of the one with less to move, all rows and all that they are apart from."""
+        """Merge two groups: move the rows and the cannot-links of the one that has fewer."""
         small, big = sorted((self._group[i], self._group[j]), key=self._size)
         moved = self._members.pop(small, [small])
         for row in moved:
@@ -336,30 +485,32 @@ class Evidence:
     def _size(self, group: int) -> int:
         return len(self._members.get(group, ())) + len(self._apart.get(group, ()))
 
-    def _part(self, i: int, j: int) -> None:
+    def _separate(self, i: int, j: int) -> None:
         a, b = self._group[i], self._group[j]
         self._apart.setdefault(a, set()).add(b)
         self._apart.setdefault(b, set()).add(a)
 
     # ------------------------------------------------------------ reasons
-    def _together(self, chain: tuple[int, ...]) -> tuple[Fact, ...]:
-        return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))
 
     def _chain_apart(self, i: int, j: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shortest i = ... = a and b = ... = j such that an answer says a ≠ b."""
+        """Find the shortest i = ... = a and b = ... = j such that a ≠ b is an answer."""
         return shortest_chain_apart(self.n_rows, self.answered("yes"), self.answered("no"), i, j)
 
-    def _contradiction(self, i: int, j: int, answer: Answer) -> InfeasibleConstraintsError:
+    def _contradiction_error(self, i: int, j: int, answer: Answer) -> InfeasibleConstraintsError:
         if answer == "no":
             chain = shortest_chain(self.n_rows, self.answered("yes"), i, j)
         else:  # a = ... = i, and now i = j, and j = ... = b, although a ≠ b
             near, far = self._chain_apart(i, j)
             chain = (*reversed(near), *reversed(far))
         return InfeasibleConstraintsError(
-            f"the answer contradicts earlier ones: {chain_in_words(chain)}; "
-            "undo or change one of them, or answer 'unsure'",
+            f"The answer contradicts earlier ones: {format_chain(chain)}."
+            " Undo or change one of them, or answer 'unsure'.",
             chain,
         )
+
+
+def _facts_of_chain(chain: tuple[int, ...]) -> tuple[Fact, ...]:
+    return tuple(Fact(a, b, "yes") for a, b in pairwise(chain))
 
 
 def _first_rows(component: NDArray[np.int64]) -> NDArray[np.int64]:

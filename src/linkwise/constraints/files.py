@@ -1,4 +1,4 @@
-"""Files of pairs: read and written, one pair a line, rows by id or by position."""
+"""Read and write files of pairs, one pair a line, with rows named by id or by position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TextIO
 
-from linkwise.constraints.checks import KINDS, Kind
+from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind
 from linkwise.errors import (
     ConstraintError,
     DataError,
@@ -18,28 +18,28 @@ from linkwise.errors import (
 from linkwise.text_files import read_records
 from linkwise.wording import shorten
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # the start of a cell that a spreadsheet takes for a formula
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
-def positions_of(ids: Sequence[str]) -> dict[str, int]:
-    """Row position of every id; ids must be unique."""
+def index_ids(ids: Sequence[str]) -> dict[str, int]:
+    """Map every id to the position of its row; raise if two rows have the same id."""
     position = {name: row for row, name in enumerate(ids)}
     if len(position) < len(ids):
         row = next(r for r, name in enumerate(ids) if position[name] != r)
         raise ConstraintError(
-            f"the id {ids[row]!r} stands in rows {row} and {position[ids[row]]}; ids are unique"
+            f"Rows {row} and {position[ids[row]]} have the same id: {ids[row]!r}. Give every row its own id."
         )
     return position
 
 
-def safe_cell(text: str) -> str:
-    """`text` for a cell of CSV: behind an apostrophe where a spreadsheet would take it for a formula."""
+def escape_cell(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def row_named(cell: str, position: Mapping[str, int]) -> int | None:
-    """The row that a cell names, as `safe_cell` wrote it or plain; None if there is none."""
+def find_row(cell: str, position: Mapping[str, int]) -> int | None:
+    """Find the row that a cell names, written by `escape_cell` or plain; None if there is none."""
     if cell.startswith("'") and FORMULA.match(cell) and cell[1:] in position:
         return position[cell[1:]]
     return position.get(cell)
@@ -48,9 +48,9 @@ def row_named(cell: str, position: Mapping[str, int]) -> int | None:
 def write_pairs(
     target: str | os.PathLike[str] | TextIO, rows: Iterable[Sequence[str]], *, weighted: bool = False
 ) -> None:
-    """Write ``id_a,id_b,kind`` lines, with a column of weights when there are any."""
-    rows = [[safe_cell(cell) for cell in row] for row in rows]
-    # up to Python 3.12 the writer leaves a carriage return bare, and the reader then ends the line there
+    """Write lines of ``id_a,id_b,kind``, and ``weight`` if the pairs are weighted."""
+    rows = [[escape_cell(cell) for cell in row] for row in rows]
+    # up to Python 3.12 the writer does not quote a carriage return, and the reader then ends the line there
     bare = any("\r" in cell for row in rows for cell in row)
     with ExitStack() as stack:
         if isinstance(target, (str, os.PathLike)):
@@ -62,55 +62,66 @@ def write_pairs(
 
 def read_pairs(
     path: str | os.PathLike[str], position: dict[str, int]
-) -> Iterator[tuple[int, int, int, Kind, float]]:
-    """Line number, row, row, kind and weight of every line of a CSV file of pairs."""
+) -> Iterator[tuple[int, int, int, ConstraintKind, float]]:
+    """Yield line number, row, row, kind and weight of every line of a CSV file of pairs."""
     name = os.fspath(path)
     try:
         records = read_records(path)
     except DataError as error:
         raise ConstraintError(f"{name}: {error}") from error
     if not records:
-        raise ConstraintError(f"{name} is empty; its first line must be id_a,id_b,kind")
+        raise ConstraintError(f"{name} is empty. Its first line must be id_a,id_b,kind.")
     header = [cell.strip() for cell in records[0][1]]
     missing = [h for h in ("id_a", "id_b", "kind") if h not in header]
     if missing:
         there = shorten(",".join(header), 200)
-        raise ConstraintError(f"{name} line 1: no column {missing[0]!r} in {there!r}; wanted id_a,id_b,kind")
+        raise ConstraintError(
+            f"Line 1 of {name} has no column {missing[0]!r}: {there!r}. It must be id_a,id_b,kind."
+        )
     for number, line in records[1:]:
         if not line:
             continue
         if len(line) != len(header):
-            raise ConstraintError(f"{name} line {number}: {len(line)} values, {len(header)} columns")
+            raise ConstraintError(
+                f"Line {number} of {name} has {len(line)} values, but there are {len(header)} columns."
+                " Write one value for each column."
+            )
         cells = dict(zip(header, line, strict=True))
-        yield number, *_pair_of(name, number, cells, position)
+        yield number, *_parse_pair(name, number, cells, position)
 
 
-def _pair_of(
+def _parse_pair(
     name: str, number: int, cells: dict[str, str], position: dict[str, int]
-) -> tuple[int, int, Kind, float]:
+) -> tuple[int, int, ConstraintKind, float]:
     rows = []
     for column in ("id_a", "id_b"):
-        row = row_named(cells[column], position)
-        row = row_named(cells[column].strip(), position) if row is None else row
+        row = find_row(cells[column], position)
+        row = find_row(cells[column].strip(), position) if row is None else row
         if row is None:
             some = ", ".join(repr(shorten(known)) for known in islice(position, 2))
             raise ConstraintError(
-                f"{name} line {number}: {column} {shorten(cells[column])!r} is not among the rows, which"
-                f" are called {some}, …; mend the id, or name the column of such ids (--id, in Python ids=)"
+                f"Line {number} of {name} names a row that does not exist: {column} is"
+                f" {shorten(cells[column])!r}, and the rows are called {some}, …. Correct the id, or name the"
+                " column that holds such ids (--id, in Python ids=)."
             )
         rows.append(row)
-    kind = next((k for k in KINDS if k == cells["kind"].strip()), None)
+    kind = next((k for k in CONSTRAINT_KINDS if k == cells["kind"].strip()), None)
     if kind is None:
         raise ConstraintError(
-            f"{name} line {number}: kind {shorten(cells['kind'])!r}; allowed are {' and '.join(KINDS)}"
+            f"Line {number} of {name} has an unknown kind: {shorten(cells['kind'])!r}."
+            f" Write {' or '.join(CONSTRAINT_KINDS)}."
         )
     written = cells.get("weight", "").strip() or "1"
     try:
         weight = float(written)
     except ValueError:
-        raise ConstraintError(f"{name} line {number}: weight {shorten(written)!r} is no number") from None
+        raise ConstraintError(
+            f"Line {number} of {name} has a weight that is not a number: {shorten(written)!r}."
+            " Write a finite number above 0."
+        ) from None
     if not 0 < weight < float("inf"):
         raise ConstraintError(
-            f"{name} line {number}: weight {shorten(written)!r}; weights are finite and above 0"
+            f"Line {number} of {name} has a weight out of range: {shorten(written)!r}."
+            " Write a finite number above 0."
         )
     return rows[0], rows[1], kind, weight

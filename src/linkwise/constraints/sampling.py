@@ -1,4 +1,4 @@
-"""Pairs drawn at random."""
+"""Draw pairs at random."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from linkwise.constraints.closure import Pairs
 
 
-def random_pairs(n: int, wanted: int, rng: np.random.Generator) -> Pairs:
-    """`wanted` distinct unordered pairs out of n rows, uniformly: a numbered pair is (i, j), i > j."""
+def draw_pairs(n: int, wanted: int, rng: np.random.Generator) -> Pairs:
+    """Draw `wanted` distinct unordered pairs of n rows, uniformly and without forming all pairs."""
     total = n * (n - 1) // 2
     number = rng.choice(total, size=wanted, replace=False, shuffle=True)
     high = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) // 2).astype(np.int64)

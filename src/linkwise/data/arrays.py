@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_expansion
-from linkwise.text_files import check_unique, refuse_half_characters
+from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import join_names
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
         raise DataError(
             f"The array '{name}' holds bytes that are no text: {error}. Save other ids."
         ) from None
-    refuse_half_characters(texts, f"array '{name}'")
+    refuse_lone_surrogates(texts, f"array '{name}'")
     return texts
 
 

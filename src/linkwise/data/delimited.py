@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwise.errors import DataError
 from linkwise.limits import check_cells, check_columns
-from linkwise.text_files import check_unique, csv_records, decode, long_cells
+from linkwise.text_files import allow_long_cells, check_unique, decode, split_records
 from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def read_delimited(
         raise DataError("The file is empty: wanted is a line of column names and a line for each row.")
     notes = []
     if delimiter is None:
-        with long_cells():
+        with allow_long_cells():
             delimiter = sniffed(text, tabs_first)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise DataError(f"The delimiter must be one character, such as ',' or ';', not {delimiter!r}.")
-    with long_cells():
+    with allow_long_cells():
         header, header_line = _header(text, delimiter)
     check_columns(len(header))
     names, name_notes = _names(header)
@@ -68,7 +68,7 @@ def read_delimited(
     check_cells(raw.count(b"\n") - raw.endswith(b"\n"), len(names))
     if header_line == 1 and _is_plain(raw, delimiter, len(names)):
         return _plain_frame(raw, delimiter, names), delimiter, notes
-    with long_cells():
+    with allow_long_cells():
         frame, n_blank = _careful_frame(text, delimiter, names)
     if n_blank:
         notes.append(f"{count_noun(n_blank, 'empty line')} skipped.")
@@ -97,7 +97,7 @@ def sniffed(text: str, tabs_first: bool) -> str:
 
 
 def _header(text: str, delimiter: str) -> tuple[list[str], int]:
-    line, row = next((line, row) for line, row in csv_records(text, delimiter) if row)
+    line, row = next((line, row) for line, row in split_records(text, delimiter) if row)
     return row, line
 
 
@@ -153,7 +153,7 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
     blank = []
 
     def checked() -> Iterator[list[str | None]]:
-        for line, row in csv_records(text, delimiter):
+        for line, row in split_records(text, delimiter):
             if not row:
                 blank.append(line)
             elif len(row) != len(names):

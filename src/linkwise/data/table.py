@@ -18,7 +18,7 @@ from linkwise.data.ids import checked_ids, find_id
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths
-from linkwise.text_files import check_unique, refuse_half_characters
+from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError("from_frame takes a DataFrame that is in memory; call .collect() first.")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
-    refuse_half_characters(names, "the names of columns")
+    refuse_lone_surrogates(names, "the names of columns")
     if hasattr(frame, "set_axis"):  # pandas takes anything for a name
         frame = frame.set_axis(names, axis=1)
     try:
@@ -318,7 +318,7 @@ def _settled(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         if series.dtype not in (nw.Object, nw.String) or not hasattr(native, "convert_dtypes"):
             continue
         texts = [value if isinstance(value, str) else None for value in series.to_list()]
-        refuse_half_characters(texts, f"column '{series.name}'")
+        refuse_lone_surrogates(texts, f"column '{series.name}'")
         if series.dtype == nw.String:
             continue
         if all(isinstance(value, datetime.date) for value in native.dropna()):

@@ -1,1 +1,1 @@
-"""Transformers that learn from constraints which differences between rows matter."""
+"""Transformers that learn a metric from constraints."""

@@ -1,4 +1,4 @@
-"""What all transformers that learn a metric from constraints share: fit and its checks, transform."""
+"""The base class of transformers that learn a metric from constraints: fit and its checks, transform."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 Array = NDArray[np.float64]
 
 
 class ConstantWarning(ConvergenceWarning):
-    """All rows are alike: there are no distances to learn from."""
+    """All rows are identical, so there are no distances to learn from."""
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """A scikit-learn transformer that learns from constraints a map under which plain distances mean more.
+    """A scikit-learn transformer that learns a linear map of the rows from constraints.
 
-    A method writes ``_fit``; the checks and the common attributes are here. Without constraints nothing is
-    learned and rows stay as they are.
+    A method implements ``_fit``; this class checks the arguments and sets the common attributes. Without
+    constraints the map is the identity.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -37,7 +37,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @abstractmethod
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
-        """The map that checked rows and constraints give: (d,) if it is diagonal, or (d, d)."""
+        """Learn the map from checked rows and constraints: (d,) if it is diagonal, or (d, d)."""
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
         """Learn the metric.
@@ -45,21 +45,25 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         if len(rows) > 1 and (rows == rows[0]).all():
             warnings.warn(
-                f"all {rows.shape[1]} column(s) of X are constant, so nothing can be learned; check that the "
-                "right columns were read",
+                f"All columns of X ({rows.shape[1]}) are constant, so nothing can be learned. Check that the "
+                "right columns were read.",
                 ConstantWarning,
                 stacklevel=2,
             )
@@ -68,31 +72,32 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Rows in coordinates in which the learned distance is the plain one.
+        """Map rows to coordinates in which the learned distance is the Euclidean one.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows, n_features)
-            ``X @ components_.T``, float32 for rows of float32.
+            ``X @ components_.T``; float32 if the rows are float32.
         """
         check_is_fitted(self, "_map")
-        rows: NDArray[Any] = checked_rows(X, self, reset=False)
+        rows: NDArray[Any] = check_rows(X, self, reset=False)
         with one_blas_thread():
             images = rows * self._map if self._map.ndim == 1 else rows @ self._map.T
         return images.astype(rows.dtype, copy=False)
 
     @property
     def components_(self) -> Array:
-        """(n_features, n_features) the map L that `transform` applies."""
+        """The map L that `transform` applies, shape (n_features, n_features)."""
         check_is_fitted(self, "_map")
         return np.diag(self._map) if self._map.ndim == 1 else self._map
 
     def get_mahalanobis_matrix(self) -> Array:
-        """The learned metric.
+        """Return the learned metric as a matrix.
 
         Returns
         -------

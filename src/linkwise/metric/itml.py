@@ -1,19 +1,20 @@
-"""ITML: the metric nearest to a given one under which must-links are short and cannot-links long enough.
+"""ITML: the metric closest to a given one under which must-links are short and cannot-links are long.
 
-Davis, Kulis, Jain, Sra and Dhillon (2007), "Information-theoretic metric learning". Nearest is by the
-divergence ``tr(A A0⁻¹) - log det(A A0⁻¹)``; squared lengths of must-links shall be at most u, of cannot-links
-at least l. A bound may be missed at a price: where u becomes c, ``gamma (c / u - log(c / u))``.
+Davis, Kulis, Jain, Sra and Dhillon (2007), "Information-theoretic metric learning". Closeness is the
+divergence ``tr(A A0⁻¹) - log det(A A0⁻¹)``. Squared lengths of must-links should be at most u, those of
+cannot-links at least l. A bound may be missed at a price: replacing u by c costs ``gamma (c / u - log(c /
+u))``.
 
 Kept: the objective, its algorithm of Bregman projections, one pair after the other, the bounds at the 5th and
 the 95th percentile of squared distances, the price of gamma = 1.
 Changed, and why:
 
-- The step of their Algorithm 1 is printed for gamma = 1 only. In general the projection brings pair and bound
-  together for ``gamma / (gamma + 1) (1 / p - 1 / bound)``; with the printed step they do not meet.
+- The step of their Algorithm 1 is printed for gamma = 1 only. In general pair and bound meet for ``gamma /
+  (gamma + 1) (1 / p - 1 / bound)``; with the printed step they do not.
 - Percentiles are of distances under the first metric, between rows that differ: all pairs, or 20 000 drawn.
-  With copies among the rows the 5th percentile could be 0, which no metric reaches.
-- Weights of constraints multiply gamma: a heavier one is missed by less.
-- Pairs of identical rows have length 0 under every metric and are passed over.
+  With copies among the rows the 5th percentile could be 0, which no metric can reach.
+- Weights of constraints multiply gamma, so a heavier constraint is missed by less.
+- Pairs of identical rows have length 0 under every metric and are ignored.
 
 Cost: O(sweeps pairs d²), in a kernel.
 """
@@ -32,44 +33,52 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import native
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, covariance, differences, nonzero, prices, spreads
-from linkwise.metric.roots import root
-from linkwise.validation import seed_of
+from linkwise.metric.differences import (
+    Array,
+    compute_covariance,
+    constraint_prices,
+    feature_spreads,
+    find_common_unit,
+    pair_differences,
+    replace_zeros,
+)
+from linkwise.metric.roots import matrix_root
+from linkwise.validation import resolve_seed
 
 _SAMPLED = 20_000  # pairs whose distances set the bounds
 _SHRUNK = 1e-3  # share of no correlation at all in the covariance, which may be singular
 
 
 class ITML(MetricLearner):
-    """The metric nearest to the plain one under which must-links are short and cannot-links long enough.
+    """The metric closest to the plain one under which must-links are short and cannot-links are long.
 
     Parameters
     ----------
-    prior : {"identity", "covariance"}
-        The metric to stay near to: the plain one, or the inverse of the covariance of all rows.
-    gamma : float
-        Price of missing a bound; the greater, the further the metric may go from the prior.
+    prior : {"identity", "covariance"}, default="identity"
+        The metric to stay close to: the plain one, or the inverse covariance of all rows.
+    gamma : float, default=1.0
+        Price of missing a bound. With a higher price the metric may move further from the prior.
     bounds : tuple of two floats, optional
-        Squared distances under the prior: what must-links shall be at most, and cannot-links at least. The
-        5th and the 95th percentile by default.
-    tol : float
-        Converged when a sweep changes the multipliers of the constraints by no more than this share, and
-        finds no bound missed by more than ten times this share beyond what its price allows.
-    max_iter : int
-        Sweeps over the constraints.
-    random_state : int, RandomState or None
-        For the pairs whose distances set the bounds, where there are more than 20 000.
+        Squared distances under the prior: the upper bound of must-links and the lower bound of cannot-links.
+        By default the 5th and the 95th percentile.
+    tol : float, default=0.001
+        The fit converges when a sweep changes the multipliers of the constraints by at most this share, and
+        misses no bound by more than ten times this share beyond what its price allows.
+    max_iter : int, default=1000
+        Largest number of sweeps over the constraints.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw of 20 000 pairs whose distances set the bounds, if there are more.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The map that `transform` applies.
     bounds_ : tuple of two floats
-        The bounds that were used.
+        The bounds in use.
     n_iter_ : int
-        Sweeps made.
+        Number of sweeps.
 
     References
     ----------
@@ -114,16 +123,16 @@ class ITML(MetricLearner):
 
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
         plain = self.prior == "identity"
-        unit = np.full(X.shape[1], common_unit(X)) if plain else nonzero(spreads(X))
+        unit = np.full(X.shape[1], find_common_unit(X)) if plain else replace_zeros(feature_spreads(X))
         start = np.eye(X.shape[1]) if plain else _inverse_correlation(X, unit)
         square = float(unit[0] ** 2) if plain else 1.0  # the plain metric has a unit, the other has none
         if self.bounds is None:
-            low, high = _percentiles(X, unit, start, rng_at(seed_of(self.random_state)))
+            low, high = _find_percentiles(X, unit, start, rng_at(resolve_seed(self.random_state)))
         else:
-            low, high = (bound / square for bound in _checked(self.bounds))
+            low, high = (bound / square for bound in _check_bounds(self.bounds))
         self.bounds_ = (low * square, high * square)
         metric, self.n_iter_ = self._projected(X, constraints, unit, start, (low, high))
-        return root(metric) / (1.0 if plain else unit)
+        return matrix_root(metric) / (1.0 if plain else unit)
 
     def _projected(
         self,
@@ -133,9 +142,9 @@ class ITML(MetricLearner):
         start: Array,
         bounds: tuple[float, float],
     ) -> tuple[Array, int]:
-        """The metric of differences in `unit`, and the sweeps made."""
+        """Learn the metric of differences in `unit`; return it and the number of sweeps."""
         must, cannot = constraints.must_link, constraints.cannot_link
-        pairs = differences(X, np.vstack([must, cannot]), unit)
+        pairs = pair_differences(X, np.vstack([must, cannot]), unit)
         sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
         weight = np.r_[constraints.must_link_weight, constraints.cannot_link_weight]
         told = (pairs**2).any(axis=1)
@@ -144,51 +153,51 @@ class ITML(MetricLearner):
         pairs, sign, gamma = (
             pairs[told],
             sign[told],
-            prices(weight[told], self.gamma),
+            constraint_prices(weight[told], self.gamma),
         )
         bound = np.where(sign > 0, *bounds)
         found = native.bregman_projections(pairs, sign, bound, gamma, start, self.max_iter, self.tol)
         if not np.isfinite(found.metric).all():
             raise ValueError(
-                f"no metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g}, within the "
-                "range of numbers; lower gamma, or give wider bounds"
+                f"No metric keeps the bounds {self.bounds_} at the price gamma={self.gamma:g} within the "
+                "range of floats. Lower gamma, or give wider bounds."
             )
         if not found.change <= self.tol:
             warnings.warn(
-                f"ITML still changes by {found.change:.1g} in sweep {found.n_sweeps}; allow more with "
-                f"max_iter, or a tol above {self.tol:g}, or lower gamma",
+                f"ITML still changes by {found.change:.1g} in sweep {found.n_sweeps}. Allow more with "
+                f"max_iter, or a tol above {self.tol:g}, or lower gamma.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         return found.metric, found.n_sweeps
 
 
-def _checked(bounds: tuple[float, float]) -> tuple[float, float]:
-    """Two positive numbers."""
+def _check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return two positive numbers; raise if the bounds are others."""
     if len(bounds) != 2 or not all(isinstance(bound, Real) and 0 < bound < np.inf for bound in bounds):
         raise ValueError(
-            f"bounds={bounds!r}; give two positive numbers, the squared distance that must-links shall have "
-            "at most and that of cannot-links at least, or None"
+            f"bounds are not valid: {bounds!r}. Give two positive numbers, the largest squared distance of "
+            "must-links and the smallest of cannot-links, or None."
         )
     return float(bounds[0]), float(bounds[1])
 
 
 def _inverse_correlation(X: NDArray[Any], unit: Array) -> Array:
-    """The inverse covariance of the features in `unit`, their spreads; of those that never vary 1."""
-    shrunk = (1 - _SHRUNK) * covariance(X, unit)
+    """Invert the covariance of the features in `unit`; features that never vary get variance 1."""
+    shrunk = (1 - _SHRUNK) * compute_covariance(X, unit)
     shrunk[np.diag_indices_from(shrunk)] = 1.0
     inverse = np.linalg.inv(shrunk)
     symmetric: Array = (inverse + inverse.T) / 2
     return symmetric
 
 
-def _percentiles(
+def _find_percentiles(
     X: NDArray[Any], unit: Array, metric: Array, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """The 5th and the 95th percentile of the squared distances of rows that differ; 1 where all are alike."""
+    """Find the 5th and 95th percentile of squared distances between different rows; 1 if there are none."""
     total = len(X) * (len(X) - 1) // 2
-    pairs = random_pairs(len(X), min(total, _SAMPLED), rng)
-    apart = differences(X, pairs, unit)
+    pairs = draw_pairs(len(X), min(total, _SAMPLED), rng)
+    apart = pair_differences(X, pairs, unit)
     squares = np.einsum("ij,ij->i", apart @ metric, apart)
     low, high = np.percentile(squares[squares > 0], (5, 95)) if squares.any() else (1.0, 1.0)
     return float(low), float(high)

@@ -1,24 +1,26 @@
-"""MMC: the metric under which must-linked rows are near while cannot-linked ones are far in sum.
+"""MMC: the metric with short must-links and a large sum of the lengths of cannot-links.
 
 Xing, Ng, Jordan and Russell (2002), "Distance metric learning, with application to clustering with
-side-information"; MMC is what others call it. The sum of the squared lengths of the must-links is weighed
-against the sum of the lengths of the cannot-links: ``g(A) = sum_ML |x - y|²_A - log(sum_CL |x - y|_A)``.
+side-information"; MMC is its later name. The objective balances the sum of the squared lengths of the
+must-links with the sum of the lengths of the cannot-links: ``g(A) = sum_ML |x - y|²_A - log(sum_CL |x -
+y|_A)``.
 
 Kept: the objective, over diagonal metrics (their section 2.1) or over all (2.2).
 Changed, and why:
 
-- Along each ray g is least where the first sum is 1/2. So its least is where the second sum is greatest among
-  metrics of equal first sum. In coordinates in which that sum is the trace one projection does what their
-  iterated ones do, and how far the end is from the best is known (`metric.longest`). Newton's method, theirs
-  for diagonal metrics, gives the same weights, but solves for d unknowns in each step.
-- g has no least where must-links never differ in a feature and cannot-links do. To what the rows
-  of each must-link differ by, squared, `ridge` times the variance is added in each feature. (Two random rows
-  differ by twice the variance, so this is as if half as many pairs of random rows were must-links too; in the
-  full metric, as if these had no correlation.)
-- Without cannot-links the metric would be 0. It is then the inverse of how much must-linked rows differ.
+- Along each ray g is least where the first sum is 1/2, so the minimum maximises the second sum among metrics
+  of equal first sum. In coordinates in which the first sum is the trace, one projection replaces their
+  iterated ones, and the distance from the optimum is known (`linkwise.metric.mmc_search`). Their Newton
+  method for diagonal metrics finds the same weights, but solves for d unknowns in each step.
+- g has no minimum if must-links never differ in a feature and cannot-links do. So `ridge` times the variance
+  is added to the squared difference of each must-link, in each feature. (The squared difference of two random
+  rows is twice the variance, so this acts like half as many random must-links; in the full metric, like
+  random must-links without correlation.)
+- Without cannot-links the metric would be 0. It is then the inverse of the squared differences of the
+  must-links.
 - Weights of constraints multiply their terms.
-- The scale of a metric says nothing to a clusterer: weights, or eigenvalues, have mean 1. Features that never
-  vary have weight 1.
+- The scale of a metric has no effect on a clusterer, so weights, or eigenvalues, have mean 1. Features that
+  never vary have weight 1.
 
 Cost: O(pairs d) a step, full O(pairs d² + d³); ten to some hundred steps.
 """
@@ -38,9 +40,17 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, Pairs, differences, nonzero, outer_sum, relative, spreads
-from linkwise.metric.mmc_search import Longest, longest
-from linkwise.metric.roots import root
+from linkwise.metric.differences import (
+    Array,
+    Pairs,
+    feature_spreads,
+    outer_sum,
+    pair_differences,
+    replace_zeros,
+    scale_weights,
+)
+from linkwise.metric.mmc_search import SearchResult, maximize_lengths
+from linkwise.metric.roots import matrix_root
 from linkwise.parallel import one_blas_thread
 
 
@@ -49,22 +59,23 @@ class MMC(MetricLearner):
 
     Parameters
     ----------
-    diagonal : bool
-        Whether each feature is only given a weight, often 0. Otherwise the metric is a matrix: it sees
-        correlated features too, keeps few directions and wants many constraints.
-    ridge : float
-        Share of a feature's variance by which the rows of each must-link count as differing besides, squared;
-        1e-10 at least. Random rows differ by 2.
-    tol : float
-        How far from its least the objective may end: about the share by which cannot-links could be longer.
-    max_iter : int
-        Steps at most.
+    diagonal : bool, default=True
+        If True, the metric is a weight for each feature, often 0. If False, it is a matrix, which handles
+        correlated features, keeps few directions and needs many constraints.
+    ridge : float, default=1.0
+        Share of a feature's variance that is added to the squared difference of each must-link, at least
+        1e-10. Random rows differ by 2 of these units.
+    tol : float, default=1e-05
+        Tolerance of the objective: about the share by which cannot-links could still be longer.
+    max_iter : int, default=2000
+        Largest number of steps.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
-        The map that `transform` applies: of a diagonal metric the square roots of the weights.
+        The map that `transform` applies; for a diagonal metric it holds the square roots of the weights.
     n_iter_ : int
+        Number of steps.
 
     References
     ----------
@@ -98,31 +109,31 @@ class MMC(MetricLearner):
         self.max_iter = max_iter
 
     def _fit(self, X: NDArray[Any], constraints: Constraints) -> Array:
-        must = _Links(constraints.must_link, constraints.must_link_weight)
-        cannot = _Links(constraints.cannot_link, constraints.cannot_link_weight)
+        must = _PairList(constraints.must_link, constraints.must_link_weight)
+        cannot = _PairList(constraints.cannot_link, constraints.cannot_link_weight)
         options = (self.diagonal, self.ridge, self.tol, self.max_iter)
-        found, gap, self.n_iter_ = _learned(X, must, cannot, *options)
+        found, gap, self.n_iter_ = _learn_map(X, must, cannot, *options)
         if gap > self.tol:
             warnings.warn(
-                f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps; allow more with "
-                f"max_iter, or a tol above {self.tol:g}",
+                f"MMC's objective may still fall by {gap:.1g} after {self.n_iter_} steps. Allow more with "
+                f"max_iter, or a tol above {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return found
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names of the columns that `transform` gives.
+        """Return the names of the columns of `transform`.
 
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of the features, where X had none.
+            Names of the features, if X had none.
 
         Returns
         -------
         ndarray of str
-            Those of the features where each is only weighted, ``mmc0``, ``mmc1``, ... otherwise.
+            The names of the features if the metric is diagonal, else ``mmc0``, ``mmc1``, ...
         """
         named = OneToOneFeatureMixin if self.diagonal else ClassNamePrefixFeaturesOutMixin
         names: NDArray[np.object_] = named.get_feature_names_out(self, input_features)
@@ -140,28 +151,27 @@ def diagonal_weights(
     tol: float = 1e-8,
     max_iter: int = 2000,
 ) -> NDArray[np.float64]:
-    """Weights of the features under which must-links are short and cannot-links long.
+    """Learn weights of the features under which must-links are short and cannot-links long.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Finite numbers.
+        Rows of finite numbers.
     must_link, cannot_link : array-like of shape (n_pairs, 2)
-        Positions of rows. Pairs of identical rows say nothing and are passed over.
+        Pairs of row positions. Pairs of identical rows are ignored.
     must_link_weight, cannot_link_weight : array-like of shape (n_pairs,), optional
         Positive; 1 by default.
-    ridge : float
-        Positive. Share of a feature's variance by which the rows of each must-link count as differing
-        besides, squared.
-    tol : float
-        How far from its least the objective may end; it has no unit.
-    max_iter : int
-        Steps at most.
+    ridge : float, default=0.001
+        Share of a feature's variance that is added to the squared difference of each must-link; above 0.
+    tol : float, default=1e-08
+        Tolerance of the objective, without a unit.
+    max_iter : int, default=2000
+        Largest number of steps.
 
     Returns
     -------
     ndarray of shape (n_features,)
-        Non-negative, of mean 1 over the features that vary. All 1 where there are no pairs.
+        Weights, 0 or more, of mean 1 over the features that vary. All are 1 if there are no pairs.
 
     References
     ----------
@@ -175,63 +185,63 @@ def diagonal_weights(
     >>> diagonal_weights(X, [(0, 1), (2, 3)], [(0, 2), (1, 3)]).round(3)
     array([2., 0.])
     """
-    must, cannot = _links(must_link, must_link_weight), _links(cannot_link, cannot_link_weight)
+    must, cannot = _list_links(must_link, must_link_weight), _list_links(cannot_link, cannot_link_weight)
     with one_blas_thread():
-        return _learned(X, must, cannot, True, ridge, tol, max_iter).map ** 2
+        return _learn_map(X, must, cannot, True, ridge, tol, max_iter).map ** 2
 
 
-class _Links(NamedTuple):
+class _PairList(NamedTuple):
     pairs: Pairs
     weight: Array
 
 
-class _Learned(NamedTuple):
+class _LearnedMap(NamedTuple):
     map: Array  # (d,) or (d, d)
     gap: float
     n_iter: int
 
 
-def _links(pairs: ArrayLike, weight: ArrayLike | None) -> _Links:
+def _list_links(pairs: ArrayLike, weight: ArrayLike | None) -> _PairList:
     found = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return _Links(found, np.ones(len(found)) if weight is None else np.asarray(weight, dtype=np.float64))
+    return _PairList(found, np.ones(len(found)) if weight is None else np.asarray(weight, dtype=np.float64))
 
 
-def _learned(
+def _learn_map(
     X: NDArray[Any],
-    must: _Links,
-    cannot: _Links,
+    must: _PairList,
+    cannot: _PairList,
     diagonal: bool,
     ridge: float,
     tol: float,
     max_iter: int,
-) -> _Learned:
-    """The map whose metric has mean weight, or eigenvalue, 1."""
-    spread = spreads(X)
+) -> _LearnedMap:
+    """Learn the map; its metric has mean weight, or eigenvalue, 1."""
+    spread = feature_spreads(X)
     kept = np.flatnonzero(spread > 0)
     plain: Array = np.ones(X.shape[1]) if diagonal else np.eye(X.shape[1])
-    near, near_weight = _differing(X, must, spread)
-    apart, apart_weight = _differing(X, cannot, spread)
+    near, near_weight = _select_differing(X, must, spread)
+    apart, apart_weight = _select_differing(X, cannot, spread)
     if len(near) + len(apart) == 0:
-        return _Learned(plain, 0.0, 1)
-    together = _together(near, near_weight, diagonal, ridge)
+        return _LearnedMap(plain, 0.0, 1)
+    together = _sum_must_links(near, near_weight, diagonal, ridge)
     at = kept if diagonal else np.ix_(kept, kept)
-    found = Longest(plain[at], 0.0, 1)
+    found = SearchResult(plain[at], 0.0, 1)
     if len(apart):
-        pairs = _sent(apart, together)
-        found = longest(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
-    plain[at] = _map(_brought_back(found.metric, together), spread[kept])
-    return _Learned(plain, found.gap, found.n_iter)
+        pairs = _to_search_space(apart, together)
+        found = maximize_lengths(pairs, apart_weight, diagonal=diagonal, tol=tol, max_iter=max_iter)
+    plain[at] = _build_map(_from_search_space(found.metric, together), spread[kept])
+    return _LearnedMap(plain, found.gap, found.n_iter)
 
 
-def _differing(X: NDArray[Any], links: _Links, spread: Array) -> tuple[Array, Array]:
-    """Differences of pairs whose rows differ, in features that vary, in their spreads; and the weights."""
-    found = differences(X, links.pairs, nonzero(spread))[:, spread > 0]
+def _select_differing(X: NDArray[Any], links: _PairList, spread: Array) -> tuple[Array, Array]:
+    """Select pairs whose rows differ; return their differences in units of the spreads, and their weights."""
+    found = pair_differences(X, links.pairs, replace_zeros(spread))[:, spread > 0]
     differing = (found**2).any(axis=1)
-    return found[differing], relative(links.weight[differing])
+    return found[differing], scale_weights(links.weight[differing])
 
 
-def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
-    """What must-linked rows differ by in sum, (d,); or the Cholesky factor of the matrix of it, (d, d).
+def _sum_must_links(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Array:
+    """Sum the squared differences of must-links, (d,); or return the Cholesky factor of their matrix, (d, d).
 
     In these units the variance of each feature is 1.
     """
@@ -244,16 +254,16 @@ def _together(pairs: Array, weight: Array, diagonal: bool, ridge: float) -> Arra
     return lower
 
 
-def _sent(pairs: Array, together: Array) -> Array:
-    """Differences in the coordinates in which the squared lengths of must-links sum to the metric's trace."""
+def _to_search_space(pairs: Array, together: Array) -> Array:
+    """Map differences to coordinates in which the squared lengths of must-links sum to the trace."""
     if together.ndim == 1:
         return pairs / np.sqrt(together)
     images: Array = solve_triangular(together, pairs.T, lower=True).T
     return images
 
 
-def _brought_back(metric: Array, together: Array) -> Array:
-    """A metric in those coordinates as one of differences."""
+def _from_search_space(metric: Array, together: Array) -> Array:
+    """Map a metric in those coordinates back to one of differences."""
     if together.ndim == 1:
         return metric / together
     half = solve_triangular(together, metric, lower=True, trans="T")
@@ -261,10 +271,10 @@ def _brought_back(metric: Array, together: Array) -> Array:
     return found
 
 
-def _map(metric: Array, unit: Array) -> Array:
-    """The map of the features themselves, from a metric of features in `unit`; scaled."""
+def _build_map(metric: Array, unit: Array) -> Array:
+    """Compute the scaled map of the features from a metric of features in `unit`."""
     weights = metric if metric.ndim == 1 else np.diagonal(metric)
     shrunk = unit[weights > 0].min() / unit  # by the least unit: nothing overflows
-    found: Array = (np.sqrt(metric) if metric.ndim == 1 else root(metric)) * shrunk
+    found: Array = (np.sqrt(metric) if metric.ndim == 1 else matrix_root(metric)) * shrunk
     found /= np.sqrt((found**2).sum() / len(unit))
     return found

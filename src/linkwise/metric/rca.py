@@ -1,18 +1,18 @@
-"""RCA: directions in which must-linked rows differ count less.
+"""RCA: reduce the weight of directions in which must-linked rows differ.
 
 Bar-Hillel, Hertz, Shental and Weinshall (2003), "Learning distance functions using equivalence relations".
-Rows joined by must-links (a chunklet, here a component) are of one class, so how they differ says nothing of
-classes. Their covariance about the means of their components is whitened.
+Rows joined by must-links (a chunklet, here a component) belong to one class, so their differences do not
+separate classes. Their covariance about the means of their components is whitened.
 
 Kept: the covariance within components, ``C = sum (x - mean)(x - mean)' / rows in components``, and the map
 ``C^(-1/2)``.
 Changed, and why:
 
-- C is drawn to the plain metric as by `shrinkage` rows for each feature. Fifty random pairs hold some twenty
-  must-links: the covariance of so few rows has directions of almost no spread, by accident, and whitening
-  makes these the widest of all.
-- With ``shrinkage=0`` a C without inverse gets a thousandth of its mean eigenvalue besides.
-- Cannot-links are not used, nor are weights: a component has none.
+- C is drawn to the plain metric by a prior worth `shrinkage` rows for each feature. Fifty random pairs hold
+  some twenty must-links: by chance, the covariance of so few rows has directions of almost no spread, and
+  whitening would make these the widest.
+- With ``shrinkage=0`` a thousandth of its mean eigenvalue is added to a singular C.
+- Cannot-links and weights have no effect.
 
 Cost: O(rows in components d² + d³).
 """
@@ -30,21 +30,21 @@ from sklearn.utils._param_validation import Interval
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.metric.base import MetricLearner
-from linkwise.metric.differences import Array, common_unit, spreads
-from linkwise.metric.roots import inverse_root
+from linkwise.metric.differences import Array, feature_spreads, find_common_unit
+from linkwise.metric.roots import inverse_matrix_root
 
 _SINGULAR = 1e-10  # least eigenvalue in shares of the greatest
 _ADDED = 1e-3
 
 
 class RCA(MetricLearner):
-    """The map that makes must-linked rows vary alike in all directions.
+    """The map under which must-linked rows vary equally in all directions.
 
     Parameters
     ----------
-    shrinkage : float
-        How strongly the metric is drawn to the plain one: as by this number of rows for each feature. 0: the
-        method of the paper, which wants many more must-links than features.
+    shrinkage : float, default=1.0
+        Strength of the prior that draws the metric to the plain one, in rows for each feature. 0 is the
+        method of the paper, which needs many more must-links than features.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RCA(MetricLearner):
     Warns
     -----
     ConstraintWarning
-        There are only cannot-links, from which this method learns nothing.
+        There are only cannot-links, which this method cannot use.
 
     References
     ----------
@@ -85,20 +85,20 @@ class RCA(MetricLearner):
         if len(constraints.must_link) == 0:
             if len(constraints.cannot_link):
                 warnings.warn(
-                    f"RCA learns from must-links, and there are none among {constraints.n_constraints} "
-                    "constraint(s): rows stay as they are; give must-links, or take ITML",
+                    f"RCA learns from must-links, but there are none ({constraints.n_constraints} "
+                    "constraints in all). The rows stay as they are. Give must-links, or use ITML.",
                     ConstraintWarning,
                     stacklevel=3,
                 )
             return np.ones(X.shape[1])
-        unit = common_unit(X)
-        scatter, n_rows = within(X, constraints.component, unit)
-        plain = float((spreads(X) / unit) @ (spreads(X) / unit)) / X.shape[1]
-        return inverse_root(_shrunk(scatter, n_rows, self.shrinkage * X.shape[1], plain or 1.0)) / unit
+        unit = find_common_unit(X)
+        scatter, n_rows = within_scatter(X, constraints.component, unit)
+        plain = float((feature_spreads(X) / unit) @ (feature_spreads(X) / unit)) / X.shape[1]
+        return inverse_matrix_root(_shrink(scatter, n_rows, self.shrinkage * X.shape[1], plain or 1.0)) / unit
 
 
-def _shrunk(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
-    """A covariance with an inverse, drawn to `plain` variance in all directions as by `prior_rows`."""
+def _shrink(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Array:
+    """Draw a covariance to `plain` variance in all directions, by a prior worth `prior_rows` rows."""
     d = len(scatter)
     covariance: Array = (scatter + prior_rows * plain * np.eye(d)) / (n_rows + prior_rows)
     value = np.linalg.eigvalsh(covariance)
@@ -107,8 +107,8 @@ def _shrunk(scatter: Array, n_rows: int, prior_rows: float, plain: float) -> Arr
     return covariance
 
 
-def within(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
-    """Scatter of rows about the means of their components, and the number of rows not alone in theirs."""
+def within_scatter(X: NDArray[Any], component: NDArray[np.int64], unit: float = 1.0) -> tuple[Array, int]:
+    """Compute the scatter within components, and the number of rows in components of two or more."""
     joined = np.flatnonzero(np.bincount(component)[component] > 1)
     group = np.unique(component[joined], return_inverse=True)[1].ravel()
     rows = X[joined].astype(np.float64) / unit

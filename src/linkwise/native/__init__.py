@@ -1,4 +1,4 @@
-"""Compiled kernels: contiguous arrays in, arrays out.
+"""Typed wrappers of the native code: contiguous arrays in, arrays out.
 
 No policy lives here. Kernels take float32 or float64 rows and compute in float64, or take labels and
 compute in integers. They release the GIL, take their number of threads from the caller and give the
@@ -14,7 +14,7 @@ from linkwise.native.boosting import (
     similarity_sums,
     two_nearest,
 )
-from linkwise.native.bregman import Projected, bregman_projections
+from linkwise.native.bregman import ProjectedMetric, bregman_projections
 from linkwise.native.colouring import assign_apart, colour_apart
 from linkwise.native.dbscan import all_dbscans
 from linkwise.native.distances import nearest_points, nearest_rows, squared_distances
@@ -32,22 +32,22 @@ from linkwise.native.kmeans import (
 )
 from linkwise.native.metrics import metric_distances, metric_nearest
 from linkwise.native.one_spectral import RatioStep, ratio_step
-from linkwise.native.optics import Walk, core_squares, density_walk
+from linkwise.native.optics import DensityWalk, core_squares, density_walk
 from linkwise.native.s_dbw import s_dbw
 from linkwise.native.subnormals import subnormals_as_zero
 from linkwise.native.together import greedy_colours, pack_together, weighted_together
 from linkwise.native.tree import LeafSplits, LeafSquares, LinkedRows, best_splits, leaf_squares
 
 __all__ = [
+    "DensityWalk",
     "LeafSplits",
     "LeafSquares",
     "LinkedRows",
     "LloydRuns",
-    "Projected",
+    "ProjectedMetric",
     "RatioStep",
     "TwoMeans",
     "TwoNearest",
-    "Walk",
     "add_shared",
     "agglomerate",
     "all_dbscans",

@@ -1,4 +1,4 @@
-"""What every wrapper checks of its arguments: types and shapes, and places in other arrays."""
+"""Check the arguments of wrappers: types, shapes, and positions in other arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def check_rows(X: NDArray[Any]) -> None:
+def check_row_array(X: NDArray[Any]) -> None:
     if not isinstance(X, np.ndarray) or X.dtype not in FLOATS:
         raise TypeError(
-            f"X must be a NumPy array of float32 or float64, got {describe(X)}; "
-            "convert it with np.ascontiguousarray(X, dtype=np.float64)"
+            f"X must be a NumPy array of float32 or float64, got {describe_value(X)}. "
+            "Convert it with np.ascontiguousarray(X, dtype=np.float64)."
         )
     check_layout("X", X, (None, None))
 
@@ -25,14 +25,14 @@ def check_array(
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         wanted = np.dtype(dtype).name
         raise TypeError(
-            f"{name} must be a NumPy array of {wanted}, got {describe(array)}; "
-            f"convert it with np.ascontiguousarray({name}, dtype=np.{wanted})"
+            f"{name} must be a NumPy array of {wanted}, got {describe_value(array)}. "
+            f"Convert it with np.ascontiguousarray({name}, dtype=np.{wanted})."
         )
     check_layout(name, array, shape)
 
 
 def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) -> None:
-    """None in `shape` stands for any length but 0."""
+    """Check shape and layout; None in `shape` means any length above 0."""
     fits = array.ndim == len(shape) and all(
         have == want if want is not None else have > 0 for have, want in zip(array.shape, shape, strict=True)
     )
@@ -40,13 +40,13 @@ def check_layout(name: str, array: NDArray[Any], shape: tuple[int | None, ...]) 
         wanted = ", ".join("≥1" if want is None else str(want) for want in shape)
         raise ValueError(f"{name} must have shape ({wanted}), got {array.shape}")
     if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ValueError(f"{name} must be C-contiguous; copy it with np.ascontiguousarray({name})")
+        raise ValueError(f"{name} must be C-contiguous. Copy it with np.ascontiguousarray({name}).")
 
 
 def check_range(name: str, values: NDArray[Any], low: int, high: int) -> None:
-    """Places in memory: a kernel would read and write beyond its arrays."""
+    """Check positions: native code would read and write beyond its arrays."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}; give {low} to {high}")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give {low} to {high}.")
 
 
 def check_weight(weight: NDArray[np.int64] | None, X: NDArray[Any]) -> None:
@@ -64,5 +64,5 @@ def check_count(name: str, value: int) -> None:
         raise ValueError(f"{name} must be at least 1, got {value}")
 
 
-def describe(value: object) -> str:
+def describe_value(value: object) -> str:
     return f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__

@@ -1,4 +1,4 @@
-"""Agglomerative clustering of a matrix of distances."""
+"""Cluster a matrix of distances agglomeratively."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def agglomerate(
     n_clusters: int,
     most: float = np.inf,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Join the two nearest clusters until so many are left, or none may be joined.
+    """Merge the two nearest clusters until `n_clusters` are left, or no pair may be merged.
 
     Parameters
     ----------
@@ -31,8 +31,10 @@ def agglomerate(
     size : (m,) int64
         Rows of each cluster.
     linkage : {"single", "complete", "average", "ward"}
+        The distance of two clusters.
     n_clusters : int, at least 1
-    most : float
+        Number of clusters.
+    most : float, default=np.inf
         Clusters that are farther apart are not joined.
 
     Returns

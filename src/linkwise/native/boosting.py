@@ -1,4 +1,4 @@
-"""Constrained k-means with priorities, and k-means of what several clusterings agree on."""
+"""Constrained k-means with priorities, and kernel k-means on the consensus of several clusterings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_range, check_rows
+from linkwise.native._checks import check_array, check_count, check_range, check_row_array
 
 
 class TwoNearest(NamedTuple):
@@ -28,14 +28,18 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     centers : (k, d) float64, C-contiguous
+        Centres of the clusters.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     TwoNearest
+        Their positions and squared distances.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("centers", centers, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return TwoNearest(*_native.two_nearest(X, centers, n_threads))
@@ -44,28 +48,30 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
 def assign_by_priority(
     near: TwoNearest, pairs: NDArray[np.int32], must: NDArray[np.uint8], order: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Give rows their clusters, those that constraints name first, pair by pair.
+    """Assign rows to clusters: first those with constraints, pair by pair, then all others.
 
-    Of two rows without a cluster that belong together, both go to the nearest centre of the one that is
-    nearer to it. Of two that are apart, each goes to its nearest centre; if that is the same one, the nearer
-    row keeps it and the other takes its second. A row whose partner has a cluster follows it, or takes the
-    nearest centre that the partner has not. Where both have one, nothing is changed.
+    Two rows of a must-link without a cluster both get the nearest centre of the row that is nearer to it. Two
+    rows of a cannot-link each get their nearest centre; if it is the same, the nearer row gets it and the
+    other row its second. If only one row has a cluster, the other follows it, or gets the nearest other
+    centre. If both have one, nothing changes.
 
     Parameters
     ----------
     near : TwoNearest
+        The two nearest centres of every row.
     pairs : (s, 2) int32, C-contiguous
-        Rows, the lower one first: it is taken for the nearer of two that are equally near.
+        Rows, the lower one first, which wins ties of distance.
     must : (s,) uint8
-        1 where the two belong together, 0 where they are apart.
+        1 for a must-link, 0 for a cannot-link.
     order : (s,) int32
-        Pairs in the order in which they are looked at, each once.
+        The order of the pairs, each once.
 
     Returns
     -------
     (n,) int32
+        Cluster of each row.
     (s,) uint8
-        1 where a constraint is broken.
+        1 if a constraint is broken.
 
     References
     ----------
@@ -93,13 +99,18 @@ def similarity_sums(
     Parameters
     ----------
     K : (n, n) float64, C-contiguous
+        Similarities of all pairs of rows.
     labels : (n,) int32, 0 to k - 1
+        Cluster of each row.
     k : int, at least 1
+        Number of clusters.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n, k) float64
+        One row for each row, one column for each centre or cluster.
     """
     check_array("K", K, (None, None))
     check_array("labels", labels, (len(K),), np.int32)
@@ -111,7 +122,7 @@ def similarity_sums(
 
 
 class HypothesesMeans(NamedTuple):
-    """A clustering of what several clusterings agree on."""
+    """The consensus of several clusterings."""
 
     labels: NDArray[np.int32]
     """(n,)"""
@@ -140,14 +151,20 @@ def hypotheses_k_means(
     H : (n, T) uint8 or uint16, C-contiguous
         Labels below `n_values`; only the first ``len(alpha)`` columns count.
     alpha : (t,) float64, positive
+        Weight of each clustering.
     n_values : int, at least 1
+        Number of labels of a clustering.
     k : int, at least 1
+        Number of clusters.
     seeds : (R,) uint64
-        Of each start, which draws rows in proportion to their squared distance to those drawn already.
+        One seed for each start, which draws rows in proportion to their squared distance to those drawn
+        before.
     max_iter : int, at least 1
+        Largest number of iterations.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     rows : (g,) int64, optional
-        One start from these rows instead.
+        Rows of a single start, instead of drawn ones.
 
     Returns
     -------

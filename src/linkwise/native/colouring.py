@@ -1,4 +1,4 @@
-"""Labels for nodes some of which must be apart."""
+"""Label nodes so that given pairs get different labels."""
 
 from __future__ import annotations
 
@@ -19,33 +19,35 @@ def assign_apart(
     sweeps: int,
     limit: int,
 ) -> tuple[NDArray[np.int32], int]:
-    """Give each node a label at little cost, different ones to nodes that must be apart.
+    """Label nodes at low cost, with different labels for the nodes of each pair.
 
-    Nodes without a label get, in order, the cheapest of those that fewest of their foes have. Then, in
-    sweeps, a node with a foe beside it moves where it has fewer, and two labels are exchanged along the
-    chain of foes that bear them (Kempe) wherever that is cheaper; an exchange parts all that was apart.
+    In order, each node without a label gets the cheapest label that breaks fewest pairs. Then, in sweeps, a
+    node moves if that breaks fewer pairs, and two labels are exchanged along the chain of pairs that have
+    them (Kempe) if that is cheaper; an exchange breaks no pair.
 
     Parameters
     ----------
     costs : (m, k) float64, C-contiguous
         Not negative.
     pairs : (q, 2) int32, C-contiguous
-        Nodes that must be apart, each pair once.
+        Nodes that need different labels, each pair once.
     start : (m,) int32
-        Labels, -1 where there is none yet.
+        First labels; -1 for a node without one.
     order : (m,) int32
         Nodes, each once.
     sweeps : int, at least 1
+        Largest number of sweeps.
     limit : int
-        Above 0: if all are apart then, each connected part of the nodes is searched for the cheapest labels
-        by branch and bound in at most so many steps; where they do not suffice, and in parts of more than
-        5000 nodes, the best found stands.
+        If above 0 and no pair is broken, branch and bound searches each connected part for the cheapest
+        labels in at most so many steps. If these are not enough, and in parts of more than 5000 nodes, the
+        best labels so far are returned.
 
     Returns
     -------
     (m,) int32
+        Label of each node.
     int
-        Pairs that are not apart.
+        Number of broken pairs.
     """
     check_array("costs", costs, (None, None))
     for name, nodes in (("start", start), ("order", order)):
@@ -60,23 +62,24 @@ def assign_apart(
 def colour_apart(
     pairs: NDArray[np.int32], m: int, k: int, limit: int
 ) -> tuple[Literal[1, 0, -1], NDArray[np.int32]]:
-    """Find k labels that keep all pairs apart, by search with the node first that has fewest labels left.
+    """Find k labels that separate all pairs, by a search that begins with the most constrained node.
 
     Parameters
     ----------
     pairs : (q, 2) int32, C-contiguous
         Nodes 0 to m - 1, each pair once.
     m, k : int, at least 1
+        Number of nodes, and of labels.
     limit : int, at least 1
-        Steps of the search of each connected part; parts of more than 5000 nodes are not searched. Nodes
-        with fewer than k foes, and those that have fewer once such are left out, need no search.
+        Largest number of steps for each connected part; parts of more than 5000 nodes are not searched. Nodes
+        with fewer than k neighbours need no search and are removed repeatedly.
 
     Returns
     -------
     {1, 0, -1}
-        Found; there are none; not known within the limit.
+        1: found; 0: there are none; -1: unknown within the limit.
     (m,) int32
-        Labels, where they are found.
+        Labels, if found.
 
     References
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows, check_weight
+from linkwise.native._checks import check_array, check_count, check_row_array, check_weight
 
 
 def all_dbscans(
@@ -28,13 +28,15 @@ def all_dbscans(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     eps : (E,) float64
         Radii, not negative and ascending; at most 255.
     min_pts : (P,) int64
-        Neighbours that make a core row, itself included; at least 1.
+        Numbers of neighbours of a core row, itself included; at least 1.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
-        As if each row were there so many times. None: once.
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
+        Counts of the rows; by default 1.
 
     Returns
     -------
@@ -47,11 +49,11 @@ def all_dbscans(
     spatial databases with noise. Araújo Neto, Sander, Campello and Nascimento (2021), Core-SG:
     efficient computation of multiple MSTs for density-based methods.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("eps", eps, (None,))
     check_array("min_pts", min_pts, (None,), np.int64)
     if len(eps) > 255:
-        raise ValueError(f"eps holds {len(eps)} radii; give at most 255 at once")
+        raise ValueError(f"eps holds {len(eps)} radii. Give at most 255 at once.")
     check_count("the smallest of min_pts", int(min_pts.min()))
     check_count("n_threads", n_threads)
     check_weight(weight, X)

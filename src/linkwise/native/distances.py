@@ -1,4 +1,4 @@
-"""Rows and points: how far, and which are nearest."""
+"""Distances between rows and points, and nearest points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def nearest_rows(
@@ -18,24 +18,27 @@ def nearest_rows(
     allowed: NDArray[np.bool_] | None,
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Find, for each centre, the nearest of the rows that bear its label.
+    """Find, for each centre, the nearest row with its label.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     labels : (n,) int32
         A label outside 0..k-1 (such as -1, noise) belongs to no centre.
     centers : (k, d) float64, C-contiguous
+        Centres of the clusters.
     allowed : (n,) bool or None
-        Rows that may be returned; None = all.
+        Rows that may be returned; all by default.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (k,) int64
-        Row index, the lowest where several are equally near; -1 where no row qualifies.
+        Row index, the lowest of equally near rows; -1 if no row qualifies.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
     check_array("centers", centers, (None, X.shape[1]))
     if allowed is not None:
@@ -52,36 +55,43 @@ def nearest_points(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     points : (k, d) float64, C-contiguous
+        The points.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n,) int64
-        Index of the point, the lowest where several are equally near.
+        Index of the point, the lowest of equally near points.
     (n,) float64
-        Squares are summed in the order of the features, so that a row is at 0 from itself.
+        Squared distances, summed in the order of the features, so that a row has distance 0 to itself.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return _native.nearest_points(X, points, n_threads)
 
 
 def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-    """Squared distances of every row to every point, summed as in `nearest_points`.
+    """Compute squared distances of every row to every point, summed as in `nearest_points`.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     points : (k, d) float64, C-contiguous
+        The points.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n, k) float64
+        One row for each row, one column for each centre or cluster.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
     return _native.squared_distances(X, points, n_threads)

@@ -1,4 +1,4 @@
-"""Extremely randomised trees, and how often they put two rows together."""
+"""Extremely randomised trees, and the number of trees in which two rows share a leaf."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ def random_trees(
 ) -> NDArray[np.int32]:
     """Grow extremely randomised trees on some rows, and find the leaf of every row.
 
-    A node is split where its items are of several classes and differ in some feature. Features are drawn
-    without replacement until `max_features` in which its items differ were tried, each with one threshold,
-    uniform between its least and its largest value there. The split after which the Gini impurity is least
-    stands; of equals the first. Every item counts once, none is left out or drawn twice. scikit-learn's
-    ExtraTrees are the same, but count features in which the items are equal among those that were tried.
-    Time, for a tree, O(n + l √d) times its mean depth.
+    A node is split if its items are of several classes and differ in some feature. Features are drawn without
+    replacement until `max_features` in which its items differ were tried, each with one threshold, uniform
+    between its least and its largest value there. The split of least Gini impurity is used, of equals the
+    first. Every item counts once. scikit-learn's ExtraTrees do the same, except that features in which all
+    items are equal count as tried. Time, for a tree, O(n + l √d) times its mean depth.
 
     Parameters
     ----------
     rows : (n, d) float64, C-contiguous
+        The rows.
     items : (l,) int64
         Rows that the trees learn from.
     home : (l,) int64
         Their classes, 0 to l - 1.
     n_trees : int, at least 1
+        Number of trees.
     seed : int, 0 to 2⁶⁴ - 1
+        Seed of all random draws.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     max_features : int, 1 to d, optional
         ⌊√d⌋ by default.
 
@@ -76,10 +79,11 @@ def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: 
     leaves : (n, t) int32
         Any numbers of leaves.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     """
     check_array("leaves", leaves, (None, None), np.int32)
     check_array("shared", shared, (len(leaves), len(leaves)), np.uint8)
     check_count("n_threads", n_threads)
     if not shared.flags.writeable:
-        raise ValueError("shared is read-only; give an array that can be added to")
+        raise ValueError("shared is read-only. Give a writable array.")
     _native.add_shared(shared, leaves, n_threads)

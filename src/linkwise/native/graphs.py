@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
@@ -17,14 +17,16 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (float, float)
-        Both 0 where all rows are equal. Sums are made in the order of the features.
+        Both are 0 if all rows are equal. Squares are summed in the order of the features.
     """
-    check_rows(X)
+    check_row_array(X)
     check_count("n_threads", n_threads)
     return _native.distance_range(X, n_threads)
 
@@ -35,10 +37,13 @@ def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float
     Parameters
     ----------
     X : (n, d) float64, C-contiguous
+        The rows.
     scale : float, not negative
+        Factor of the squared distances.
     out : (n, n) float64, C-contiguous
         Overwritten. Weights are within two units in the last place; those below 1e-307 are 0.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     """
     check_array("X", X, (None, None))
     check_array("out", out, (len(X), len(X)))

@@ -1,4 +1,4 @@
-"""Rows that constraints name, each to the cluster where it costs least."""
+"""Iterated conditional modes for rows with constraints."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def conditional_modes(
 
     A clustering costs the sum of ``costs[i, label of i]``, for each must-link p between clusters g and h
     ``(must_penalty[p, g] + must_penalty[p, h]) / 2``, and for each cannot-link p within a cluster h
-    ``cannot_penalty[p, h]``. No step raises it. Time O(sweeps (m + pairs) k); one thread, since each row's
-    choice rests on those before.
+    ``cannot_penalty[p, h]``. No step raises it. Time O(sweeps (m + pairs) k); one thread, since each choice
+    depends on those before.
 
     Parameters
     ----------
     costs : (m, k) float64
+        Cost of each label for each row.
     labels : (m,) int32
-        Where the rows stand first, 0 to k - 1.
+        First label of each row, 0 to k - 1.
     must, cannot : (p, 2), (q, 2) int32
         Rows of each pair; must-links only within components.
     must_penalty, cannot_penalty : (p, 1 or k), (q, 1 or k) float64
@@ -44,12 +45,14 @@ def conditional_modes(
     group : (m,) int32
         Component of each row, 0, 1, ...
     order : (m,) int32
-        The order in which the rows are looked at.
+        The order of the rows.
     max_sweeps : int, at least 1
+        Largest number of sweeps.
 
     Returns
     -------
     (m,) int32
+        Label of each row.
     """
     check_array("costs", costs, (None, None))
     m, k = costs.shape
@@ -73,4 +76,4 @@ def _check_pairs(name: str, pairs: Pairs, penalty: Table, m: int, k: int) -> Non
 
 def _check_below(name: str, values: NDArray[Any], bound: int) -> None:
     if values.size and (values.min() < 0 or values.max() >= bound):
-        raise ValueError(f"{name} holds {values.min()} to {values.max()}; give 0 to {bound - 1}")
+        raise ValueError(f"{name} holds {values.min()} to {values.max()}. Give 0 to {bound - 1}.")

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows, check_stop, check_weight
+from linkwise.native._checks import check_array, check_count, check_row_array, check_stop, check_weight
 
 
 class LloydRuns(NamedTuple):
-    """What Lloyd's iteration reached from each of R starts."""
+    """The results of Lloyd's iteration from R starts."""
 
     labels: NDArray[np.int32]
     """(R, n) cluster of each row."""
@@ -25,7 +25,7 @@ class LloydRuns(NamedTuple):
 
 
 class TwoMeans(NamedTuple):
-    """What Lloyd's iteration reached for two clusters."""
+    """The result of Lloyd's iteration for two clusters."""
 
     labels: NDArray[np.uint8]
     """(n,) 0 or 1."""
@@ -47,32 +47,37 @@ def lloyd(
 ) -> LloydRuns:
     """Run Lloyd's iteration from each given start.
 
-    A run stops when no label changes, when the squared shift of all centres together is at most `tol`,
-    or after `max_iter` iterations; in the last two cases labels are assigned once more, so that they
-    are always those of the nearest centre (the lower index, where two are equally near). An empty
-    cluster is given the row farthest from its centre, out of a cluster that keeps another row; where
-    every row lies on its centre the cluster stays empty and its centre stays where it is.
+    A run stops when no label changes, when the squared shift of all centres together is at most `tol`, or
+    after `max_iter` iterations; in the last two cases labels are assigned once more, so they are always those
+    of the nearest centre (of equals the lower index). An empty cluster gets the row farthest from its centre,
+    from a cluster with other rows; if every row lies on its centre, the cluster stays empty and its centre
+    does not move.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     starts : (R, k, d) float64, C-contiguous
+        Centres to start from, R times.
     max_iter : int, at least 1
+        Largest number of iterations.
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
-        As if each row were there so many times; such rows move together. None: once.
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
+        Counts of the rows; by default 1. Copies move together.
 
     Returns
     -------
     LloydRuns
+        The result of each start.
 
     References
     ----------
     Lloyd (1982), Least squares quantization in PCM. Hamerly (2010), Making k-means even faster.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("starts", starts, (None, None, X.shape[1]))
     check_stop(max_iter, n_threads)
     check_weight(weight, X)
@@ -87,17 +92,22 @@ def two_means(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     start : (2, d) float64, C-contiguous
+        Centres to start from.
     max_iter : int, at least 1
+        Largest number of iterations.
     tol : float
         Absolute, in squared units of `X`.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     TwoMeans
+        The two clusters.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("start", start, (2, X.shape[1]))
     check_stop(max_iter, n_threads)
     return TwoMeans(*_native.two_means(X, start, max_iter, tol, n_threads))
@@ -114,34 +124,38 @@ def kmeans_plusplus(
 ) -> NDArray[np.int64]:
     """Choose k rows to start from, once for each seed, by greedy k-means++.
 
-    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion
-    to their squared distance from the rows chosen so far, and the one that leaves the smallest sum of
-    squared distances is kept. Random numbers come from SplitMix64.
+    The first row is drawn uniformly. For each further one `n_candidates` rows are drawn in proportion to
+    their squared distance from the rows chosen so far, and the one that leaves the smallest sum of squared
+    distances is chosen. Random numbers come from SplitMix64.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     k : int, at least 1
+        Number of centres or clusters.
     seeds : (R,) uint64
+        One seed for each start.
     n_candidates : int, at least 1
         Draws per chosen row; scikit-learn takes ``2 + int(log(k))``.
     n_threads : int, at least 1
-    weight : (n,) int64, at least 1, or None
-        As if each row were there so many times. None: once.
-    given : (g, d) float64, C-contiguous, or None
-        Centres that are there already; the k rows are drawn beside them.
+        Number of threads; it does not change the result.
+    weight : (n,) int64, at least 1, or None, default=None
+        Counts of the rows; by default 1.
+    given : (g, d) float64, C-contiguous, or None, default=None
+        Given centres; k further rows are drawn.
 
     Returns
     -------
     (R, k) int64
-        Row indices, no two of them equal rows, none equal to a given centre. Where `X` has fewer
-        such rows than k, each is there once and the places that are left at the end hold -1.
+        Row indices, no two of them equal rows, none equal to a given centre. If `X` has fewer than k such
+        rows, each occurs once and the remaining places hold -1.
 
     References
     ----------
     Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("seeds", seeds, (None,), np.uint64)
     check_count("k", k)
     check_count("n_candidates", n_candidates)
@@ -160,16 +174,20 @@ def exchange(
     Parameters
     ----------
     X : (n, d) float64, C-contiguous
+        The rows.
     labels : (R, n) int32, C-contiguous
         R clusterings, from each of which one run starts; labels 0..k-1, which need not all be there.
     k : int, at least 1
+        Number of centres or clusters.
     max_passes : int, at least 1
-        Passes over all rows; a run stops after one that moves none.
+        Largest number of passes over all rows; a run stops after a pass without a move.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     labels : (R, n) int32
+        Improved labels.
     inertia : (R,) float64
         Sums of squared distances of the rows to the means of their clusters.
 
@@ -200,12 +218,15 @@ def label_sums(
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     labels : (n,) int32
         Below k; a negative one belongs to no cluster.
     k : int, at least 1
+        Number of centres or clusters.
     weight : (n,) int64, at least 1, or None
-        As if each row were there so many times. None: once.
+        Counts of the rows; by default 1.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -214,7 +235,7 @@ def label_sums(
     (k,) int64
         Rows of each cluster.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("labels", labels, (X.shape[0],), np.int32)
     check_count("k", k)
     check_count("n_threads", n_threads)

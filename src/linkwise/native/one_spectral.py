@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 class RatioStep(NamedTuple):
-    """What a step leads to."""
+    """The result of a step."""
 
     f: Floats
     """(m,) of length 1."""
@@ -50,21 +50,26 @@ def ratio_step(
     starts, ends, weights : (m + 1,) int64, (e,) int32 and (e,) float64
         Symmetric CSR array without loops, weights above 0: every edge stands there twice.
     g : (m,) float64
+        Linear term.
     c : float, not negative
+        Weight of the range of f.
     dual : arrays of shapes (e,), (m,) and (m,)
         Start: antisymmetric, in [-1, 1]; two points of the simplex, which count where c > 0.
     max_iter : int, at least 1
-    every : int, at least 1
-        Steps after which the objective is looked at.
-    gap : float
-        It suffices that the objective is at most (1 - gap) times the least there can be.
-    least : float
-        A bound below this ends the search: there is nothing to gain.
-    n_threads : int, at least 1
+        Largest number of iterations.
+    every : int, at least 1, default=10
+        Number of steps between evaluations of the objective.
+    gap : float, default=0.1
+        The search ends when the objective is at most (1 - gap) times its lower bound.
+    least : float, default=0.0
+        A bound below this ends the search, since no gain is possible.
+    n_threads : int, at least 1, default=1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     RatioStep
+        The vector f and its multipliers.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Walks over rows by density: OPTICS, and the spanning tree of mutual reachability distances."""
+"""Walk over rows by density: OPTICS, and the spanning tree of mutual reachability distances."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.native import _native
-from linkwise.native._checks import check_array, check_count, check_rows
+from linkwise.native._checks import check_array, check_count, check_row_array
 
 
 def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]:
-    """Squared distance from each row to the k-th of all rows, itself the first.
+    """Compute the squared distance of each row to its k-th nearest row, itself the first.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     k : int, 1 to n
+        Number of the neighbour, the row itself included.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     (n,) float64
         Squares are summed in the order of the features. Time O(n² d), memory O(n d).
     """
-    check_rows(X)
+    check_row_array(X)
     check_count("k", k)
     check_count("n_threads", n_threads)
     if k > len(X):
-        raise ValueError(f"k={k}, but there are {len(X)} rows; give k at most {len(X)}")
+        raise ValueError(f"k={k}, but there are {len(X)} rows. Give k at most {len(X)}.")
     return _native.core_squares(X, k, n_threads)
 
 
-class Walk(NamedTuple):
+class DensityWalk(NamedTuple):
     """The rows in the order of a walk."""
 
     order: NDArray[np.int64]
@@ -46,20 +49,22 @@ class Walk(NamedTuple):
 
 def density_walk(
     X: NDArray[Any], core: NDArray[np.float64], start: int, n_threads: int, *, mutual: bool
-) -> Walk:
-    """Visit all rows, always the one next that is reached at the least distance.
+) -> DensityWalk:
+    """Visit all rows, next always the one that is reached at the least distance.
 
-    Of rows that are equally near the first comes first; where one is reached from several at one distance,
-    the one that came earlier counts.
+    Of equally near rows the first comes first; if a row is reached from several rows at the same distance,
+    the earliest counts.
 
     Parameters
     ----------
     X : (n, d) float32 or float64, C-contiguous
+        The rows.
     core : (n,) float64
         Squared core distances, see `core_squares`.
     start : int
-        The row to begin with.
+        The first row.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
     mutual : bool
         A row o is reached from p at the larger of the core distance of p and the distance: the walk of
         OPTICS. If `mutual`, at the largest of both core distances and the distance: a minimum spanning tree.
@@ -74,9 +79,9 @@ def density_walk(
     Ankerst, Breunig, Kriegel and Sander (1999), OPTICS: ordering points to identify the clustering structure.
     Campello, Moulavi and Sander (2013), Density-based clustering based on hierarchical density estimates.
     """
-    check_rows(X)
+    check_row_array(X)
     check_array("core", core, (len(X),))
     check_count("n_threads", n_threads)
     if not 0 <= start < len(X):
-        raise ValueError(f"start={start}; the rows are 0 to {len(X) - 1}")
-    return Walk(*_native.density_walk(X, core, start, mutual, n_threads))
+        raise ValueError(f"start={start}, but the rows are 0 to {len(X) - 1}.")
+    return DensityWalk(*_native.density_walk(X, core, start, mutual, n_threads))

@@ -1,4 +1,4 @@
-"""Numbers too small for full precision, which make arithmetic some hundred times slower."""
+"""Treat numbers too small for full precision as 0, since they make arithmetic some hundred times slower."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from linkwise.native import _native
 
 @contextmanager
 def subnormals_as_zero() -> Generator[None, None, None]:
-    """Within it this thread takes numbers below 1e-38 (float32; 1e-308 for float64) for 0.
+    """Treat numbers below 1e-38 (float32; 1e-308 for float64) as 0 in this thread, within a context.
 
-    On processors of x86-64 and AArch64; elsewhere nothing changes.
+    It has an effect on x86-64 and AArch64 only.
     """
     before = _native.flush_subnormals(True)
     try:

@@ -1,4 +1,4 @@
-"""Pairs of rows in many clusterings, and which may share a label."""
+"""Pairs of rows in many clusterings, and greedy colouring."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from linkwise.native._checks import check_array, check_count
 def pack_together(
     labels: NDArray[np.int16], first: NDArray[np.int32], second: NDArray[np.int32], n_threads: int
 ) -> NDArray[np.uint8]:
-    """Find which clusterings put which pairs of rows together, a bit for each.
+    """Find which clusterings join which pairs of rows, one bit each.
 
     Parameters
     ----------
     labels : (C, n) int16, C-contiguous
+        Cluster of each row.
     first, second : (P,) int32
         Rows of each pair, 0 to n - 1.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -39,16 +41,18 @@ def pack_together(
 def weighted_together(
     bits: NDArray[np.uint8], weights: NDArray[np.int64], n_threads: int
 ) -> NDArray[np.int64]:
-    """Add up, for each pair, the weights of the clusterings that put it together.
+    """Sum, for each pair, the weights of the clusterings that join it.
 
     Time O(P C / 8); clusterings that weigh nothing cost nothing where all 8 of a byte do.
 
     Parameters
     ----------
     bits : (⌈C / 8⌉, P) uint8, C-contiguous
-        What `pack_together` gave.
+        The result of `pack_together`.
     weights : (C,) int64
+        Weight of each clustering.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def weighted_together(
 
 
 def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-    """Colour the vertices of a graph in order, each with the lowest colour of no neighbour before it.
+    """Colour the vertices of a graph in order, each with the lowest colour that no earlier neighbour has.
 
     Parameters
     ----------
@@ -80,5 +84,5 @@ def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) 
     check_array("after", after, before.shape, np.int32)
     check_count("n", n)
     if before.min() < 0 or (before >= after).any() or after.max() >= n:
-        raise ValueError(f"an edge does not lead from a vertex to one after it, 0 to {n - 1}")
+        raise ValueError(f"An edge does not lead from a vertex to a later one, 0 to {n - 1}.")
     return _native.greedy_colours(before, after, n)

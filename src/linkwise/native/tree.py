@@ -12,7 +12,7 @@ from linkwise.native._checks import check_array, check_count
 
 
 class LinkedRows(NamedTuple):
-    """Rows that bear constraints, numbered by component ("places"), and which components are apart."""
+    """Rows with constraints, numbered by component ("places"), and the pairs of components that are apart."""
 
     place: NDArray[np.int32]
     """(n,) place of each row, -1 where it bears no constraint."""
@@ -27,7 +27,7 @@ class LinkedRows(NamedTuple):
 
 
 class LeafSquares(NamedTuple):
-    """What splits of a leaf do to the sum of squares, for each test and number of linked rows moved."""
+    """Sums of squares of the splits of a leaf, for each test and number of linked rows moved."""
 
     scatter: float
     """Sum of squares of the rows of the leaf about their mean."""
@@ -61,7 +61,7 @@ def leaf_squares(
     tie: float,
     n_threads: int,
 ) -> LeafSquares:
-    """Find where to cut a leaf as far as the sum of squares is concerned.
+    """Find the best cuts of a leaf by the sum of squares.
 
     Parameters
     ----------
@@ -70,19 +70,22 @@ def leaf_squares(
     order : (t, m) int32, C-contiguous
         The rows of the leaf, for each test in the order in which they pass to the first side.
     rank : (t, n) int32, C-contiguous
-        Rows of equal rank are not parted by the test.
+        A test does not separate rows of equal rank.
     weight : (n,) float64 or None
+        Weights of the rows.
     place : (n,) int32
         See `LinkedRows`.
     least : float
-        Weight of a side.
+        Smallest weight of a side.
     tie : float
-        Squares this near are equal; the first cut stands.
+        Sums that differ by at most this are equal; the first cut wins.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     LeafSquares
+        The sums of squares.
     """
     check_array("Z", Z, (None, None))
     check_array("order", order, (None, None), np.int32)
@@ -92,7 +95,7 @@ def leaf_squares(
         check_array("weight", weight, (len(Z),))
     check_count("n_threads", n_threads)
     if Z.shape[1] % 8:
-        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}; pad it with zeros")
+        raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}. Pad it with zeros.")
     return LeafSquares(*_native.leaf_squares(Z, order, rank, weight, place, least, tie, n_threads))
 
 
@@ -112,31 +115,36 @@ def best_splits(
     """Find the best ways to split a leaf by one test and to label its two sides differently.
 
     A split is scored ``per_square * (sum of squares of both sides) + per_broken * (broken constraints)``;
-    constraints are all that follow, counted by component. Scores within 1e-12 are equal, and the first in
-    the order of tests, then of rows, stands. Of cuts between the same linked rows only the best counts.
+    constraints include all implied ones, counted by component. Scores within 1e-12 are equal, and the first
+    in the order of tests, then of rows, wins. Of cuts between the same linked rows only the best counts.
 
     Parameters
     ----------
     squares : LeafSquares
+        The sums of squares of all splits.
     linked : LinkedRows
+        Rows with constraints.
     label : (q,) int32
         Label of each place.
     allowed : (L,) uint8
-        Whether each label may be given to a side.
+        Whether a side may get each label.
     own : int
         Label of the leaf.
     n_free : int
-        Labels that may be new, at most 2.
+        Number of new labels that are allowed, at most 2.
     evidence : bool
         Whether an old label needs a must-link from the side to it.
     per_square, per_broken : float
+        Cost of a unit of squares, and of a broken constraint.
     most : int, at least 1
-        Splits wanted.
+        Largest number of splits.
     n_threads : int, at least 1
+        Number of threads; it does not change the result.
 
     Returns
     -------
     LeafSplits
+        The best splits.
 
     References
     ----------

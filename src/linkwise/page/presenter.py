@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise.asking.learner import Labels
-from linkwise.constraints.checks import KINDS
+from linkwise.constraints.checks import CONSTRAINT_KINDS
 from linkwise.data import Encoded
 from linkwise.errors import (
     ConstraintError,
@@ -265,10 +265,10 @@ class Presenter:
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
-        kind = requests.read_choice(request, "kind", KINDS)
+        kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
         n_rows = self._session.n_rows
         first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
-        self._session.add(first, second, kind)  # type: ignore[arg-type]  # one of KINDS
+        self._session.add(first, second, kind)  # type: ignore[arg-type]  # one of CONSTRAINT_KINDS
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:

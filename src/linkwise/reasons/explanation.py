@@ -24,7 +24,7 @@ from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Name, as_dict, rules_of
 from linkwise.reasons.sentences import headline, in_words
 from linkwise.reasons.small_tree import MOST_ROWS, small_tree
-from linkwise.validation import checked_constraints, checked_rows, seed_of
+from linkwise.validation import check_constraints, check_rows, resolve_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -236,7 +236,7 @@ def explain(
             nominal=tuple(at for at, feature in enumerate(features) if feature.categories),
             max_leaves=most,
             fidelity=share,
-            seed=seed_of(random_state),
+            seed=resolve_seed(random_state),
         )
     clauses, leaf = clauses_of(tree, rows, features), tree.apply(rows)
     wanted = _known(clustering, constraints, rows)
@@ -311,7 +311,7 @@ def _described_by(
             "explain(model, encoded), where encoded is what encode(table, ...) gave"
         )
     values = X.X if isinstance(X, Encoded) else X
-    rows = checked_rows(values) if model is None else checked_rows(values, model, reset=False)
+    rows = check_rows(values) if model is None else check_rows(values, model, reset=False)
     if isinstance(X, Encoded):
         return rows, X.features, X.notes
     names = list(X.columns) if named else feature_names
@@ -331,7 +331,7 @@ def _known(clustering: Any, constraints: Constraints | None, rows: NDArray[Any])
     if constraints is None:
         own = getattr(clustering, "constraints_", None)
         return own if isinstance(own, Constraints) and own.n_rows == len(rows) else None
-    return checked_constraints(constraints, rows)
+    return check_constraints(constraints, rows)
 
 
 def labels_of(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:

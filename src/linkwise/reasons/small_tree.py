@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from linkwise.cluster.trees.tree import Condition, Path, Tree, tree_of
+from linkwise.cluster.trees.tree import Condition, Path, Tree, build_tree
 
 MOST_ROWS = 100_000  # that a tree grows on
 SMALL = 0.01  # share of the rows up to which a cluster may go without a rule
@@ -190,4 +190,4 @@ def _cut(tree: Tree, leaf: NDArray[np.bool_], label: NDArray[np.int32]) -> Tree:
                 (int(tree.no[node]), (*path, (test, False))),
                 (int(tree.yes[node]), (*path, (test, True))),
             ]
-    return tree_of(ways)
+    return build_tree(ways)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.constraints.checks import checked_row
+from linkwise.constraints.checks import check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
@@ -192,7 +192,7 @@ def why(
     Answers say so: 0 = 1 = 2 ≠ 3.
     """
     labels = labels_of(clustering)
-    i, j = (checked_row(row, len(labels)) for row in (first, second))
+    i, j = (check_row(row, len(labels)) for row in (first, second))
     if i == j:
         raise ConstraintError(f"row {i} is compared with itself; give two different rows")
     own = getattr(last_step(clustering), "constraints_", None)

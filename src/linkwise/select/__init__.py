@@ -1,1 +1,1 @@
-"""Choose among many clusterings of the same rows by constraints."""
+"""Choose among many clusterings of the same rows by constraints or by scores."""

@@ -1,23 +1,23 @@
-"""ActiveCOBS: the pairs on which the clusterings of a pool are most divided.
+"""ActiveCOBS: ask about the pairs on which the clusterings of a pool disagree most.
 
-Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection", Algorithm 2. Every
-clustering has a weight. Of a random sample of pairs the one is asked for which the weights of the
-clusterings that join it and of those that part it differ least; then the clusterings that were right
-gain by a factor m, and those that were wrong lose by it. The heaviest clustering is the result.
+Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection", Algorithm 2. Every clustering
+has a weight. From a random sample of pairs the method asks about the pair for which the total weights of the
+clusterings that join it and of those that separate it differ least; then the weights of the clusterings that
+were right are multiplied by m, and those of the others divided by m. The heaviest clustering is the result.
 
 Settled where the printed algorithm is silent or wrong:
 
-- The difference of the two sums counts by its absolute value. As printed, the pair would be asked
-  that the pool is surest to part.
-- Counted is how often a clustering was right, less how often it was wrong, over all that is known:
-  weights are m to that power, as logarithms until they are compared.
-- A pair that was answered, or that follows from answers, leaves the sample. When no divided pair is
-  left, another sample is drawn; when several samples in a row hold none, there is nothing to ask.
+- The difference of the two sums counts by its absolute value. As printed, the method would ask about the pair
+  that the pool separates most clearly.
+- The exponent of m is the number of right answers of a clustering minus the number of wrong ones, over all
+  known facts; weights are logarithms until they are compared.
+- A pair leaves the sample when its answer is given or follows. If no divided pair is left, another sample is
+  drawn; if several samples in a row have none, no question is left.
 - "unsure" changes no weight.
-- Of identical rows one is shown.
+- Questions show one of several identical rows.
 
-Cost: a bit for each pair of the sample and each clustering, and one addition for eight of them a
-question. Pairs leave the sample as answers arrive; only those that an answer touches are looked at.
+Cost: a bit for each pair of the sample and each clustering, and one addition for eight of them at each
+question. After an answer only the pairs that it touches are checked.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.constraints.evidence import Evidence
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.parallel import Backend
-from linkwise.select.assign import of_all_rows_once
+from linkwise.select.assign import remember_all_rows
 from linkwise.select.clusterings import Noise
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
-from linkwise.select.ranking import ranked
-from linkwise.select.summary import standing
+from linkwise.select.ranking import rank_clusterings
+from linkwise.select.summary import describe_choice
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
@@ -52,43 +52,47 @@ FRUITLESS = 20  # samples without a divided pair, after which none is looked for
 class ActiveCOBS(ActiveLearner):
     """Active choice among many clusterings, number of clusters unknown.
 
-    Features are not rescaled; in the paper all are brought to [0, 1] first
+    Features are not rescaled; in the paper all are scaled to [0, 1] first
     (``sklearn.preprocessing.MinMaxScaler``).
 
     Parameters
     ----------
-    n_candidates : int
-        Pairs in the sample from which a question is chosen.
-    update_factor : float
-        m, above 1: by how much an answer changes the weight of a clustering.
-    preset : {"paper", "quick"}
-        Which clusterings are tried: the paper's 931, or about a quarter of them.
-    noise : {"cluster", "singletons", "nearest"}
-        What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
+    n_candidates : int, default=1000
+        Number of pairs in the sample from which a question is chosen.
+    update_factor : float, default=2.0
+        m, the factor by which an answer changes the weight of a clustering; above 1.
+    preset : {"paper", "quick"}, default="paper"
+        Clusterings of the pool: the paper's 931, or about a quarter of them.
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
+        What to do with DBSCAN's noise: make it one cluster, make each row a cluster, or assign it to the
+        cluster of the nearest row.
     max_rows : int
-        Of more distinct rows a sample of this size is clustered and asked about; the others follow as
+        With more distinct rows, a sample of this size is clustered and asked about; the other rows follow as
         in `COBS`.
-    backend : {"serial", "loky", "dask"}
-        Where the clusterings are made, as for `COBS`.
-    cache : str or None
-        Folder where pools are kept between runs, whole ones and what an interruption leaves.
-    random_state : int, RandomState or None
+    backend : {"serial", "loky", "dask"}, default="serial"
+        Where to compute the clusterings, see `COBS`.
+    cache : str or None, default=None
+        Folder for pools, complete ones and the finished parts of interrupted ones, that later runs can use.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-        The clustering of greatest weight; rows that were answered about are put where the answers say.
+        The clustering of largest weight, changed where it contradicts an answer.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     n_questions_ : int
+        Number of questions asked.
     history_ : sequence of ndarray
-        ``history_[q - 1]``: labels after q questions.
+        ``history_[q - 1]`` holds the labels after q questions.
     reason_ : str
-        Why it ended: "budget", "exhausted" (no clustering of the pool disagrees about a pair that is
-        still open), "stopped", or "no oracle".
+        Why the questions ended: "budget", "exhausted" (the pool agrees about all open pairs), "stopped", or
+        "no oracle".
     constraints_ : Constraints
-        Everything that was given or answered.
+        All given constraints and answers.
     violations_ : int
-        Number of those constraints that `labels_` break.
+        Number of these constraints that `labels_` break.
 
     References
     ----------
@@ -138,7 +142,7 @@ class ActiveCOBS(ActiveLearner):
         self.random_state = random_state
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
-        """The pool."""
+        """Build the pool."""
         return build_pool(
             X,
             self.preset,
@@ -150,21 +154,21 @@ class ActiveCOBS(ActiveLearner):
             cache=self.cache,
         )
 
-    def start(self, problem: Problem) -> State:
-        """Return the clusterings, all with the same weight, and the rows that may be shown."""
+    def start(self, problem: Problem) -> CobsState:
+        """Return the state of a run: clusterings of equal weight, and the rows that questions may show."""
         pool: Pool = problem.prepared
-        twin, shown = _shown(pool, problem.X, problem.askable)
-        clustering = of_all_rows_once(pool, problem.X, parallel.n_threads())
-        return State(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
+        twin, shown = _choose_representatives(pool, problem.X, problem.askable)
+        clustering = remember_all_rows(pool, problem.X, parallel.n_threads())
+        return CobsState(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
 
-    def describe(self, state: State) -> list[str]:
-        """Which clustering leads, and how many fit every answer."""
-        return standing(state.tally.pool, state.tally.evidence)
+    def describe(self, state: CobsState) -> list[str]:
+        """Describe which clustering leads, and how many fit every answer."""
+        return describe_choice(state.tally.pool, state.tally.evidence)
 
-    def ask(self, state: State) -> Asking:
-        """Algorithm 2 of the paper."""
+    def ask(self, state: CobsState) -> Asking:
+        """Ask by Algorithm 2 of the paper."""
         tally, fruitless = state.tally, 0
-        for sample in _samples(state.shown, self.n_candidates, state.seed):
+        for sample in _draw_samples(state.shown, self.n_candidates, state.seed):
             open_pairs = OpenPairs(tally.pool, sample)
             fruitless += 1
             while open_pairs.forget_known(tally.evidence):
@@ -183,8 +187,8 @@ class ActiveCOBS(ActiveLearner):
         return tally.best()
 
 
-class State(NamedTuple):
-    """One run."""
+class CobsState(NamedTuple):
+    """The state of one run."""
 
     tally: Tally
     shown: NDArray[np.int64]
@@ -193,9 +197,9 @@ class State(NamedTuple):
 
 
 class Tally:
-    """How often each clustering of a pool was right, less how often it was wrong.
+    """For each clustering of a pool, the number of right answers minus the number of wrong ones.
 
-    Follows the evidence, whoever adds to it.
+    It follows the evidence, whatever its source.
     """
 
     def __init__(
@@ -223,35 +227,36 @@ class Tally:
         self._best = None
 
     def weights(self, factor: float) -> NDArray[np.float64]:
-        """Weight of each distinct clustering, all candidates that are alike together; they add up to 1."""
+        """Compute the weight of each distinct clustering, identical candidates together; the sum is 1."""
         self.update()
         weights = self.pool.multiplicity * np.exp(log(factor) * (self.net - self.net.max()))
         total: NDArray[np.float64] = weights / weights.sum()
         return total
 
     def heaviest(self) -> int:
-        """The clustering of which one candidate weighs most."""
+        """Return the clustering whose single candidates weigh most."""
         self.update()
-        return int(ranked(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
+        return int(rank_clusterings(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
 
     def best(self) -> Labels:
-        """Its labels; rows that were answered about, and those identical to them, where the answers say."""
+        """Return its labels, changed where they contradict an answer about a row or a copy of it."""
         self.update()
         if self._best is None:
-            labels = respecting(self._clustering(self.heaviest()), self.evidence)[self.twin]
+            labels = enforce_answers(self._clustering(self.heaviest()), self.evidence)[self.twin]
             used = np.bincount(labels) > 0
             self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best
 
 
 class OpenPairs:
-    """A sample of pairs about which the pool is divided and nothing is known.
+    """A sample of pairs without a verdict about which the pool is divided.
 
     Attributes
     ----------
     pairs : ndarray of shape (n_pairs, 2)
-        The open ones, and some that are no longer.
+        The pairs, open or not.
     open : ndarray of bool, shape (n_pairs,)
+        Whether each pair is open.
     """
 
     def __init__(self, pool: Pool, pairs: NDArray[np.int64]) -> None:
@@ -266,7 +271,7 @@ class OpenPairs:
         return int(np.count_nonzero(self.open))
 
     def forget_known(self, evidence: Evidence) -> int:
-        """Close the pairs that something is known about; how many are open."""
+        """Close the pairs that have a verdict; return how many are open."""
         self.open &= ~evidence.known(self.pairs, self._heard)
         self._heard = len(evidence)
         left = len(self)
@@ -276,7 +281,7 @@ class OpenPairs:
         return left
 
     def most_divided(self, weights: NDArray[np.float64]) -> tuple[int, float]:
-        """The first of the most divided pairs, and the weight that joins it."""
+        """Find the first of the most divided pairs, and the weight that joins it."""
         parts = np.rint(weights * UNITS).astype(np.int64)
         joins = native.weighted_together(self._bits, parts, self._threads) / parts.sum()
         gaps = np.where(self.open, np.abs(2 * joins - 1).round(12), np.inf)
@@ -284,13 +289,13 @@ class OpenPairs:
         return at, float(joins[at])
 
 
-def _shown(
+def _choose_representatives(
     pool: Pool, X: NDArray[Any], askable: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each row the one that stands for those identical to it, and the rows that may be shown.
+    """Choose a representative of identical rows, and the rows that questions may show.
 
-    One that may be shown stands for the others, where there is one. Where a sample was clustered, its
-    rows are shown: what the clusterings say of others is only near the truth.
+    An askable row represents the others if there is one. If a sample is clustered, questions show rows of the
+    sample, since the labels of other rows are approximate.
     """
     rows = np.arange(len(X))
     alike = rows
@@ -308,12 +313,12 @@ def _shown(
     return twin, shown
 
 
-def _samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """All pairs once, where they are few; else one sample after the other."""
+def _draw_samples(rows: NDArray[np.int64], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Yield all pairs once if they are few, else one sample after the other."""
     total = len(rows) * (len(rows) - 1) // 2
     if total <= size:
         if total > 0:
-            yield rows[random_pairs(len(rows), total, rng_at(seed, 0))]
+            yield rows[draw_pairs(len(rows), total, rng_at(seed, 0))]
         return
     for number in count():
-        yield rows[random_pairs(len(rows), size, rng_at(seed, number))]
+        yield rows[draw_pairs(len(rows), size, rng_at(seed, number))]

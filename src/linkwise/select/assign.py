@@ -1,8 +1,8 @@
-"""Where rows belong that a clustering has not seen: the rule of the algorithm that made it.
+"""Assign rows that a clustering has not seen, by the rule of its algorithm.
 
-k-means: the cluster of the nearest centre. DBSCAN: the cluster of the nearest core row within eps;
-beyond it the row is noise. All others: the cluster of the nearest row. A row identical to one that was
-clustered by DBSCAN is where that one is.
+k-means assigns the cluster of the nearest centre. DBSCAN assigns the cluster of the nearest core row within
+eps; a row beyond is noise, but a copy of a clustered row gets its label. All other algorithms assign the
+cluster of the nearest row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from linkwise import native
 from linkwise.asking.learner import Labels
-from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, without_noise
+from linkwise.select.clusterings import DBSCAN, GAUSSIAN, K_MEANS, assign_noise
 from linkwise.select.pool import Candidate, Pool
 
 NOISE = -1
@@ -28,8 +28,8 @@ REMEMBERED = 8  # clusterings of all rows, where only a sample was clustered
 BLOCK = 512  # rows whose distances to all others are held at once
 
 
-class Near(NamedTuple):
-    """Rows within a distance of a point belong to the cluster of that point."""
+class WithinRadius(NamedTuple):
+    """Points whose cluster all rows within a distance belong to."""
 
     points: NDArray[np.float64]
     """(k, d)."""
@@ -40,17 +40,17 @@ class Near(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How rows are told their clusters."""
+    """The rule that assigns rows to clusters."""
 
     how: str
     """In words."""
-    near: tuple[Near, ...]
+    near: tuple[WithinRadius, ...]
     """One after the other, the first that reaches."""
     otherwise: int
     """Cluster of the rows that none reaches."""
 
     def __call__(self, X: NDArray[Any], n_threads: int) -> Labels:
-        """Clusters of the rows of X, shape (n_rows,)."""
+        """Assign the rows of X to clusters, shape (n_rows,)."""
         found: Labels = np.full(len(X), self.otherwise, dtype=np.int32)
         left = np.arange(len(X))
         for points, labels, square in self.near:
@@ -64,37 +64,42 @@ class Rule(NamedTuple):
         return found
 
 
-def rule_of(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
-    """The rule of one of the clusterings of a pool.
+def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
+    """Find the rule of one of the clusterings of a pool.
 
     Parameters
     ----------
     pool : Pool
+        The clusterings.
     number : int
+        Number of the clustering in the pool.
     X : ndarray of shape (n_rows, n_features)
         The rows of the pool.
     n_threads : int
+        Number of threads; it does not change the result.
     """
     base = X[pool.base_rows].astype(np.float64)
     labels = pool.labels[number].astype(np.int32)
     maker = pool.makers[number]
     if maker.algorithm == K_MEANS:
-        return _of_centers(_means(base, labels, pool.weight))
+        return _make_center_rule(_means(base, labels, pool.weight))
     if (
         maker.algorithm == DBSCAN and "minPts" in maker.parameters
     ):  # ours, not an added clusterer of that name
-        return _of_dbscan(pool, base, labels, maker.parameters, n_threads)
-    return Rule("nearest row", (Near(base, labels, np.inf),), NOISE)
+        return _make_dbscan_rule(pool, base, labels, maker.parameters, n_threads)
+    return Rule("nearest row", (WithinRadius(base, labels, np.inf),), NOISE)
 
 
-def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tuple[Labels, Rule, str | None]:
-    """One of the clusterings of a pool for all its rows, its rule, and in what it is approximate.
+def label_all_rows(
+    pool: Pool, number: int, X: NDArray[Any], n_threads: int
+) -> tuple[Labels, Rule, str | None]:
+    """Label all rows by one clustering of a pool; return labels, rule and what is approximate.
 
-    Where a sample was clustered and k-means made the clustering, it goes on with all rows; other
-    clusterings say by their rule where the other rows belong.
+    If a sample was clustered, k-means continues on all rows; for other algorithms the rule assigns the other
+    rows.
     """
-    rule = rule_of(pool, number, X, n_threads)
-    by_landmarks = _by_landmarks(pool.makers[number])
+    rule = find_rule(pool, number, X, n_threads)
+    by_landmarks = _used_landmarks(pool.makers[number])
     if not pool.sampled:
         return pool.clustering(number), rule, by_landmarks
     of_sample = f"chosen on a sample of {len(pool.base_rows)} of {len(X)} rows"
@@ -102,28 +107,32 @@ def of_all_rows(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> tup
         (near,) = rule.near
         tol = TOLERANCE * float(X.var(axis=0, dtype=np.float64).mean())
         runs = native.lloyd(X, near.points[None], MAX_ITER, tol, n_threads)
-        return runs.labels[0], _of_centers(runs.centers[0]), f"{of_sample}; k-means then ran on all rows"
-    labels = without_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
+        return (
+            runs.labels[0],
+            _make_center_rule(runs.centers[0]),
+            f"{of_sample}; k-means then ran on all rows",
+        )
+    labels = assign_noise(X, rule(X, n_threads), pool.noise).astype(np.int32)
     others = f"the other rows are in the cluster of the {rule.how}"
     return labels, rule, "; ".join(filter(None, [of_sample, by_landmarks, others]))
 
 
-def _by_landmarks(maker: Candidate) -> str | None:
+def _used_landmarks(maker: Candidate) -> str | None:
     if maker.algorithm != GAUSSIAN or "landmarks" not in maker.parameters:
         return None
     return f"its graph is known by {maker.parameters['landmarks']} landmarks"
 
 
-def of_all_rows_once(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
-    """Labels of all rows in the clusterings of a pool; those used last are remembered."""
+def remember_all_rows(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[int], Labels]:
+    """Make a function that labels all rows by a clustering of a pool, with a cache of the last ones."""
     if not pool.sampled:
         return pool.clustering
-    return lru_cache(REMEMBERED)(lambda number: of_all_rows(pool, number, X, n_threads)[0])
+    return lru_cache(REMEMBERED)(lambda number: label_all_rows(pool, number, X, n_threads)[0])
 
 
-def _of_centers(centers: NDArray[np.float64]) -> Rule:
-    """Clusters around centres."""
-    return Rule(CENTRE, (Near(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
+def _make_center_rule(centers: NDArray[np.float64]) -> Rule:
+    """Make the rule of the nearest centre."""
+    return Rule(CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
 
 
 def _means(
@@ -134,7 +143,7 @@ def _means(
     return means
 
 
-def _of_dbscan(
+def _make_dbscan_rule(
     pool: Pool,
     base: NDArray[np.float64],
     labels: NDArray[np.int32],
@@ -142,8 +151,11 @@ def _of_dbscan(
     n_threads: int,
 ) -> Rule:
     square = parameters["eps"] ** 2
-    core = _neighbours(base, square, pool.weight) >= parameters["minPts"]
-    cores, others = Near(base[core], labels[core], square), Near(base[~core], labels[~core], 0.0)
+    core = _count_neighbours(base, square, pool.weight) >= parameters["minPts"]
+    cores, others = (
+        WithinRadius(base[core], labels[core], square),
+        WithinRadius(base[~core], labels[~core], 0.0),
+    )
     noise = np.flatnonzero(~core)
     if core.any():
         noise = noise[native.nearest_points(base, cores.points, n_threads)[1][noise] > square]
@@ -152,8 +164,10 @@ def _of_dbscan(
     return Rule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
 
 
-def _neighbours(base: NDArray[np.float64], square: float, weight: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Weight within a radius of each row, itself included."""
+def _count_neighbours(
+    base: NDArray[np.float64], square: float, weight: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Sum the weights within a radius of each row, itself included."""
     counts = [
         (cdist(base[start : start + BLOCK], base, "sqeuclidean") <= square) @ weight
         for start in range(0, len(base), BLOCK)

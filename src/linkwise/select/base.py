@@ -1,8 +1,8 @@
-"""What searches share: fit a clusterer with every setting of a grid, score the clusterings, keep the best.
+"""The base class of searches: fit a clusterer with every setting of a grid, and keep the best clustering.
 
-A search is a scikit-learn estimator around another one, as ``GridSearchCV`` is, but it scores a
-clustering of all rows, not a prediction for rows held out. Any clusterer will do; constraints reach
-those whose ``fit`` takes them.
+A search is a scikit-learn estimator around another one, like ``GridSearchCV``, but it scores a clustering of
+all rows, not a prediction for held-out rows. It works with any clusterer; constraints are passed to those
+whose ``fit`` takes them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ScoredByConstraints, noise_alone
+from linkwise.cluster.base import ScoredByConstraints, isolate_noise
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Refit = Callable[[Constraints], Labels]
@@ -33,7 +33,7 @@ Score = Callable[[Labels, Refit], float]
 
 
 class Tried(NamedTuple):
-    """One setting, and what came of it."""
+    """One setting of a search, and its result."""
 
     params: dict[str, Any]
     score: float
@@ -49,10 +49,10 @@ def _can_predict(search: ClusteringSearch) -> bool:
 
 
 class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
-    """A search over the settings of a clusterer; a method writes `_scorer`.
+    """A search over the settings of a clusterer; a subclass implements `_scorer`.
 
-    Where a clusterer has ``leaves_noise``, as `linkwise.FOSC`, noise is apart from all rows where pairs are
-    judged; with any other one it is a cluster.
+    If a clusterer has ``leaves_noise``, like `linkwise.FOSC`, noise counts as apart from all rows; otherwise
+    it counts as one cluster.
     """
 
     pairs_only: ClassVar[bool] = False
@@ -74,7 +74,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
-        """What scores the labels of a setting, the higher the better."""
+        """Make the function that scores the labels of a setting; higher is better."""
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Constraints | None = None) -> Self:
         """Fit every setting and keep the best.
@@ -82,22 +82,26 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            No setting could be fitted; the error names the reason of the first.
+            No setting could be fitted; the error gives the reason of the first.
         """
         self._validate_params()
-        rows = checked_rows(X, self)
+        rows = check_rows(X, self)
         refuse_constraints_as_y(y)
-        wanted = checked_constraints(constraints, rows)
+        wanted = check_constraints(constraints, rows)
         settings = list(ParameterGrid(self.param_grid))
         score = self._scorer(rows, wanted)
         results: list[Tried] = []
@@ -105,46 +109,53 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         first_error: Exception | None = None
         for params in settings:
             try:
-                model, labels = fitted(self.estimator, params, rows, wanted)
-                judged = of_pairs(model, labels) if self.pairs_only else labels
+                model, labels = fit_copy(self.estimator, params, rows, wanted)
+                judged = pair_labels(model, labels) if self.pairs_only else labels
                 value = score(judged, _refit(self.estimator, params, rows, model, judged))
             except Exception as error:  # whatever the clusterer raises concerns this setting only
                 first_error = first_error or error
                 results.append(Tried(params, float("nan"), 0, f"{type(error).__name__}: {error}"))
             else:
                 results.append(Tried(params, value, len(np.unique(labels)), None))
-                if best is None or _merit(results[-1]) > _merit(best[0]):
+                if best is None or _rank_key(results[-1]) > _rank_key(best[0]):
                     best = results[-1], model, labels
             if self.progress is not None:
                 self.progress(len(results), len(settings))
         if best is None:
             raise ValueError(
-                f"none of the {len(results)} setting(s) of {type(self.estimator).__name__} could be fitted; "
-                f"the first, {results[0].params}, failed with {results[0].failed}"
+                f"{type(self.estimator).__name__} could not be fitted with any of {len(results)} settings. "
+                f"The first, {results[0].params}, failed with {results[0].failed}"
             ) from first_error
         self._keep(results, *best, wanted)
         return self
 
     def _keep(
-        self, results: list[Tried], best: Tried, model: Any, labels: Labels, constraints: Constraints
+        self,
+        results: list[Tried],
+        best: Tried,
+        model: Any,
+        labels: Labels,
+        constraints: Constraints,
     ) -> None:
         self.results_ = results
         self.best_params_, self.best_score_ = best.params, best.score
         self.best_estimator_, self.labels_, self.n_clusters_ = model, labels, best.n_clusters
-        broken = constraints.violated(of_pairs(model, labels))
+        broken = constraints.violated(pair_labels(model, labels))
         self.violations_ = int(sum(kind.sum() for kind in broken))
 
     @available_if(_can_predict)
     def predict(self, X: ArrayLike) -> Labels:
-        """Clusters of rows by the best estimator, where it can predict.
+        """Assign rows to clusters by the best estimator, if it can predict.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
@@ -154,45 +165,48 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
     score = available_if(_can_predict)(ScoredByConstraints.score)
 
 
-def _merit(tried: Tried) -> tuple[float, int]:
-    """By score, then fewer clusters; what has no score comes last."""
+def _rank_key(tried: Tried) -> tuple[float, int]:
+    """Rank by score, then by fewer clusters; a setting without a score is last."""
     return (-inf if isnan(tried.score) else tried.score, -tried.n_clusters)
 
 
-def fitted(
+def fit_copy(
     estimator: Any, params: Mapping[str, Any], X: NDArray[Any], constraints: Constraints
 ) -> tuple[Any, Labels]:
-    """A copy of a clusterer with other parameters, fitted, and its labels of X."""
+    """Fit a copy of a clusterer with other parameters; return it and its labels."""
     model = clone(estimator).set_params(**{name: clone(value, safe=False) for name, value in params.items()})
-    model.fit(X, **constraints_for(model, constraints))
-    last = _last(model)
+    model.fit(X, **route_constraints(model, constraints))
+    last = _last_step(model)
     labels = np.asarray(last.labels_ if hasattr(last, "labels_") else model.predict(X))
     if labels.shape != (len(X),):
-        raise ValueError(f"the labels have shape {labels.shape}; there are {len(X)} rows")
+        raise ValueError(f"The labels have shape {labels.shape}, but there are {len(X)} rows.")
     return model, labels
 
 
-def of_pairs(model: Any, labels: Labels) -> Labels:
-    """The labels by which pairs are together: noise is alone where the clusterer says so."""
-    return noise_alone(labels) if getattr(_last(model), "leaves_noise", False) else labels
+def pair_labels(model: Any, labels: Labels) -> Labels:
+    """Return labels for pairs, with each noise row alone if the clusterer has ``leaves_noise``."""
+    return isolate_noise(labels) if getattr(_last_step(model), "leaves_noise", False) else labels
 
 
-def _last(model: Any) -> Any:
+def _last_step(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
 def _refit(estimator: Any, params: Mapping[str, Any], X: NDArray[Any], model: Any, labels: Labels) -> Refit:
-    """What gives labels of pairs under other constraints: the same ones, where the clusterer takes none."""
+    """Make a function that returns labels under other constraints.
+
+    The labels are fixed if the clusterer takes no constraints.
+    """
 
     def again(constraints: Constraints) -> Labels:
-        takes = constraints_for(model, constraints)
-        return of_pairs(*fitted(estimator, params, X, constraints)) if takes else labels
+        takes = route_constraints(model, constraints)
+        return pair_labels(*fit_copy(estimator, params, X, constraints)) if takes else labels
 
     return again
 
 
-def constraints_for(model: Any, constraints: Constraints) -> dict[str, Constraints]:
-    """Constraints under the name by which a clusterer, or the last step of a pipeline, takes them."""
+def route_constraints(model: Any, constraints: Constraints) -> dict[str, Constraints]:
+    """Name the constraints as a clusterer, or the last step of a pipeline, takes them."""
     if has_fit_parameter(model, "constraints"):
         return {"constraints": constraints}
     if isinstance(model, Pipeline) and has_fit_parameter(model[-1], "constraints"):

@@ -1,4 +1,4 @@
-"""The rows that are clustered: of identical ones a single one, of very many a sample."""
+"""Choose the rows to cluster: one of identical rows, and a sample of very many."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.asking.learner import rng_at
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 
 
 class BaseRows(NamedTuple):
-    """Which rows are clustered, and which of them every row follows."""
+    """The rows to cluster, and the one of them that every row follows."""
 
     rows: NDArray[np.int64]
     """(m,) base rows, ascending, no two of them identical."""
@@ -26,45 +26,48 @@ class BaseRows(NamedTuple):
     """Whether there are rows without an identical base row."""
 
 
-def base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> BaseRows:
-    """All distinct rows where they are at most `max_rows`, else those of a sample of that size.
+def find_base_rows(X: NDArray[Any], max_rows: int, seed: int, n_threads: int) -> BaseRows:
+    """Find all distinct rows, or draw a sample if there are more than `max_rows`.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     max_rows, seed, n_threads : int
+        See `build_pool`.
 
     Returns
     -------
     BaseRows
+        The rows to cluster.
     """
-    sample = _sample(X, max_rows, seed)
+    sample = _draw_sample(X, max_rows, seed)
     if not sample.sampled:
         return sample
     nearest, _ = native.nearest_points(X, X[sample.rows].astype(np.float64), n_threads)
     return sample._replace(of=nearest.astype(np.int32))
 
 
-def n_base_rows(X: NDArray[Any], max_rows: int, seed: int) -> int:
-    """How many `base_rows` there are."""
-    return len(_sample(X, max_rows, seed).rows)
+def count_base_rows(X: NDArray[Any], max_rows: int, seed: int) -> int:
+    """Count the rows that `find_base_rows` returns."""
+    return len(_draw_sample(X, max_rows, seed).rows)
 
 
-def _sample(X: NDArray[Any], max_rows: int, seed: int) -> BaseRows:
-    """The same; of a sample it is not said which row follows which."""
+def _draw_sample(X: NDArray[Any], max_rows: int, seed: int) -> BaseRows:
+    """Draw a sample, without the assignment of the other rows."""
     n = len(X)
     if n <= max_rows:
-        return _distinct(X)
+        return _find_distinct(X)
     drawn = np.sort(rng_at(seed).choice(n, max_rows, replace=False))
-    sample = _distinct(X[drawn])
+    sample = _find_distinct(X[drawn])
     if len(sample.rows) < max_rows:  # with copies about, the distinct rows may be few
-        whole = _distinct(X)
+        whole = _find_distinct(X)
         if len(whole.rows) <= max_rows:
             return whole
     return BaseRows(drawn[sample.rows], sample.weight, np.empty(0, dtype=np.int32), sampled=True)
 
 
-def _distinct(X: NDArray[Any]) -> BaseRows:
+def _find_distinct(X: NDArray[Any]) -> BaseRows:
     _, first, of, count = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)
     place = np.empty(len(first), dtype=np.int32)
@@ -72,16 +75,16 @@ def _distinct(X: NDArray[Any]) -> BaseRows:
     return BaseRows(first[order], count[order], place[of.ravel()], sampled=False)
 
 
-def of_base_rows(constraints: Constraints, base: NDArray[np.int32], n_base: int) -> Constraints:
-    """What constraints say of the rows that are clustered, where each row follows one of these.
+def restrict_to_base_rows(constraints: Constraints, base: NDArray[np.int32], n_base: int) -> Constraints:
+    """Restrict constraints to the clustered rows, where each row follows one of these.
 
-    Cannot-links between rows that are then one, or joined, are left out.
+    Cannot-links between rows that then coincide or are joined are dropped.
     """
     must, cannot = (
         base[pairs].astype(np.int64) for pairs in (constraints.must_link, constraints.cannot_link)
     )
     joins = must[:, 0] != must[:, 1]
-    part = components(n_base, must[joins])
+    part = find_components(n_base, must[joins])
     keeps = part[cannot[:, 0]] != part[cannot[:, 1]]
     return Constraints(
         n_base,

@@ -1,4 +1,4 @@
-"""The clusterings among which COBS chooses, made with as much shared work as there is.
+"""Compute the clusterings among which COBS chooses, with shared work.
 
 Van Craenendonck and Blockeel (2017), "Constraint-based clustering selection", Table II: k-means,
 DBSCAN and spectral clustering of two kinds of graphs, 931 clusterings in all. As printed, but for:
@@ -33,10 +33,10 @@ from linkwise.cluster.kmeans.lloyd import k_means_runs
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.select.spectral import (
-    gaussian_graph,
-    knn_graphs,
+    build_gaussian_graph,
+    build_knn_graphs,
+    choose_landmarks,
     landmark_labels,
-    landmark_rows,
     spectral_labels,
 )
 
@@ -52,23 +52,23 @@ Extra = Sequence[tuple[ClusterMixin, Grid | list[Grid]]]
 
 @dataclass(frozen=True)
 class Preset:
-    """Which clusterings are made.
+    """The choice of clusterings.
 
     Attributes
     ----------
     clusters : tuple of int
         Numbers of clusters, for k-means and spectral clustering.
     n_runs : int
-        k-means runs for each number of clusters, all of them kept.
+        Number of k-means runs for each number of clusters; each is a clustering.
     n_eps : int
-        Radii of DBSCAN, evenly spaced from the smallest to the largest distance.
+        Number of radii of DBSCAN, evenly spaced from the smallest to the largest distance.
     min_pts : tuple of int
-        Neighbours that make a core row of DBSCAN.
+        Numbers of neighbours that make a core row of DBSCAN.
     neighbours : tuple of int
-        Neighbours in the graphs of spectral clustering.
+        Numbers of neighbours in the graphs of spectral clustering.
     sigmas : tuple of float
-        Widths of the Gaussian graphs, in units of the widest range of a feature: 1 where features are
-        in [0, 1], as in the paper.
+        Widths of the Gaussian graphs, in units of the widest range of a feature, which is 1 for features in
+        [0, 1] as in the paper.
     """
 
     clusters: tuple[int, ...] = tuple(range(2, 11))
@@ -80,7 +80,7 @@ class Preset:
 
     @property
     def size(self) -> int:
-        """Number of clusterings, where all fit the data."""
+        """Number of clusterings, if all fit the data."""
         graphs = len(self.neighbours) + len(self.sigmas)
         return len(self.clusters) * (self.n_runs + graphs) + self.n_eps * len(self.min_pts)
 
@@ -96,8 +96,8 @@ PRESETS = {
 }
 
 
-class Made(NamedTuple):
-    """One clustering, and how it was made."""
+class PoolClustering(NamedTuple):
+    """One clustering, its algorithm and its parameters."""
 
     algorithm: str
     parameters: dict[str, Any]
@@ -105,8 +105,8 @@ class Made(NamedTuple):
     """(n,), -1 is noise; None where the algorithm failed."""
 
 
-class Work(NamedTuple):
-    """What all tasks share."""
+class PoolWork(NamedTuple):
+    """The data that all tasks share."""
 
     X: NDArray[np.float64]
     """(n, d) rows, no two of them identical."""
@@ -126,8 +126,8 @@ class Work(NamedTuple):
     """About the rows, for those of `extra` that take them."""
 
 
-class Task(NamedTuple):
-    """A part of the work that can be done by itself."""
+class PoolTask(NamedTuple):
+    """An independent part of the work."""
 
     kind: Literal["k-means", "DBSCAN", "neighbours", "gaussian", "extra"]
     at: int
@@ -136,7 +136,7 @@ class Task(NamedTuple):
     """How many clusterings it makes."""
 
 
-def planned(
+def plan_tasks(
     X: NDArray[np.float64],
     weight: NDArray[np.int64],
     preset: Preset,
@@ -144,27 +144,30 @@ def planned(
     n_threads: int,
     extra: Extra = (),
     constraints: Constraints | None = None,
-) -> tuple[Work, list[Task]]:
-    """All that is to be made of some rows: the clusterings of a preset, and those of further clusterers.
+) -> tuple[PoolWork, list[PoolTask]]:
+    """Plan the clusterings of some rows: those of a preset, and those of further clusterers.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-        No two rows identical.
+        Distinct rows.
     weight : ndarray of shape (n_rows,)
-        How many rows each stands for. Counts for k-means and DBSCAN; a graph has each row once.
+        Number of rows that each row represents. It matters for k-means and DBSCAN; a graph has each row once.
     preset : Preset
+        Which clusterings to compute.
     seed : int
+        Seed of all random draws.
     n_threads : int
-    extra : sequence of (clusterer, grid)
-        scikit-learn clusterers with the values of their parameters that are to be tried.
+        Number of threads; it does not change the result.
+    extra : sequence of (clusterer, grid), default=()
+        scikit-learn clusterers with the values of their parameters to try.
     constraints : Constraints, optional
-        About the rows. Those of `extra` whose fit takes constraints are given these.
+        Constraints between the rows, for those of `extra` whose fit takes them.
 
     Returns
     -------
     (Work, list of Task)
-        `make` does one task.
+        `run_task` does one task.
     """
     clusters = tuple(k for k in preset.clusters if k <= len(X)) or (1,) * bool(preset.clusters)
     neighbours = [k for k in preset.neighbours if k <= len(X)]
@@ -175,18 +178,20 @@ def planned(
         nearest = search.kneighbors(X, return_distance=False)
     landmarks = None
     if graphs and preset.sigmas and len(X) > MOST_WEIGHED:
-        landmarks = landmark_rows(X / _widest(X), (seed, 2), n_threads)
-    tasks = [Task("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
+        landmarks = choose_landmarks(X / _widest_range(X), (seed, 2), n_threads)
+    tasks = [PoolTask("k-means", k, preset.n_runs) for k in clusters if preset.n_runs]
     if len(X) > 1 and preset.n_eps and preset.min_pts:
-        tasks.append(Task("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
+        tasks.append(PoolTask("DBSCAN", 0, preset.n_eps * len(preset.min_pts)))
     if graphs:
-        tasks += [Task("neighbours", k, len(clusters)) for k in neighbours]
-        tasks += [Task("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
-    tasks += [Task("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
-    return Work(X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra, constraints), tasks
+        tasks += [PoolTask("neighbours", k, len(clusters)) for k in neighbours]
+        tasks += [PoolTask("gaussian", at, len(clusters)) for at in range(len(preset.sigmas))]
+    tasks += [PoolTask("extra", at, len(ParameterGrid(grid))) for at, (_, grid) in enumerate(extra)]
+    return PoolWork(
+        X, weight, preset, clusters, nearest, landmarks, seed, n_threads, extra, constraints
+    ), tasks
 
 
-def make(work: Work, task: Task) -> list[Made]:
+def run_task(work: PoolWork, task: PoolTask) -> list[PoolClustering]:
     """Do one task."""
     # what comes from another process may lie anywhere in memory
     work = work._replace(
@@ -195,72 +200,79 @@ def make(work: Work, task: Task) -> list[Made]:
         neighbours=np.require(work.neighbours, None, ["C", "A"]),
     )
     if task.kind == "k-means":
-        return _k_means(work, task.at)
+        return _run_k_means(work, task.at)
     if task.kind == "DBSCAN":
-        return _dbscans(work)
+        return _run_dbscans(work)
     if task.kind == "neighbours":
-        return _of_neighbours(work, task.at)
+        return _cluster_by_neighbours(work, task.at)
     if task.kind == "gaussian":
-        return _gaussian(work, task.at)
-    return _extra(work, task.at)
+        return _cluster_by_gaussian(work, task.at)
+    return _run_extra(work, task.at)
 
 
-def _k_means(work: Work, k: int) -> list[Made]:
+def _run_k_means(work: PoolWork, k: int) -> list[PoolClustering]:
     # until nothing changes: every row is then with the nearest mean, as rows that are seen later will be
     runs = k_means_runs(
         work.X, k, (work.seed, k), work.preset.n_runs, tol=0, n_threads=work.n_threads, weight=work.weight
     )
-    return [Made(K_MEANS, {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
+    return [PoolClustering(K_MEANS, {"K": k, "run": run}, labels) for run, labels in enumerate(runs.labels)]
 
 
-def _dbscans(work: Work) -> list[Made]:
-    least, most = (_reaching(square) for square in native.distance_range(work.X, work.n_threads))
+def _run_dbscans(work: PoolWork) -> list[PoolClustering]:
+    least, most = (_radius_reaching(square) for square in native.distance_range(work.X, work.n_threads))
     eps, min_pts = np.linspace(least, most, work.preset.n_eps), np.array(work.preset.min_pts, dtype=np.int64)
     labels = native.all_dbscans(work.X, eps, min_pts, work.n_threads, work.weight)
     return [
-        Made(DBSCAN, {"eps": radius, "minPts": least_core}, found)
+        PoolClustering(DBSCAN, {"eps": radius, "minPts": least_core}, found)
         for of_min_pts, least_core in zip(labels, work.preset.min_pts, strict=True)
         for radius, found in zip(eps.tolist(), of_min_pts, strict=True)
     ]
 
 
-def _reaching(square: float) -> float:
-    """The root of a squared distance, rounded so that it reaches rows that far apart."""
+def _radius_reaching(square: float) -> float:
+    """Round the root of a squared distance so that it includes rows at that distance."""
     root = float(np.sqrt(square))
     return root if root * root >= square else float(np.nextafter(root, np.inf))
 
 
-def _of_neighbours(work: Work, k: int) -> list[Made]:
-    found = spectral_labels(knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads)
-    return _of_graph(NEIGHBOURS, {"k": k}, work.clusters, found)
+def _cluster_by_neighbours(work: PoolWork, k: int) -> list[PoolClustering]:
+    found = spectral_labels(
+        build_knn_graphs(work.neighbours)(k), work.clusters, (work.seed, 1, k), work.n_threads
+    )
+    return _name_graph_clusterings(NEIGHBOURS, {"k": k}, work.clusters, found)
 
 
-def _gaussian(work: Work, at: int) -> list[Made]:
+def _cluster_by_gaussian(work: PoolWork, at: int) -> list[PoolClustering]:
     sigma, seed = work.preset.sigmas[at], (work.seed, 2, at)
-    X = work.X / _widest(work.X)
+    X = work.X / _widest_range(work.X)
     if (landmarks := work.landmarks) is not None:
         found = landmark_labels(X, sigma, landmarks, work.clusters, seed, work.n_threads)
-        return _of_graph(GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found)
-    graph = gaussian_graph(X, sigma, n_threads=work.n_threads)
+        return _name_graph_clusterings(
+            GAUSSIAN, {"sigma": sigma, "landmarks": len(landmarks)}, work.clusters, found
+        )
+    graph = build_gaussian_graph(X, sigma, n_threads=work.n_threads)
     found = spectral_labels(graph, work.clusters, seed, work.n_threads)
-    return _of_graph(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
+    return _name_graph_clusterings(GAUSSIAN, {"sigma": sigma}, work.clusters, found)
 
 
-def _widest(X: NDArray[np.float64]) -> float:
-    """The widest range of a feature, in units of which sigma is given."""
+def _widest_range(X: NDArray[np.float64]) -> float:
+    """The widest range of a feature, which is the unit of sigma."""
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
-def _of_graph(
+def _name_graph_clusterings(
     algorithm: str,
     graph: dict[str, Any],
     clusters: Sequence[int],
     found: Sequence[NDArray[Any] | None],
-) -> list[Made]:
-    return [Made(algorithm, {"K": k, **graph}, labels) for k, labels in zip(clusters, found, strict=True)]
+) -> list[PoolClustering]:
+    return [
+        PoolClustering(algorithm, {"K": k, **graph}, labels)
+        for k, labels in zip(clusters, found, strict=True)
+    ]
 
 
-def _extra(work: Work, at: int) -> list[Made]:
+def _run_extra(work: PoolWork, at: int) -> list[PoolClustering]:
     estimator, grid = work.extra[at]
     takes = has_fit_parameter(estimator, "constraints")
     told = {"constraints": work.constraints} if takes and work.constraints is not None else {}
@@ -269,24 +281,27 @@ def _extra(work: Work, at: int) -> list[Made]:
         labels = None
         with suppress(InfeasibleConstraintsError):  # what is not found is counted
             labels = np.asarray(clone(estimator).set_params(**parameters).fit_predict(work.X, **told))
-        made.append(Made(type(estimator).__name__, parameters, labels))
+        made.append(PoolClustering(type(estimator).__name__, parameters, labels))
     return made
 
 
-def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
-    """Clusters 0, 1, ... in order of their first rows, noise (-1) settled.
+def assign_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArray[np.int64]:
+    """Assign noise (-1); clusters are numbered in the order of their first rows.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     labels : ndarray of shape (n_rows,)
+        Cluster of each row.
     noise : {"cluster", "singletons", "nearest"}
-        Noise is one cluster, each noise row is one, or each goes to the cluster of the nearest row
-        that is in one (they stay one cluster where no row is).
+        Noise becomes one cluster, or each noise row a cluster, or each joins the cluster of the nearest
+        clustered row (one cluster if there is none).
 
     Returns
     -------
     ndarray of shape (n_rows,)
+        Cluster of each row.
     """
     settled = np.asarray(labels).astype(np.int64)
     if settled.max() >= len(settled):  # wide gaps
@@ -301,11 +316,11 @@ def without_noise(X: NDArray[Any], labels: NDArray[Any], noise: Noise) -> NDArra
             clustered[rows] = False
             nearest, _ = native.nearest_points(X[rows], X[clustered].astype(np.float64), parallel.n_threads())
             settled[rows] = settled[clustered][nearest]
-    return _numbered_by_first(settled)
+    return _renumber_by_first_row(settled)
 
 
-def _numbered_by_first(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Clusters 0, 1, ... in order of their first rows."""
+def _renumber_by_first_row(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Renumber clusters 0, 1, ... in the order of their first rows."""
     first = np.full(clusters.max() + 1, len(clusters))
     first[clusters[::-1]] = np.arange(len(clusters))[::-1]  # what is written last stays
     number = np.empty(len(first), dtype=np.int64)

@@ -6,12 +6,11 @@ the rows in many ways without constraints, return the clustering that satisfies 
 Kept: the pool of 931 clusterings (`linkwise.select.clusterings`), noise of DBSCAN as one cluster.
 Changed, and why:
 
-- Ties, which are the rule with few constraints, are broken the same way each time: by agreement with all
-  clusterings of the pool, each of which counts the less, the more constraints it breaks
-  (``tie="random"``: as printed).
+- Ties are common with few constraints. They are broken by agreement with all clusterings of the pool, each
+  with a weight that falls with the constraints that it breaks (``tie="random"``: as printed).
 - A constraint counts by its weight.
 
-With ``pool="semi-supervised"`` the clusterings are made by clusterers that take constraints
+With ``pool="semi-supervised"`` the clusterings come from clusterers that take constraints
 (`linkwise.select.semi_supervised`; section III, question 4).
 
 Cost: that of the pool, then O(pool x constraints).
@@ -33,83 +32,88 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import Backend
-from linkwise.select.assign import of_all_rows
-from linkwise.select.base_rows import n_base_rows
+from linkwise.select.assign import label_all_rows
+from linkwise.select.base_rows import count_base_rows
 from linkwise.select.clusterings import Extra, Noise, Preset
-from linkwise.select.pool import MAX_ROWS, Pool, build_pool, checked_preset
-from linkwise.select.ranking import next_best, ranked, reported, satisfied
-from linkwise.select.semi_supervised import clusterers, halves
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y, seed_of
+from linkwise.select.pool import MAX_ROWS, Pool, build_pool, resolve_preset
+from linkwise.select.ranking import list_runners_up, rank_clusterings, report_choice, satisfied_weights
+from linkwise.select.semi_supervised import list_clusterers, split_into_halves
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
 N_ALTERNATIVES = 5
 NOTHING = Preset(clusters=(), n_runs=0, n_eps=0, min_pts=(), neighbours=(), sigmas=())
 
 
 class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
-    """Of many clusterings the one that satisfies most constraints.
+    """The clustering that satisfies most constraints among many clusterings.
 
-    Features are not rescaled; in the paper all are brought to [0, 1] first
+    Features are not rescaled; in the paper all are scaled to [0, 1] first
     (``sklearn.preprocessing.MinMaxScaler``).
 
     Parameters
     ----------
-    preset : "paper", "quick" or Preset
-        Which clusterings are tried: the paper's 931, about a quarter of them, or your own choice.
-    pool : {"unsupervised", "semi-supervised"}
-        Who makes the clusterings: k-means, DBSCAN and spectral clustering; or `MPCKMeans`, `FOSC` and `COSC`,
-        which take constraints, with the numbers of the preset. The first is better where clusters show
-        without constraints, see Notes.
-    split : bool
-        Whether one half of the constraints, drawn at random, goes to those clusterers and the other half
-        chooses. Else all do both, and what fits them too closely is chosen. Of no matter to an
+    preset : "paper", "quick" or Preset, default="paper"
+        Clusterings of the pool: the paper's 931, about a quarter of them, or your own choice.
+    pool : {"unsupervised", "semi-supervised"}, default="unsupervised"
+        The algorithms: k-means, DBSCAN and spectral clustering ("unsupervised"); or `MPCKMeans`, `FOSC` and
+        `COSC`, which take constraints, with the numbers of the preset ("semi-supervised"). The first is
+        better if the data have visible clusters, see Notes.
+    split : bool, default=True
+        Whether a random half of the constraints goes to these clusterers and the other half chooses. If
+        False, all constraints do both, which favours overfitted clusterings. It has no effect on an
         unsupervised pool.
-    noise : {"cluster", "singletons", "nearest"}
-        What becomes of DBSCAN's noise: one cluster, a cluster each, or the nearest row's cluster.
-    tie : {"agreement", "random"}
-        What decides among the best: agreement with all clusterings that fit well, or chance.
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
+        What to do with DBSCAN's noise: make it one cluster, make each row a cluster, or assign it to the
+        cluster of the nearest row.
+    tie : {"agreement", "random"}, default="agreement"
+        How ties are broken: by agreement with all clusterings that fit well, or at random.
     max_rows : int
-        Of more distinct rows a sample of this size is clustered, as the paper proposes; see Notes.
-    extra : sequence of (clusterer, grid)
-        scikit-learn clusterers that join the pool, with the values of their parameters to try.
-    backend : {"serial", "loky", "dask"}
-        Where the clusterings are made: in this process; in processes of this machine; or on the
-        workers of the current ``dask.distributed.Client``. All give the same.
-    cache : str or None
-        Folder where pools are kept between runs, whole ones and what an interruption leaves.
-    random_state : int, RandomState or None
+        With more distinct rows, a sample of this size is clustered, as the paper proposes; see Notes.
+    extra : sequence of (clusterer, grid), default=()
+        Further scikit-learn clusterers for the pool, with the values of their parameters to try.
+    backend : {"serial", "loky", "dask"}, default="serial"
+        Where to compute the clusterings: in this process, in processes of this machine, or on the workers of
+        the current ``dask.distributed.Client``. The result is the same.
+    cache : str or None, default=None
+        Folder for pools, complete ones and the finished parts of interrupted ones, that later runs can use.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     algorithm_ : str
-        What made the clustering.
+        The algorithm of the clustering.
     parameters_ : dict
-        With which parameters.
+        Its parameters.
     n_tied_ : int
-        Number of distinct clusterings that satisfy as many constraints as `labels_`; with `split` of the half
-        that chooses, as below.
+        Number of distinct clusterings that satisfy as many constraints as `labels_`; with `split`, of the
+        half that chooses.
     n_fitting_ : int
         Number of distinct clusterings that satisfy all constraints.
     alternatives_ : list of Choice
         The next best distinct clusterings; ``pool_.clustering(choice.clustering)`` gives the labels.
     approximation_ : str or None
-        In what the result is approximate, in words; None where all rows were clustered.
+        A sentence that says what is approximate; None if all rows were clustered.
     rule_ : str
-        How `predict` tells rows their clusters: "nearest centre" for k-means, "nearest core row within
-        eps" for DBSCAN, "nearest row" for all others.
+        How `predict` assigns rows: "nearest centre" for k-means, "nearest core row within eps" for DBSCAN,
+        "nearest row" for all others.
     pool_ : Pool
+        All clusterings.
 
     Notes
     -----
-    Van Craenendonck and Blockeel find a semi-supervised pool better on three of ten data sets, those whose
-    clusters show least, and without `split` hardly ever. It cannot be kept for other constraints.
+    Van Craenendonck and Blockeel find a semi-supervised pool better on three of ten data sets, those with the
+    least visible clusters, and hardly ever without `split`. It cannot be reused for other constraints.
 
-    Of more than `max_rows` distinct rows a sample is clustered, and constraints about other rows are
-    judged by the nearest row of the sample. When k-means is chosen, it then runs on all rows, from the
-    centres found; otherwise the other rows get their clusters as new rows do. `approximation_` says so.
+    With more than `max_rows` distinct rows a sample is clustered, and constraints on other rows apply to the
+    nearest row of the sample. If k-means is chosen, it then runs on all rows from the centres found;
+    otherwise the other rows are assigned like new rows. `approximation_` describes this.
 
     References
     ----------
@@ -175,30 +179,34 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Make the pool and choose.
+        """Build the pool and choose a clustering.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(made, planned)`` while clusterings are made. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
-        seed = seed_of(self.random_state)
-        preset, extra, told, choosing = checked_preset(self.preset), self.extra, None, wanted
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
+        seed = resolve_seed(self.random_state)
+        preset, extra, told, choosing = resolve_preset(self.preset), self.extra, None, wanted
         if self.pool == "semi-supervised":
-            told, choosing = halves(wanted, seed) if self.split else (wanted, wanted)
-            clustered = n_base_rows(rows, self.max_rows, seed)
-            preset, extra = NOTHING, [*clusterers(preset, seed, clustered), *extra]
+            told, choosing = split_into_halves(wanted, seed) if self.split else (wanted, wanted)
+            clustered = count_base_rows(rows, self.max_rows, seed)
+            preset, extra = NOTHING, [*list_clusterers(preset, seed, clustered), *extra]
         pool = build_pool(
             rows,
             preset,
@@ -216,34 +224,38 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         return self
 
     def _choose(self, X: NDArray[Any], pool: Pool, constraints: Constraints, seed: int) -> None:
-        score = satisfied(pool, constraints)
-        best = ranked(pool, score)
+        score = satisfied_weights(pool, constraints)
+        best = rank_clusterings(pool, score)
         first = int(best[0])
         if self.tie == "random":  # among the candidates, as printed, of which several may be alike
             share = pool.multiplicity[best] / pool.multiplicity[best].sum()
             first = int(rng_at(seed, len(pool)).choice(best, p=share))
-        chosen = reported(pool, score, first)
+        chosen = report_choice(pool, score, first)
         self.pool_ = pool
-        self.labels_, self._rule, self.approximation_ = of_all_rows(pool, first, X, parallel.n_threads())
+        self.labels_, self._rule, self.approximation_ = label_all_rows(pool, first, X, parallel.n_threads())
         self.rule_ = self._rule.how
         self.n_clusters_ = len(np.unique(self.labels_))
         self.algorithm_, self.parameters_ = chosen.algorithm, chosen.parameters
         self.n_tied_ = len(best)
         total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
         self.n_fitting_ = int((score >= total * (1 - 1e-9)).sum())
-        self.alternatives_ = [reported(pool, score, c) for c in next_best(pool, score, first, N_ALTERNATIVES)]
+        self.alternatives_ = [
+            report_choice(pool, score, c) for c in list_runners_up(pool, score, first, N_ALTERNATIVES)
+        ]
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Clusters of rows by the rule of the chosen algorithm, see `rule_`.
+        """Assign rows to clusters by the rule of the chosen algorithm, see `rule_`.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            -1 for rows beyond eps of all core rows, where DBSCAN was chosen and noise is no cluster.
+            Cluster of each row; -1 for rows beyond eps of all core rows, if DBSCAN is chosen and noise is not
+            a cluster.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)

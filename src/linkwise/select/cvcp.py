@@ -1,18 +1,17 @@
 """CVCP: cross-validation for finding clustering parameters.
 
-Pourrajabi, Moulavi, Campello, Zimek, Sander and Goebel (2014). A clustering is a classifier of pairs,
-"same cluster" or not. It is made with some of the constraints and tested on others.
+Pourrajabi, Moulavi, Campello, Zimek, Sander and Goebel (2014). A clustering classifies pairs as "same
+cluster" or not. It is fitted with some of the constraints and tested on others.
 
-What makes the folds independent: not the pairs are split but the rows, after all that follows from the
-constraints was drawn. A fold's test pairs are those between its own rows; the constraints for the
-clustering are those between rows of the other folds. A pair with one end in the fold and the other
-outside is used in neither. So no training constraint is about a row of a test pair, and none implies
-one. (Dealing out pairs instead, 1 = 2 and 2 = 3 for training would give away 1 = 3 in the test.)
+The folds are independent because the rows are split, not the pairs, after all implied constraints were added.
+The test pairs of a fold are those between its own rows; the training constraints are those between rows of
+the other folds. A pair across both is not used. So no training constraint is about a row of a test pair, and
+none implies a test pair. (If pairs were split, 1 = 2 and 2 = 3 in training would reveal 1 = 3 in the test.)
 
-Settled where the paper leaves it open: a kind of constraint that a fold does not hold is left out of
-its mean, and a fold without test pairs out of the whole; the same folds serve every setting.
+Settled where the paper leaves it open: the mean of a fold ignores a kind of constraint that the fold lacks; a
+fold without test pairs is ignored; all settings use the same folds.
 
-Cost: a fit for each setting and fold, and one with all constraints; a single one a setting where the
+Cost: a fit for each setting and fold, and one with all constraints; or one fit for each setting if the
 clusterer takes no constraints.
 """
 
@@ -32,32 +31,32 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning
 from linkwise.select.base import ClusteringSearch, Grid, Refit, Score
-from linkwise.validation import seed_of
+from linkwise.validation import resolve_seed
 
 
 class CVCPSearch(ClusteringSearch):
-    """The setting whose clusterings predict constraints best that they were not given.
+    """The setting whose clusterings best predict held-out constraints.
 
     Parameters
     ----------
     estimator : clusterer
-        In scikit-learn's manner; it is copied, never fitted itself.
+        A scikit-learn clusterer. It is copied, never fitted itself.
     param_grid : dict or list of dict
-        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
-    n_folds : int
-        Parts into which the rows with constraints are split, at most as many as there are rows.
-    random_state : int, RandomState or None
+        Values to try for each parameter, as for ``sklearn.model_selection.ParameterGrid``.
+    n_folds : int, default=5
+        Number of folds of the rows with constraints, at most their number.
+    random_state : int, RandomState or None, default=None
         For the folds.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
     labels_, n_clusters_, violations_, best_params_, best_estimator_, results_
-        As for `NumSatSearch`.
+        See `NumSatSearch`.
     best_score_ : float
-        Mean over the folds of the mean F of must-links and of cannot-links, from 0 to 1. NaN where no
-        fold holds a pair; then all settings tie, and the one with fewest clusters is taken.
+        Mean over the folds of the mean F of must-links and of cannot-links, from 0 to 1. NaN if no fold holds
+        a pair; then all settings tie, and the one with fewest clusters is chosen.
 
     References
     ----------
@@ -98,12 +97,13 @@ class CVCPSearch(ClusteringSearch):
         self.random_state = random_state
 
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
-        folds = list(independent_folds(constraints, self.n_folds, seed_of(self.random_state)))
+        folds = list(make_independent_folds(constraints, self.n_folds, resolve_seed(self.random_state)))
         tests = [constraints[held] for _, held in folds]
         if constraints.n_constraints and not any(test.n_constraints for test in tests):
             warnings.warn(
-                f"none of {len(folds)} folds holds both ends of a constraint, so nothing tells the settings "
-                "apart; give more constraints, or a smaller n_folds",
+                f"None of {len(folds)} folds holds both ends of a constraint, so the settings cannot"
+                " be compared. "
+                "Give more constraints, or a smaller n_folds.",
                 ConstraintWarning,
                 stacklevel=3,
             )
@@ -119,21 +119,24 @@ class CVCPSearch(ClusteringSearch):
         return score
 
 
-def independent_folds(
+def make_independent_folds(
     constraints: Constraints, n_folds: int, seed: int
 ) -> Iterator[tuple[Constraints, NDArray[np.int64]]]:
-    """Split the rows that constraints are about.
+    """Split the rows with constraints into folds.
 
     Parameters
     ----------
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     n_folds : int
+        Number of folds.
     seed : int
+        Seed of all random draws.
 
     Yields
     ------
     training : Constraints
-        All that follows for the rows outside the fold, about all rows of the data.
+        All constraints that follow for the rows outside the fold, with the rows of the whole data.
     held : ndarray
         The rows of the fold; ``constraints[held]`` is the test.
     """
@@ -141,11 +144,11 @@ def independent_folds(
     if len(named) == 0:
         return
     for held in np.array_split(rng_at(seed).permutation(named), min(n_folds, len(named))):
-        yield _among(constraints, np.setdiff1d(np.arange(constraints.n_rows), held)), held
+        yield _restrict_to_rows(constraints, np.setdiff1d(np.arange(constraints.n_rows), held)), held
 
 
-def _among(constraints: Constraints, rows: NDArray[np.int64]) -> Constraints:
-    """What the constraints say of some rows, under the numbers that these have among all."""
+def _restrict_to_rows(constraints: Constraints, rows: NDArray[np.int64]) -> Constraints:
+    """Restrict constraints to some rows, without renumbering them."""
     cut = constraints[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstraintWarning)  # said when the whole set was built
@@ -160,15 +163,16 @@ def _among(constraints: Constraints, rows: NDArray[np.int64]) -> Constraints:
 
 
 def f_measure(test: Constraints, labels: Labels) -> float:
-    """Mean of the F of must-links and of cannot-links, over all pairs that follow from the test.
+    """Compute the mean F of must-links and of cannot-links, over all pairs that follow from the test.
 
-    A kind that the test does not hold is left out. Pairs are counted by components, never listed.
+    A kind that the test lacks is ignored. Pairs are counted by components, never listed.
 
     Parameters
     ----------
     test : Constraints
         At least one.
     labels : ndarray of shape (test.n_rows,)
+        Cluster of each row.
 
     Returns
     -------

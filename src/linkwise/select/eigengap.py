@@ -1,9 +1,9 @@
-"""The number of clusters by the gap between eigenvalues, then spectral clustering.
+"""Spectral clustering with the number of clusters at the widest gap between eigenvalues.
 
-A graph of K parts that barely hold together has K eigenvalues near 0 of its normalised Laplacian, and
-the next one is larger: K is where the step to the next eigenvalue is widest (von Luxburg 2007, section
-8.3). The graph is that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each
-row to its nearest neighbours.
+If a graph has K weakly connected parts, its normalised Laplacian has K eigenvalues near 0, and the next one
+is larger: K is chosen at the widest gap between eigenvalues (von Luxburg 2007, section 8.3). The graph is
+that of self-tuning spectral clustering (Zelnik-Manor and Perona 2004), or joins each row to its nearest
+neighbours.
 
 Cost: O(n²) memory for the first graph, O(n) for the second; two eigenproblems.
 """
@@ -21,11 +21,16 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels
-from linkwise.cluster.graph.random_walk import Graph, eigenvalues, embedding
+from linkwise.cluster.graph.random_walk import Graph, embed_graph, laplacian_eigenvalues
 from linkwise.parallel import one_blas_thread
-from linkwise.select.self_tuning import local_scaling, numbers_of_clusters, solved, squared_distances
-from linkwise.select.spectral import knn_graphs, spectral_labels
-from linkwise.validation import checked_rows, seed_of
+from linkwise.select.self_tuning import (
+    list_cluster_counts,
+    require_solution,
+    scale_affinities_locally,
+    scaled_squared_distances,
+)
+from linkwise.select.spectral import build_knn_graphs, spectral_labels
+from linkwise.validation import check_rows, resolve_seed
 
 
 class EigengapSearch(ClusterMixin, BaseEstimator):
@@ -33,22 +38,26 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    affinity : {"local_scaling", "nearest_neighbors"}
+    affinity : {"local_scaling", "nearest_neighbors"}, default="local_scaling"
         The graph: exp(-d² / (sigma_i sigma_j)) between all rows, sigma_i the distance to a row's
         neighbour number `n_neighbors`; or edges to the `n_neighbors` nearest rows.
-    n_neighbors : int
+    n_neighbors : int, default=7
+        Number of nearest rows.
     min_clusters, max_clusters : int
-        Numbers of clusters that are tried; where rows are few, below their number.
-    random_state : int, RandomState or None
+        Range of the number of clusters, always below the number of rows.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     eigenvalues_ : ndarray of shape (n_values,)
         The smallest eigenvalues of the normalised Laplacian, ascending.
     gaps_ : dict of int to float
-        For each number of clusters K the step from the K-th eigenvalue to the next.
+        For each number of clusters K the gap from the K-th eigenvalue to the next.
 
     References
     ----------
@@ -87,39 +96,44 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Cluster the rows.
+        """Fit the clusterer.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
-        rows = checked_rows(X, self)
+        rows = check_rows(X, self)
         distinct = len(np.unique(rows, axis=0))
-        counts = numbers_of_clusters(self.min_clusters, self.max_clusters, max(distinct - 1, 1))
+        counts = list_cluster_counts(self.min_clusters, self.max_clusters, max(distinct - 1, 1))
         if counts == [1]:  # nothing to tell one and two clusters apart by
             self.eigenvalues_, self.gaps_ = np.zeros(1), {1: 0.0}
             self.labels_: Labels = np.zeros(len(rows), dtype=np.int32)
         else:
             graph = self._graph(rows)
             with one_blas_thread():
-                placed = solved(embedding(graph.copy(), counts[-1] + 1))
-                self.eigenvalues_ = eigenvalues(graph, placed)
+                placed = require_solution(embed_graph(graph.copy(), counts[-1] + 1))
+                self.eigenvalues_ = laplacian_eigenvalues(graph, placed)
             self.gaps_ = {k: float(self.eigenvalues_[k] - self.eigenvalues_[k - 1]) for k in counts}
             k = max(counts, key=self.gaps_.__getitem__)
-            self.labels_ = solved(spectral_labels(graph, [k], (seed_of(self.random_state),))[0])
+            self.labels_ = require_solution(
+                spectral_labels(graph, [k], (resolve_seed(self.random_state),))[0]
+            )
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
 
     def _graph(self, rows: NDArray[Any]) -> Graph:
         if self.affinity == "local_scaling":
-            return local_scaling(squared_distances(rows), self.n_neighbors)
+            return scale_affinities_locally(scaled_squared_distances(rows), self.n_neighbors)
         k = min(self.n_neighbors + 1, len(rows))  # the row itself is the first
         nearest = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(rows, return_distance=False)
-        graph = knn_graphs(nearest)(k)
+        graph = build_knn_graphs(nearest)(k)
         return sp.csr_array(graph - sp.diags_array(graph.diagonal()))

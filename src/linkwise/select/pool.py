@@ -1,4 +1,4 @@
-"""A pool: many clusterings of the same rows, each kept once, and who made it."""
+"""A pool: the distinct clusterings of the same rows, and the algorithms that found them."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import random_pairs
+from linkwise.constraints.sampling import draw_pairs
 from linkwise.errors import DataError
 from linkwise.parallel import Backend
 from linkwise.select import pool_files
-from linkwise.select.base_rows import BaseRows, base_rows, of_base_rows
+from linkwise.select.base_rows import BaseRows, find_base_rows, restrict_to_base_rows
 from linkwise.select.clusterings import (
     PRESETS,
     Extra,
-    Made,
     Noise,
+    PoolClustering,
+    PoolTask,
+    PoolWork,
     Preset,
-    Task,
-    Work,
-    make,
-    planned,
-    without_noise,
+    assign_noise,
+    plan_tasks,
+    run_task,
 )
+from linkwise.wording import count_noun
 
 MAX_ROWS = 5000  # distinct rows that are clustered; of more a sample
 BLOCK = 4096  # pairs that are compared with all clusterings at once
@@ -45,7 +46,7 @@ COMPARED_PAIRS = 20_000  # pairs by which two clusterings are compared
 
 
 class Candidate(NamedTuple):
-    """One clustering of the pool as it was made."""
+    """One clustering of the pool with its algorithm."""
 
     algorithm: str
     parameters: dict[str, Any]
@@ -62,18 +63,17 @@ class Pool:
     labels : ndarray of shape (n_clusterings, n_base), int16
         Distinct clusterings of the base rows, clusters numbered by their first rows.
     base : ndarray of shape (n_rows,)
-        The base row that each row follows: an identical one, or the nearest where only a sample was
-        clustered.
+        The base row that each row follows: an identical one, or the nearest if only a sample was clustered.
     base_rows : ndarray of shape (n_base,)
-        Which rows are base rows, ascending; no two of them are identical.
+        Positions of the base rows, ascending; no two of them are identical.
     weight : ndarray of shape (n_base,)
-        How many rows each of them stands for.
+        Number of rows that each base row represents.
     candidates : tuple of Candidate
-        Everything that was made, in order.
+        All clusterings, in the order in which they were computed.
     n_failed : int
-        Clusterings that an algorithm could not make.
+        Number of clusterings that an algorithm could not compute.
     noise : {"cluster", "singletons", "nearest"}
-        What became of noise.
+        What was done with noise.
     sampled : bool
         Whether only a sample of the rows was clustered.
     """
@@ -101,7 +101,7 @@ class Pool:
 
     @cached_property
     def multiplicity(self) -> NDArray[np.int64]:
-        """How many candidates share each distinct clustering, shape (n_clusterings,)."""
+        """Number of candidates of each distinct clustering, shape (n_clusterings,)."""
         return np.bincount([c.clustering for c in self.candidates], minlength=len(self))
 
     @cached_property
@@ -119,17 +119,17 @@ class Pool:
         return tuple(first[c] for c in range(len(self)))
 
     def clustering(self, number: int) -> Labels:
-        """Labels of all rows in one of the distinct clusterings."""
+        """Return the labels of all rows in one of the distinct clusterings."""
         labels: Labels = self.labels[number].astype(np.int32)[self.base]
         return labels
 
     def together(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each clustering puts each pair of rows together, shape (n_pairs, n_clusterings)."""
+        """Return whether each clustering joins each pair of rows, shape (n_pairs, n_clusterings)."""
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
 
     def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of the pairs each clustering puts together, shape (n_clusterings,)."""
+        """Count the pairs that each clustering joins, shape (n_clusterings,)."""
         count = np.zeros(len(self), dtype=np.int64)
         for at in range(0, len(pairs), BLOCK):
             count += self.together(pairs[at : at + BLOCK]).sum(axis=0)
@@ -137,12 +137,12 @@ class Pool:
 
     @cached_property
     def agreement(self) -> NDArray[np.float64]:
-        """Adjusted Rand index of every two distinct clusterings, over at most 20 000 pairs of base rows.
+        """Compute the adjusted Rand index of every two distinct clusterings.
 
-        Two clusterings that put all these pairs alike, together or apart, agree to 1.
+        It uses at most 20 000 pairs of base rows, and is 1 if two clusterings treat all of them alike.
         """
         n = self.labels.shape[1]
-        pairs = random_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))
+        pairs = draw_pairs(n, min(COMPARED_PAIRS, n * (n - 1) // 2), rng_at(n))
         same = (self.labels[:, pairs[:, 0]] == self.labels[:, pairs[:, 1]]).astype(np.float32)
         both = (same @ same.T).astype(np.float64)
         one = same.sum(axis=1, dtype=np.float64)
@@ -153,8 +153,8 @@ class Pool:
 
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pool as one file (NumPy's npz, without pickles), whole or not at all."""
-        pool_files.write(
+        """Write the pool as one file (NumPy's npz, without pickles), atomically."""
+        pool_files.write_arrays(
             path,
             labels=self.labels,
             base=self.base,
@@ -164,7 +164,7 @@ class Pool:
             noise=np.array(self.noise),
             sampled=np.bool_(self.sampled),
             clustering=np.array([c.clustering for c in self.candidates], dtype=np.int64),
-            maker=np.array([pool_files.maker(c.algorithm, c.parameters) for c in self.candidates]),
+            maker=np.array([pool_files.encode_maker(c.algorithm, c.parameters) for c in self.candidates]),
         )
 
     @classmethod
@@ -174,9 +174,9 @@ class Pool:
         Raises
         ------
         DataError
-            The file is no pool of this version of linkwise.
+            The file is not a pool of this version of linkwise.
         """
-        kept = pool_files.read(path)
+        kept = pool_files.read_arrays(path)
         try:
             makers = [json.loads(words) for words in kept["maker"].tolist()]
             candidates = tuple(
@@ -187,7 +187,7 @@ class Pool:
             noise: Any = str(kept["noise"])
             return cls(*arrays, candidates, int(kept["n_failed"]), noise, bool(kept["sampled"]))
         except (KeyError, ValueError) as error:
-            raise DataError(f"{os.fspath(path)} is no pool ({error}); build it anew") from None
+            raise DataError(f"{os.fspath(path)} is not a pool ({error}). Build it again.") from None
 
 
 def build_pool(
@@ -204,67 +204,70 @@ def build_pool(
     backend: Backend = "serial",
     cache: str | os.PathLike[str] | None = None,
 ) -> Pool:
-    """Cluster the same rows in many ways.
+    """Build a pool: cluster the same rows in many ways.
 
-    Identical rows are clustered once, with their weight.
+    Identical rows are clustered once, weighted by their number.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Finite numbers. Features are not rescaled here; in the paper all are brought to [0, 1] first
+        Rows of finite numbers. Features are not rescaled here; in the paper all are scaled to [0, 1] first
         (``sklearn.preprocessing.minmax_scale``).
-    preset : "paper", "quick" or Preset
+    preset : "paper", "quick" or Preset, default="paper"
         "paper": the 931 clusterings of Van Craenendonck and Blockeel (2017); "quick": 246 of that kind.
-    seed : int
-    noise : {"cluster", "singletons", "nearest"}
-        What becomes of noise: one cluster together, a cluster each, or what the nearest row is in.
-    extra : sequence of (clusterer, grid)
-        scikit-learn clusterers that are tried too, with the values of their parameters.
+    seed : int, default=0
+        Seed of all random draws.
+    noise : {"cluster", "singletons", "nearest"}, default="cluster"
+        What to do with noise: make it one cluster, make each row a cluster, or assign it to the cluster of
+        the nearest row.
+    extra : sequence of (clusterer, grid), default=()
+        Further scikit-learn clusterers, with the values of their parameters.
     constraints : Constraints, optional
-        About the rows of X. Those of `extra` whose fit takes constraints cluster with what these say of the
-        rows that are clustered; the rest of the pool does not hear of them.
+        Constraints between the rows of X. Only those of `extra` whose fit takes constraints use them,
+        restricted to the clustered rows.
     max_rows : int
-        Of more distinct rows a sample of this size is clustered; the others follow its nearest row.
+        With more distinct rows, a sample of this size is clustered; the other rows follow its nearest row.
     progress : callable, optional
-        ``progress(made, planned)``, numbers of clusterings, after each part of the work. What it
-        raises ends the work.
+        Called as ``progress(done, planned)``, in clusterings, after each part of the work. An exception that
+        it raises ends the work.
     n_threads : int, optional
-        For the backend "serial"; workers of the others use one each.
-    backend : {"serial", "loky", "dask"}
-        Where the clusterings are made: in this process; in processes of this machine; or on the
-        workers of the current ``dask.distributed.Client``. All give the same pool.
+        Number of threads of the backend "serial"; workers of the others use one each.
+    backend : {"serial", "loky", "dask"}, default="serial"
+        Where to compute the clusterings: in this process, in processes of this machine, or on the workers of
+        the current ``dask.distributed.Client``. The pool is the same.
     cache : path, optional
-        Folder where pools are kept, by data, settings and versions of the libraries. What was made
-        before an interruption is kept there too, and not made again.
+        Folder for pools, by data, settings and versions of the libraries. It also holds the finished parts of
+        interrupted work, which are then reused.
 
     Returns
     -------
     Pool
+        The distinct clusterings.
 
     Raises
     ------
     ValueError
-        If a setting is none of those above, or makes no clustering.
+        If a setting is unknown, or the pool would be empty.
     """
     rows = np.ascontiguousarray(X, dtype=np.float64)
-    settings = checked_preset(preset)
+    settings = resolve_preset(preset)
     if noise not in ("cluster", "singletons", "nearest"):
-        raise ValueError(f"noise={noise!r}; give 'cluster', 'singletons' or 'nearest'")
+        raise ValueError(f"noise is unknown: {noise!r}. Give 'cluster', 'singletons' or 'nearest'.")
     if not 1 <= max_rows <= np.iinfo(np.int16).max:
-        raise ValueError(f"max_rows={max_rows}; give 1 to {np.iinfo(np.int16).max}")
+        raise ValueError(f"max_rows is out of range: {max_rows}. Give 1 to {np.iinfo(np.int16).max}.")
     threads = parallel.n_threads() if n_threads is None else n_threads
-    name = _key(rows, settings, seed, noise, extra, max_rows, _name(constraints))
+    name = _cache_key(rows, settings, seed, noise, extra, max_rows, _describe_constraints(constraints))
     key = None if cache is None else Path(cache) / name
     kept = None if key is None else key.with_suffix(".npz")
     if kept is not None and kept.exists():
         with suppress(DataError):  # a damaged file is made anew
             return Pool.load(kept)
-    base = base_rows(rows, max_rows, seed, threads)
+    base = find_base_rows(rows, max_rows, seed, threads)
     points = rows[base.rows]
-    told = None if constraints is None else of_base_rows(constraints, base.of, len(points))
-    work, tasks = planned(points, base.weight, settings, seed, threads, extra, told)
-    made = _made(work, tasks, backend, progress, key)
-    pool = _collected(points, made, base, noise)
+    told = None if constraints is None else restrict_to_base_rows(constraints, base.of, len(points))
+    work, tasks = plan_tasks(points, base.weight, settings, seed, threads, extra, told)
+    made = _run_tasks(work, tasks, backend, progress, key)
+    pool = _collect_distinct(points, made, base, noise)
     if key is not None and kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         pool.save(kept)
@@ -272,17 +275,19 @@ def build_pool(
     return pool
 
 
-def checked_preset(preset: str | Preset) -> Preset:
-    """A preset, or the one of that name."""
+def resolve_preset(preset: str | Preset) -> Preset:
+    """Return a preset, or the preset of this name."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
-        raise ValueError(f"preset={preset!r}; give one of {', '.join(map(repr, PRESETS))}, or a Preset")
+        raise ValueError(
+            f"preset is unknown: {preset!r}. Give one of {', '.join(map(repr, PRESETS))}, or a Preset."
+        )
     return PRESETS[preset]
 
 
-def _name(constraints: Constraints | None) -> str | None:
-    """A short name for constraints, weights and all."""
+def _describe_constraints(constraints: Constraints | None) -> str | None:
+    """Compute a short name of constraints and their weights."""
     if constraints is None:
         return None
     digest = hashlib.sha256()
@@ -292,8 +297,8 @@ def _name(constraints: Constraints | None) -> str | None:
     return digest.hexdigest()
 
 
-def _key(X: NDArray[Any], *settings: object) -> str:
-    """Name of a pool in the cache; estimators are told apart by what they print."""
+def _cache_key(X: NDArray[Any], *settings: object) -> str:
+    """Compute the name of a pool in the cache; estimators differ by their repr."""
     versions = (
         pool_files.FORMAT,
         version("linkwise"),
@@ -306,50 +311,53 @@ def _key(X: NDArray[Any], *settings: object) -> str:
     return digest.hexdigest()[:32]
 
 
-def _made(
-    work: Work,
-    tasks: list[Task],
+def _run_tasks(
+    work: PoolWork,
+    tasks: list[PoolTask],
     backend: Backend,
     progress: Progress | None,
     parts: Path | None,
-) -> list[Made]:
-    """What all tasks made, in the order of the tasks; done parts are kept in a folder where there is one."""
-    found = {} if parts is None else _finished(parts, len(tasks))
+) -> list[PoolClustering]:
+    """Run all tasks; return their results in order, and store finished parts in a folder if there is one."""
+    found = {} if parts is None else _read_finished(parts, len(tasks))
     left = [at for at in range(len(tasks)) if at not in found]
     in_all = sum(task.size for task in tasks)
     count = sum(tasks[at].size for at in found)
     one_each = work if backend == "serial" else work._replace(n_threads=1)
-    with closing(parallel.mapped(make, one_each, [tasks[at] for at in left], backend)) as results:
+    with closing(parallel.map_tasks(run_task, one_each, [tasks[at] for at in left], backend)) as results:
         for number, made in results:
             at = left[number]
             found[at] = made
             if parts is not None:
-                pool_files.write_made(parts / f"{at}.npz", made)
+                pool_files.write_clusterings(parts / f"{at}.npz", made)
             count += tasks[at].size
             if progress is not None:
                 progress(count, in_all)
     return [one for at in range(len(tasks)) for one in found[at]]
 
 
-def _finished(parts: Path, n_tasks: int) -> dict[int, list[Made]]:
-    found: dict[int, list[Made]] = {}
+def _read_finished(parts: Path, n_tasks: int) -> dict[int, list[PoolClustering]]:
+    found: dict[int, list[PoolClustering]] = {}
     for at in range(n_tasks):
         with suppress(FileNotFoundError, DataError):  # what is missing or damaged is made anew
-            found[at] = pool_files.read_made(parts / f"{at}.npz")
+            found[at] = pool_files.read_clusterings(parts / f"{at}.npz")
     return found
 
 
-def _collected(X: NDArray[np.float64], made: list[Made], base: BaseRows, noise: Noise) -> Pool:
-    """Distinct clusterings, each once."""
+def _collect_distinct(
+    X: NDArray[np.float64], made: list[PoolClustering], base: BaseRows, noise: Noise
+) -> Pool:
+    """Collect the distinct clusterings."""
     distinct: dict[bytes, int] = {}
     candidates: list[Candidate] = []
     for algorithm, parameters, labels in made:
         if labels is not None:
-            key = without_noise(X, labels, noise).astype(np.int16).tobytes()
+            key = assign_noise(X, labels, noise).astype(np.int16).tobytes()
             candidates.append(Candidate(algorithm, parameters, distinct.setdefault(key, len(distinct))))
     if not candidates:
         raise ValueError(
-            f"the preset makes no clustering of these {len(X)} row(s); give it clusters and n_runs above 0"
+            f"The preset yields no clustering of {count_noun(len(X), 'row')}. Give it clusters and"
+            " n_runs above 0."
         )
     labels = np.frombuffer(b"".join(distinct), dtype=np.int16).reshape(len(distinct), -1).copy()
     n_failed = len(made) - len(candidates)

@@ -1,4 +1,4 @@
-"""Which clustering of a pool fits best, and what decides when several do."""
+"""Rank the clusterings of a pool by constraints, and break ties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # below which two sums of weights are the same
 
 
 class Choice(NamedTuple):
-    """One clustering of a pool, as it is reported."""
+    """One clustering of a pool, as it is reported to the user."""
 
     algorithm: str
     """Who made it first."""
@@ -27,26 +27,26 @@ class Choice(NamedTuple):
     """Its number in the pool: ``pool.clustering(choice.clustering)`` gives the labels."""
 
 
-def satisfied(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
-    """Weight of the constraints that each distinct clustering satisfies, shape (n_clusterings,)."""
+def satisfied_weights(pool: Pool, constraints: Constraints) -> NDArray[np.float64]:
+    """Sum the weights of the constraints that each clustering satisfies, shape (n_clusterings,)."""
     must = pool.together(constraints.must_link).T @ constraints.must_link_weight
     cannot = ~pool.together(constraints.cannot_link).T @ constraints.cannot_link_weight
     score: NDArray[np.float64] = must + cannot
     return score
 
 
-def preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much each clustering agrees with all that fit well, shape (n_clusterings,).
+def compute_preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute how much each clustering agrees with all that fit well, shape (n_clusterings,).
 
-    The sum of its adjusted Rand indices with all candidates, each of which counts 2.25 times less for
-    every constraint that it breaks more than the best; below all others for a single cluster, which
-    tells nothing. Measured on the ten data sets of the paper: with one to five constraints the preferred
-    of those that tie is nearer to the classes by 0.29 to 0.06 (ARI) than the one with fewest clusters,
-    and from ten on as near.
+    The sum of its adjusted Rand indices with all candidates, each of which counts 2.25 times less for every
+    constraint that it breaks more than the best; a single cluster is below all others. On the ten data sets
+    of the paper, with one to five constraints, the preferred clustering of a tie is closer to the classes by
+    0.29 to 0.06 (ARI) than the one with fewest clusters; from ten constraints on both are equally close.
 
     Parameters
     ----------
     pool : Pool
+        The clusterings.
     score : ndarray of shape (n_clusterings,)
         Weight of the constraints that each satisfies, up to a constant.
     """
@@ -55,23 +55,23 @@ def preference(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(pool.n_clusters == 1, -1.0, agreement)
 
 
-def ranked(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The best clusterings of a pool, all tied ones: by `preference`, then the order of making."""
+def rank_clusterings(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rank the tied best clusterings of a pool: by `compute_preference`, then in the order of the pool."""
     tied = np.flatnonzero(score >= score.max() - ROUNDING * max(1.0, abs(float(score.max()))))
     if len(tied) == 1:
         return tied
-    return tied[np.argsort(-preference(pool, score)[tied], kind="stable")]
+    return tied[np.argsort(-compute_preference(pool, score)[tied], kind="stable")]
 
 
-def next_best(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:
-    """The chosen clustering's runners-up: by score, then `preference`, then the order of making."""
+def list_runners_up(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:
+    """List the runners-up: by score, then `compute_preference`, then in the order of the pool."""
     of_the_best = (score / max(1.0, abs(float(score.max())))).round(9)
-    order = np.lexsort((-preference(pool, score), -of_the_best))
+    order = np.lexsort((-compute_preference(pool, score), -of_the_best))
     return [int(c) for c in order if c != first][:how_many]
 
 
-def reported(pool: Pool, score: NDArray[np.float64], clustering: int) -> Choice:
-    """One clustering in the words of its first maker."""
+def report_choice(pool: Pool, score: NDArray[np.float64], clustering: int) -> Choice:
+    """Report one clustering by its first algorithm."""
     maker = pool.makers[clustering]
     return Choice(
         maker.algorithm,

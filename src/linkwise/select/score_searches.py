@@ -1,6 +1,6 @@
 """Searches by one score of the finished clustering: constraints, silhouette, DBCV.
 
-All are selection methods that Van Craenendonck and Blockeel (2017) compare COBS with.
+Van Craenendonck and Blockeel (2017) compare COBS with these methods.
 """
 
 from __future__ import annotations
@@ -18,36 +18,38 @@ from linkwise.validity.silhouette import silhouette_scorer
 
 
 class NumSatSearch(ClusteringSearch):
-    """The setting whose clustering violates fewest constraints, of those the one with fewest clusters.
+    """The setting whose clustering breaks fewest constraints; of equals the one with fewest clusters.
 
-    A constraint counts by its weight. Without constraints all settings tie. A clusterer that takes the
-    constraints is judged by those that it was given: one that can satisfy anything always ties
-    (`CVCPSearch` judges by others).
+    A constraint counts by its weight. Without constraints all settings tie. A clusterer that takes
+    constraints is scored by the same constraints, so one that can satisfy any of them always ties
+    (`CVCPSearch` scores by held-out ones).
 
     Parameters
     ----------
     estimator : clusterer
-        In scikit-learn's manner; it is copied, never fitted itself.
+        A scikit-learn clusterer. It is copied, never fitted itself.
     param_grid : dict or list of dict
-        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
+        Values to try for each parameter, as for ``sklearn.model_selection.ParameterGrid``.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
         Noise counts as one cluster.
     violations_ : int
-        Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer says
-        that it is apart from all rows, as `FOSC` does.
+        Number of constraints that `labels_` break. Noise is one cluster here, too, unless the clusterer has
+        ``leaves_noise``, like `FOSC`.
     best_params_ : dict
+        The chosen setting.
     best_score_ : float
-        Weight of the constraints that are satisfied: their number, where all weights are 1.
+        Sum of the weights of the satisfied constraints; their number if all weights are 1.
     best_estimator_ : estimator
-        Fitted with all constraints.
+        The best estimator, fitted with all constraints.
     results_ : list of Tried
-        One for each setting: params, score, n_clusters, and why it failed, where it did.
+        One entry for each setting: params, score, n_clusters, and the error if it failed.
 
     References
     ----------
@@ -80,21 +82,21 @@ class NumSatSearch(ClusteringSearch):
 class SilhouetteSearch(ClusteringSearch):
     """The setting whose clustering has the highest mean silhouette.
 
-    Noise is left out of the mean; fewer than two clusters score -1.
+    The mean ignores noise; fewer than two clusters score -1.
 
     Parameters
     ----------
     estimator : clusterer
-        In scikit-learn's manner; it is copied, never fitted itself.
+        A scikit-learn clusterer. It is copied, never fitted itself.
     param_grid : dict or list of dict
-        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
+        Values to try for each parameter, as for ``sklearn.model_selection.ParameterGrid``.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
     labels_, n_clusters_, violations_, best_params_, best_estimator_, results_
-        As for `NumSatSearch`.
+        See `NumSatSearch`.
     best_score_ : float
         The mean silhouette, from -1 to 1.
 
@@ -124,18 +126,18 @@ class DBCVSearch(ClusteringSearch):
     Parameters
     ----------
     estimator : clusterer
-        In scikit-learn's manner; it is copied, never fitted itself.
+        A scikit-learn clusterer. It is copied, never fitted itself.
     param_grid : dict or list of dict
-        For each parameter the values to try, as for ``sklearn.model_selection.ParameterGrid``.
-    metric : {"euclidean", "sqeuclidean"}
-        The distance, as for `dbcv_score`.
+        Values to try for each parameter, as for ``sklearn.model_selection.ParameterGrid``.
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
+        The distance, see `dbcv_score`.
     progress : callable, optional
-        ``progress(done, planned)`` after each setting. What it raises ends the search.
+        Called as ``progress(done, planned)`` after each setting. An exception that it raises ends the search.
 
     Attributes
     ----------
     labels_, n_clusters_, violations_, best_params_, best_estimator_, results_
-        As for `NumSatSearch`.
+        See `NumSatSearch`.
     best_score_ : float
         `dbcv_score` of `labels_`, from -1 to 1.
 

@@ -1,20 +1,19 @@
 """Self-tuning spectral clustering: scale and number of clusters from the data.
 
-Zelnik-Manor and Perona (2004). Every row has a scale of its own, the distance to its 7th neighbour,
-and the affinity of two rows is exp(-d² / (sigma_i sigma_j)). If there are C clusters, the first C
-eigenvectors can be rotated so that every row lies on one axis. The rotation is found by gradient
-descent over Givens angles; each number of clusters goes on from the rotated eigenvectors of the one
-before. Of the numbers that align about equally well the largest is taken, and each row belongs to the
-axis it lies along.
+Zelnik-Manor and Perona (2004). Every row has a scale of its own, the distance to its 7th neighbour, and the
+affinity of two rows is exp(-d² / (sigma_i sigma_j)). If there are C clusters, the first C eigenvectors can be
+rotated so that every row lies on one axis. The rotation is found by gradient descent over Givens angles; each
+number of clusters continues from the rotated eigenvectors of the one before. Of the numbers that align about
+equally well, the largest is chosen, and each row belongs to the axis it lies along.
 
 Changed, and why:
 
-- The eigenvectors are those of the random walk: row by row a multiple of the paper's, which changes
-  neither cost nor result.
-- After each step the rotated vectors are kept and the angles begin at 0 again. The gradient there is
-  one product of matrices.
-- A step is halved until the cost falls. The authors' program tries one step an angle.
-- Where a row has 7 copies, its scale is the distance to the nearest row that differs.
+- The eigenvectors are those of the random walk: each row is a multiple of the paper's, with the same cost and
+  result.
+- After each step the vectors are rotated and the angles start at 0 again, where the gradient is one product
+  of matrices.
+- A step is halved until the cost falls. The authors' program tries one step for each angle.
+- If a row has 7 copies, its scale is the distance to the nearest different row.
 
 Cost: O(n²) memory; one eigenproblem and some hundred products of n x C with C x C.
 """
@@ -31,9 +30,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels
-from linkwise.cluster.graph.random_walk import embedding
+from linkwise.cluster.graph.random_walk import embed_graph
 from linkwise.parallel import one_blas_thread
-from linkwise.validation import checked_rows
+from linkwise.validation import check_rows
 
 Matrix = NDArray[np.float64]
 Solution = TypeVar("Solution")
@@ -48,21 +47,23 @@ MOST_IDLE = 3  # steps of less than the least gain, one after the other
 class SelfTuningSpectral(ClusterMixin, BaseEstimator):
     """Spectral clustering that finds its scale and its number of clusters.
 
-    Nothing is drawn at random.
+    The method is deterministic.
 
     Parameters
     ----------
-    n_neighbors : int
-        The neighbour at which the scale of a row is taken.
+    n_neighbors : int, default=7
+        Number of the neighbour whose distance is the scale of a row.
     min_clusters, max_clusters : int
-        Numbers of clusters that are tried; where rows are few, up to their number.
+        Range of the number of clusters, at most the number of rows.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     alignment_ : dict of int to float
-        For each number of clusters how well the eigenvectors align with axes: 1 is exactly.
+        For each number of clusters the alignment of the eigenvectors with axes; 1 is exact.
 
     References
     ----------
@@ -89,36 +90,41 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         self.max_clusters = max_clusters
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Cluster the rows.
+        """Fit the clusterer.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
-        rows = checked_rows(X, self)
-        counts = numbers_of_clusters(self.min_clusters, self.max_clusters, len(np.unique(rows, axis=0)))
+        rows = check_rows(X, self)
+        counts = list_cluster_counts(self.min_clusters, self.max_clusters, len(np.unique(rows, axis=0)))
         if counts == [1]:
             self.alignment_, labels = {1: 1.0}, np.zeros(len(rows), dtype=np.int32)
         else:
-            squares = squared_distances(rows)
+            squares = scaled_squared_distances(rows)
             with one_blas_thread():
-                placed = solved(embedding(local_scaling(squares, self.n_neighbors), counts[-1]))
-                found = rotated(placed, counts)
+                placed = require_solution(
+                    embed_graph(scale_affinities_locally(squares, self.n_neighbors), counts[-1])
+                )
+                found = rotate_vectors(placed, counts)
             self.alignment_ = {k: found[k].alignment for k in counts}
-            labels = labels_on_axes(found[most_aligned(self.alignment_)].vectors, squares)
+            labels = label_by_axes(found[choose_best_aligned(self.alignment_)].vectors, squares)
         self.labels_: Labels = labels
         self.n_clusters_ = len(np.unique(labels))
         return self
 
 
-def numbers_of_clusters(least: int, most: int, n_distinct: int) -> list[int]:
-    """The numbers of clusters to try; none is above the number of rows that differ.
+def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
+    """List the numbers of clusters to try, at most the number of distinct rows.
 
     Raises
     ------
@@ -126,12 +132,12 @@ def numbers_of_clusters(least: int, most: int, n_distinct: int) -> list[int]:
         The smallest is above the largest.
     """
     if least > most:
-        raise ValueError(f"min_clusters={least} is above max_clusters={most}; exchange them")
+        raise ValueError(f"min_clusters={least} is above max_clusters={most}. Swap them.")
     return list(range(min(least, n_distinct), min(most, n_distinct) + 1))
 
 
-def squared_distances(X: NDArray[Any]) -> Matrix:
-    """Between all rows, in units of the widest range of a feature."""
+def scaled_squared_distances(X: NDArray[Any]) -> Matrix:
+    """Compute squared distances of all rows, in units of the widest range of a feature."""
     points = X.astype(np.float64)
     unit = float(np.ptp(points, axis=0).max()) or 1.0
     points = (points - points.mean(axis=0)) / unit
@@ -139,8 +145,8 @@ def squared_distances(X: NDArray[Any]) -> Matrix:
     return squares
 
 
-def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
-    """Affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour; 0 to itself."""
+def scale_affinities_locally(squares: Matrix, n_neighbors: int) -> Matrix:
+    """Compute affinities exp(-d² / (sigma_i sigma_j)), sigma_i the distance to the n-th neighbour."""
     at = min(n_neighbors, len(squares) - 1)
     sigma = np.sqrt(np.partition(squares, at, axis=1)[:, at])
     copies = np.flatnonzero(sigma == 0)
@@ -150,17 +156,18 @@ def local_scaling(squares: Matrix, n_neighbors: int) -> Matrix:
     return affinity
 
 
-def solved(found: Solution | None) -> Solution:
-    """What a solver found, or an error."""
+def require_solution(found: Solution | None) -> Solution:
+    """Return the result of a solver; raise if there is none."""
     if found is None:
         raise ValueError(
-            "no eigenvectors were found for the graph of these rows; scale the features, or try another "
-            "n_neighbors"
+            "The solver found no eigenvectors for the graph of these rows. Scale the features, or try"
+            " another "
+            "n_neighbors."
         )
     return found
 
 
-class Rotated(NamedTuple):
+class RotatedVectors(NamedTuple):
     """The first eigenvectors, rotated towards the axes."""
 
     vectors: Matrix
@@ -168,32 +175,32 @@ class Rotated(NamedTuple):
     """1 - (cost / n - 1) / C: 1 where every row lies on an axis."""
 
 
-def rotated(placed: Matrix, counts: list[int]) -> dict[int, Rotated]:
+def rotate_vectors(placed: Matrix, counts: list[int]) -> dict[int, RotatedVectors]:
     """Rotate the first k eigenvectors for each k, beginning with the result for the one before."""
-    found: dict[int, Rotated] = {}
+    found: dict[int, RotatedVectors] = {}
     vectors = placed[:, : counts[0]]
     for k in counts:
         if k > counts[0]:
             vectors = np.column_stack([vectors, placed[:, k - 1]])
-        vectors = vectors @ aligning_rotation(vectors)
-        found[k] = Rotated(vectors, 1 - (cost(_directions(vectors)) - 1) / k)
+        vectors = vectors @ find_aligning_rotation(vectors)
+        found[k] = RotatedVectors(vectors, 1 - (alignment_cost(_directions(vectors)) - 1) / k)
     return found
 
 
-def most_aligned(alignment: dict[int, float]) -> int:
-    """The largest of the numbers of clusters that align best, or as good as that."""
+def choose_best_aligned(alignment: dict[int, float]) -> int:
+    """Choose the largest number of clusters whose alignment is the best, or almost."""
     best = max(alignment.values())
     return max(k for k, value in alignment.items() if best - value <= EQUAL)
 
 
-def cost(Z: Matrix) -> float:
-    """J / n: the mean over rows of the sum of Z_ij² / M_i², where M_i is the largest entry of row i."""
+def alignment_cost(Z: Matrix) -> float:
+    """Compute J / n: the mean over rows of the sum of Z_ij² / M_i², M_i the largest entry of row i."""
     squares = Z**2
     return float((squares / squares.max(axis=1, keepdims=True)).sum() / len(Z))
 
 
-def gradient(Z: Matrix) -> NDArray[np.float64]:
-    """Derivatives of `cost` by the Givens angles of all pairs of axes, at angle 0."""
+def alignment_gradient(Z: Matrix) -> NDArray[np.float64]:
+    """Compute derivatives of `alignment_cost` by the Givens angles of all pairs of axes, at angle 0."""
     row, top = np.arange(len(Z)), np.abs(Z).argmax(axis=1)
     largest = Z[row, top]
     by_entry = Z / largest[:, None] ** 2
@@ -204,8 +211,8 @@ def gradient(Z: Matrix) -> NDArray[np.float64]:
     return angles
 
 
-def givens(angles: NDArray[np.float64], k: int) -> Matrix:
-    """The product of the rotations in the planes of all pairs of k axes."""
+def compose_givens(angles: NDArray[np.float64], k: int) -> Matrix:
+    """Multiply the rotations in the planes of all pairs of k axes."""
     rotation = np.eye(k)
     for angle, i, j in zip(angles, *np.triu_indices(k, 1), strict=True):
         c, s = np.cos(angle), np.sin(angle)
@@ -213,16 +220,16 @@ def givens(angles: NDArray[np.float64], k: int) -> Matrix:
     return rotation
 
 
-def aligning_rotation(vectors: Matrix) -> Matrix:
-    """The rotation that gradient descent reaches from none, shape (k, k)."""
+def find_aligning_rotation(vectors: Matrix) -> Matrix:
+    """Find the aligning rotation by gradient descent from the identity, shape (k, k)."""
     Z, k = _directions(vectors), vectors.shape[1]
-    rotation, now, step, idle = np.eye(k), cost(Z), 1.0, 0
+    rotation, now, step, idle = np.eye(k), alignment_cost(Z), 1.0, 0
     for _ in range(MOST_STEPS):
-        downhill = -gradient(Z)
-        turn = givens(step * downhill, k)
-        while (then := cost(Z @ turn)) >= now and step > LEAST_STEP:
+        downhill = -alignment_gradient(Z)
+        turn = compose_givens(step * downhill, k)
+        while (then := alignment_cost(Z @ turn)) >= now and step > LEAST_STEP:
             step /= 2
-            turn = givens(step * downhill, k)
+            turn = compose_givens(step * downhill, k)
         gain = now - then
         if gain <= 0:
             break
@@ -234,14 +241,14 @@ def aligning_rotation(vectors: Matrix) -> Matrix:
 
 
 def _directions(vectors: Matrix) -> Matrix:
-    """Rows of length 1, without those at the origin: they lie on no axis."""
+    """Scale rows to length 1, without rows at the origin."""
     length = np.linalg.norm(vectors, axis=1)
     placed: Matrix = vectors[length > 0] / length[length > 0, None]
     return placed
 
 
-def labels_on_axes(vectors: Matrix, squares: Matrix) -> Labels:
-    """The axis each row lies along; a row at the origin goes with the nearest row that is not there."""
+def label_by_axes(vectors: Matrix, squares: Matrix) -> Labels:
+    """Label rows by their axis; a row at the origin follows the nearest other row."""
     axis = np.abs(vectors).argmax(axis=1)
     placed = np.flatnonzero(vectors.any(axis=1))
     lost = np.flatnonzero(~vectors.any(axis=1))

@@ -1,10 +1,10 @@
 """Pools of clusterers that take constraints themselves.
 
 Van Craenendonck and Blockeel (2017), section III, question 4: COBS chooses among clusterings of MPCKMeans,
-FOSC and COSC, tuned as k-means, DBSCAN and spectral clustering are. Constraints that made a clustering speak
-for it, however little it is worth; so half of them make the clusterings and the others choose.
+FOSC and COSC, with the settings of k-means, DBSCAN and spectral clustering. Constraints favour a clustering
+that was fitted to them, even a bad one, so half of them fit the clusterings and the others choose.
 
-As printed, but for: MPCKMeans learns one full metric (see `linkwise.MPCKMeans`).
+As printed, with one exception: MPCKMeans learns one full metric (see `linkwise.MPCKMeans`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from linkwise.select.clusterings import Extra, Preset
 LARGEST_SEED = 2**31 - 1
 
 
-def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
-    """The clusterers that take constraints, with the settings of a preset.
+def list_clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
+    """List the clusterers that take constraints, with the settings of a preset.
 
     Parameters
     ----------
     preset : Preset
         Numbers of clusters and of runs, of neighbours that make a core row (FOSC), and in graphs (COSC).
     seed : int
-        Of the first run; the others count on from there.
+        Seed of the first run; the following runs use the following integers.
     n_rows : int
-        What needs more rows is left out.
+        Number of rows; settings that need more rows are dropped.
     """
     clusters = [k for k in preset.clusters if k <= n_rows] or [1]
     runs = [(seed + run) % LARGEST_SEED for run in range(preset.n_runs)]
@@ -53,8 +53,8 @@ def clusterers(preset: Preset, seed: int, n_rows: int) -> Extra:
     return [(estimator, grid) for estimator, grid in found if all(grid.values())]
 
 
-def halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
-    """Two halves of the constraints, drawn at random; of an odd number the second has one more."""
+def split_into_halves(constraints: Constraints, seed: int) -> tuple[Constraints, Constraints]:
+    """Split the constraints into random halves; of an odd number the second has one more."""
     n_must = len(constraints.must_link)
     in_first = np.zeros(constraints.n_constraints, dtype=bool)
     n_first = constraints.n_constraints // 2

@@ -4,12 +4,12 @@ The rows are placed at the first eigenvectors of the random walk on the graph (S
 the placing of von Luxburg 2007, section 4.2, without rescaled rows) and clustered there by k-means,
 as scikit-learn's ``SpectralClustering`` does. One solution serves every number of clusters.
 
-Changed, and why: k-means has many optima among so few features, and where it ends should not hang on
-luck. Each run goes on, row by row, beyond the end of Lloyd's iteration (Hartigan 1975), and starts are
-made until the best clustering was found several times.
+Changed, and why: with few features k-means has many optima, and the result should not depend on luck. After
+Lloyd's iteration each run moves single rows (Hartigan 1975), and runs are repeated until the best clustering
+was found several times.
 
-Where there are too many rows for an array of all their weights, a Gaussian graph is known by its
-weights to some rows, the landmarks (Fowlkes, Belongie, Chung and Malik 2004).
+If there are too many rows for all weights, a Gaussian graph is approximated by its weights to some rows, the
+landmarks (Fowlkes, Belongie, Chung and Malik 2004).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from linkwise import native, parallel
-from linkwise.cluster.graph.eigenpairs import largest_pairs, start_block
-from linkwise.cluster.graph.random_walk import PRODUCTS, Graph, embedding
+from linkwise.cluster.graph.eigenpairs import draw_start_block, solve_largest
+from linkwise.cluster.graph.random_walk import PRODUCTS, Graph, embed_graph
 from linkwise.parallel import one_blas_thread
 
 LANDMARKS = 600
@@ -38,13 +38,13 @@ MAX_ITERATIONS = 300
 TOLERANCE = 1e-4  # of Lloyd's iteration, as in scikit-learn
 
 
-def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
-    """Graphs that join each row to its k nearest, itself included, with weight 1 where both agree, else 1/2.
+def build_knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
+    """Build graphs of the k nearest rows, the row included; mutual edges weigh 1, others 1/2.
 
     Parameters
     ----------
     neighbours : ndarray of shape (n_rows, k_max)
-        Rows by distance, as ``NearestNeighbors.kneighbors`` of the same rows gives them.
+        Rows by distance, as returned by ``NearestNeighbors.kneighbors`` for the same rows.
     """
 
     def graph(k: int) -> sp.csr_array:
@@ -57,18 +57,21 @@ def knn_graphs(neighbours: NDArray[np.int64]) -> Callable[[int], sp.csr_array]:
     return graph
 
 
-def gaussian_graph(
+def build_gaussian_graph(
     X: NDArray[np.float64], sigma: float, *, n_threads: int = 1, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Weights exp(-d² / (2 sigma²)) between all rows.
+    """Build the graph of weights exp(-d² / (2 sigma²)) between all rows.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     sigma : float
-    n_threads : int
+        Width of the Gaussian.
+    n_threads : int, default=1
+        Number of threads; it does not change the result.
     out : ndarray of shape (n_rows, n_rows), optional
-        Where to write them.
+        Array for the result.
     """
     weights = np.empty((len(X), len(X))) if out is None else out
     native.gaussian_weights(np.ascontiguousarray(X), 0.5 / sigma**2, weights, n_threads)
@@ -87,31 +90,32 @@ def spectral_labels(
     clusters : sequence of int
         Numbers of clusters, each at least 1 and at most n_rows.
     seed : tuple of int
-        Of the k-means starts.
+        Seed of the k-means starts.
     n_threads : int, optional
+        Number of threads; it does not change the result.
 
     Returns
     -------
     list of ndarray of shape (n_rows,), or None
-        None where the graph has no edges, or its eigenvectors were not found.
+        None if the graph has no edges, or the solver did not converge.
     """
     with one_blas_thread():
-        placed = embedding(graph, max(clusters))
-    return _labels_at(placed, clusters, seed, n_threads)
+        placed = embed_graph(graph, max(clusters))
+    return _label_embedding(placed, clusters, seed, n_threads)
 
 
-def landmark_rows(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
-    """Rows that lie far from each other, at most 600, by which the others can be known.
+def choose_landmarks(X: NDArray[np.float64], seed: tuple[int, ...], n_threads: int = 1) -> NDArray[np.int64]:
+    """Choose landmarks: at most 600 rows that are far from each other.
 
-    They are drawn as the starts of k-means++ are (Arthur and Vassilvitskii 2007).
+    They are drawn like the starts of k-means++ (Arthur and Vassilvitskii 2007).
     """
     rows = native.kmeans_plusplus(
-        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _seeds(seed, 1), 1, n_threads
+        np.ascontiguousarray(X), min(LANDMARKS, len(X)), _draw_seeds(seed, 1), 1, n_threads
     )
     return rows[rows >= 0]
 
 
-def _seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
+def _draw_seeds(seed: tuple[int, ...], how_many: int) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed).generate_state(how_many, np.uint64).astype(np.uint64, copy=False)
 
 
@@ -123,12 +127,14 @@ def landmark_labels(
     seed: tuple[int, ...],
     n_threads: int | None = None,
 ) -> list[NDArray[np.int32] | None]:
-    """As `spectral_labels` of a Gaussian graph, from the weights of all rows to the landmarks alone.
+    """Compute `spectral_labels` of a Gaussian graph from the weights of all rows to the landmarks alone.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     sigma : float
+        Width of the Gaussian.
     landmarks : ndarray of shape (n_landmarks,)
         Rows of `X`.
     clusters, seed, n_threads
@@ -140,7 +146,7 @@ def landmark_labels(
     """
     with one_blas_thread():
         placed = _landmark_embedding(X, sigma, landmarks, max(clusters))
-    return _labels_at(placed, clusters, seed, n_threads)
+    return _label_embedding(placed, clusters, seed, n_threads)
 
 
 def _landmark_embedding(
@@ -166,11 +172,11 @@ def _landmark_embedding(
         walked: NDArray[np.float64] = ((scaled @ factor) @ factor.T - scaled * loops) / root
         return walked
 
-    found = largest_pairs(product, start_block(root, width), width, PRODUCTS)
+    found = solve_largest(product, draw_start_block(root, width), width, PRODUCTS)
     return None if found is None else (found.vectors / root).T
 
 
-def _labels_at(
+def _label_embedding(
     placed: NDArray[np.float64] | None, clusters: Sequence[int], seed: tuple[int, ...], n_threads: int | None
 ) -> list[NDArray[np.int32] | None]:
     if placed is None:
@@ -185,8 +191,8 @@ def _labels_at(
 
 
 def _best_labels(X: NDArray[np.float64], k: int, seed: tuple[int, ...], n_threads: int) -> NDArray[np.int32]:
-    """Labels of the k-means clustering of least inertia, of as many starts as it takes to meet it again."""
-    seeds = _seeds(seed, MOST_STARTS)
+    """Find the k-means labels of least inertia, with starts until they occur repeatedly."""
+    seeds = _draw_seeds(seed, MOST_STARTS)
     labels: list[NDArray[np.int32]] = []
     inertia = np.empty(0)
     tol = TOLERANCE * float(X.var(axis=0).mean())

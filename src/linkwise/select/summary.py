@@ -1,4 +1,4 @@
-"""Where a choice among clusterings stands, in words for the person who gives the constraints."""
+"""Describe the state of a choice among clusterings for the user."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from linkwise.constraints.evidence import Evidence
 from linkwise.select.pool import Pool
-from linkwise.select.ranking import Choice, ranked, reported
+from linkwise.select.ranking import Choice, rank_clusterings, report_choice
 from linkwise.wording import count_noun
 
 
-def standing(pool: Pool, evidence: Evidence) -> list[str]:
-    """Which clustering leads, and how many of the pool fit every answer.
+def describe_choice(pool: Pool, evidence: Evidence) -> list[str]:
+    """Describe which clustering leads, and how many of the pool fit every answer.
 
     Cost: O(clusterings x answers) comparisons.
     """
     yes, no = evidence.answered("yes"), evidence.answered("no")
     said = len(yes) + len(no)
     right = (pool.joined(yes) - pool.joined(no) + len(no)).astype(np.float64)
-    first = int(ranked(pool, right)[0])
-    lines = [f"Leading: {in_words(reported(pool, right, first))}."]
+    first = int(rank_clusterings(pool, right)[0])
+    lines = [f"Leading: {format_choice(report_choice(pool, right, first))}."]
     fitting, broken = int((right == said).sum()), said - int(right[first])
     all_of_them = count_noun(len(pool), "different clustering")
     if not said:
@@ -36,14 +36,14 @@ def standing(pool: Pool, evidence: Evidence) -> list[str]:
     return lines
 
 
-def in_words(choice: Choice) -> str:
+def format_choice(choice: Choice) -> str:
     """``spectral, nearest neighbours (K = 3, k = 5), 3 clusters``."""
-    parameters = parameters_in_words(choice.parameters)
+    parameters = format_parameters(choice.parameters)
     named = f"{choice.algorithm} ({parameters})" if parameters else choice.algorithm
     return f"{named}, {choice.n_clusters} cluster" + "s" * (choice.n_clusters != 1)
 
 
-def parameters_in_words(parameters: Mapping[str, object]) -> str:
+def format_parameters(parameters: Mapping[str, object]) -> str:
     """``eps = 0.312, minPts = 5``, numbers as short as they can be told apart."""
     return ", ".join(
         f"{name} = {value:.3g}" if isinstance(value, float) else f"{name} = {value}"

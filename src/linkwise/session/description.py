@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Learner
 from linkwise.constraints.checks import is_sequence
-from linkwise.constraints.files import positions_of
+from linkwise.constraints.files import index_ids
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.session import registry
 from linkwise.session.tables import MOST_JSON, MOST_PARTS
@@ -61,10 +61,10 @@ def _kept(name: str, value: object) -> Any:
 
 def seed_of_learner(learner: Learner, stored: int | None = None) -> int:
     """The learner's own seed if it names one, else the stored one, else one drawn as it says."""
-    from linkwise.validation import seed_of
+    from linkwise.validation import resolve_seed
 
     state = getattr(learner, "random_state", None)
-    return stored if stored is not None and not isinstance(state, (int, np.integer)) else seed_of(state)
+    return stored if stored is not None and not isinstance(state, (int, np.integer)) else resolve_seed(state)
 
 
 def in_json(value: Any, what: str) -> Any:
@@ -111,7 +111,7 @@ def checked_ids(ids: Sequence[object] | None, n_rows: int) -> list[str] | None:
             f"The id of row {broken} is not valid Unicode: {names[broken]!a} holds half a character. "
             "Give the row another id."
         )
-    return list(positions_of(names))
+    return list(index_ids(names))
 
 
 def fingerprint(X: NDArray[Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from linkwise.constraints.closure import chain_in_words
+from linkwise.constraints.closure import format_chain
 from linkwise.constraints.evidence import Answer, Evidence, Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
 
@@ -111,7 +111,7 @@ def in_ids(ids: Sequence[str] | None) -> Iterator[None]:
     except InfeasibleConstraintsError as error:
         if not error.chain:
             raise
-        words = chain_in_words(error.chain, str if ids is None else ids.__getitem__)
+        words = format_chain(error.chain, str if ids is None else ids.__getitem__)
         raise InfeasibleConstraintsError(
             f"this contradicts what is known: {words}; leave it out, or undo or change one of these answers",
             error.chain,

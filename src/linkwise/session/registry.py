@@ -116,7 +116,7 @@ def _check_choice(name: str, value: str) -> None:
     if name in NESTED and value.lower() not in import_module("linkwise.active.known_k.estimators").names():
         raise ValueError(f"{name}={value!r} is no clusterer of linkwise")
     if name == "preset":
-        import_module("linkwise.select.pool").checked_preset(value)
+        import_module("linkwise.select.pool").resolve_preset(value)
     if value == "precomputed":
         raise ValueError(f"{name}='precomputed' is for similarities, and a session has rows")
 

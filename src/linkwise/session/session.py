@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise.asking.learner import Learner, Progress, Question, checked_answer
-from linkwise.constraints.checks import KINDS, Kind, checked_row
+from linkwise.asking.learner import Learner, Progress, Question, check_answer
+from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError, StaleAnswerError
@@ -36,7 +36,7 @@ from linkwise.session.registry import build_learner
 from linkwise.session.status import Status
 from linkwise.session.store import Changed, Store
 from linkwise.session.view import SessionView, alone
-from linkwise.validation import checked_rows
+from linkwise.validation import check_rows
 
 __all__ = ["Session", "Status"]
 
@@ -82,7 +82,7 @@ class Session(SessionView):
         source: dict[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        rows = checked_rows(X)
+        rows = check_rows(X)
         if source is not None and not isinstance(source, dict):
             raise TypeError(f"source is a {type(source).__name__}; give a dict")
         learner = build_learner(USUAL) if learner is None else learner
@@ -173,7 +173,7 @@ class Session(SessionView):
             if learner is not None:
                 raise SessionError("a learner needs the data; open it with Session.open(path, X, learner)")
             return
-        rows = checked_rows(X)
+        rows = check_rows(X)
         unlike = difference_from(self._meta["data"], rows)
         if unlike is not None:
             raise DataMismatchError(
@@ -227,7 +227,7 @@ class Session(SessionView):
             raise SessionError(
                 f"nothing is asked any more ({self._asking().reason}); volunteer pairs with add()"
             )
-        said = checked_answer(answer, q.first, q.second)
+        said = check_answer(answer, q.first, q.second)
         first, second = self._known().check(q.first, q.second, said)
         try:
             self._write("answer", first=first, second=second, answer=said)
@@ -254,10 +254,10 @@ class Session(SessionView):
         self._catch_up()
         replay = self._asking()
         q = replay.question
-        return q is not None and replay.foresee(checked_answer(answer, q.first, q.second), stop)
+        return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
 
     @alone
-    def add(self, first: int, second: int, kind: Kind) -> None:
+    def add(self, first: int, second: int, kind: ConstraintKind) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
         Raises
@@ -265,8 +265,8 @@ class Session(SessionView):
         InfeasibleConstraintsError
             It contradicts what is known; the error names the chain. Nothing was stored.
         """
-        if kind not in KINDS:
-            raise ConstraintError(f"kind {kind!r}; allowed are {' and '.join(KINDS)}")
+        if kind not in CONSTRAINT_KINDS:
+            raise ConstraintError(f"kind {kind!r}; allowed are {' and '.join(CONSTRAINT_KINDS)}")
         said: Answer = "yes" if kind == "must-link" else "no"
 
         def pair() -> dict[str, Any]:
@@ -428,7 +428,7 @@ class Session(SessionView):
             event = next((e for e in left if e.number == number), None)
             if event is None or event.first is None or event.second is None:
                 raise SessionError(f"event {number} is no answer that holds; history lists those that do")
-            said = checked_answer(answer, event.first, event.second)
+            said = check_answer(answer, event.first, event.second)
             others = evidence_of(self.n_rows, [e for e in left if e is not event])
             others.check(event.first, event.second, said)
             return None if said == event.answer else {"answer": said, "target": number}
@@ -471,7 +471,7 @@ class Session(SessionView):
     # ------------------------------------------------------------ writing
     def _row(self, row: int) -> int:
         """A row that exists, as a plain integer."""
-        return checked_row(row, self.n_rows)
+        return check_row(row, self.n_rows)
 
     def _name_of(self, question: Question | None) -> str | None:
         if question is None:

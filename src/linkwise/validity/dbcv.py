@@ -1,21 +1,21 @@
 """DBCV: density-based clustering validation.
 
-Moulavi, Jaskowiak, Campello, Zimek and Sander (2014). A cluster is good when the sparsest place inside
-it is denser than the densest place between it and any other cluster. Density comes from distances
-alone: the core distance of a row averages its distances to all rows of its cluster, each by the power
--d in d dimensions; two rows reach each other at the largest of their core distances and their distance;
-the minimum spanning tree of a cluster under that distance shows its shape.
+Moulavi, Jaskowiak, Campello, Zimek and Sander (2014). A cluster is good if the sparsest region inside it is
+denser than the densest region between it and any other cluster. Density follows from distances alone: the
+core distance of a row averages its distances to all rows of its cluster, each by the power -d in d
+dimensions; the mutual reachability of two rows is the largest of their core distances and their distance; the
+minimum spanning tree of a cluster under it describes its shape.
 
 Settled where the paper leaves it open:
 
-- Of edges of equal mutual reachability, which are the rule, the tree takes the shorter one. Which rows
-  are internal nodes would depend on the order of the rows otherwise.
-- Rows at distance 0 add nothing to a core distance, and a cluster without internal edges is judged by
-  all its edges, as in the authors' own program. A cluster of one row counts as noise, as in the paper.
-- Fewer than two clusters score -1, the worst: nothing says how dense the space between them is.
+- Ties of mutual reachability are common, and the tree takes the shorter edge. Otherwise the internal nodes
+  would depend on the order of the rows.
+- Rows at distance 0 add nothing to a core distance, and a cluster without internal edges is scored by all its
+  edges, as in the authors' program. A cluster of one row counts as noise, as in the paper.
+- Fewer than two clusters score -1, the worst value, since there is no space between clusters.
 
-Powers are sums of logarithms: in 30 dimensions they leave the range of a float otherwise. Cost: O(m² d)
-time for a cluster of m rows, and O(n² d) for the gaps between clusters.
+Powers are computed as sums of logarithms, since they overflow in 30 dimensions. Cost: O(m² d) time for a
+cluster of m rows, and O(n² d) for the gaps between clusters.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ BLOCK = 2**20  # distances that are looked at together
 
 
 def dbcv_score(X: ArrayLike, labels: ArrayLike, *, metric: Metric = "euclidean") -> float:
-    """Density-based validity of a clustering, from -1 to 1, the higher the better.
+    """Compute the density-based validity of a clustering, from -1 to 1; higher is better.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
     labels : array-like of shape (n_rows,)
-        Cluster of every row; -1 is noise, which counts in the number of rows by which the score is
-        divided.
-    metric : {"euclidean", "sqeuclidean"}
-        The distance. The authors' own program takes squared ones, the paper leaves it open.
+        Cluster of every row; -1 is noise. Noise lowers the score, which is divided by the number of all rows.
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
+        The distance. The authors' program uses squared distances; the paper leaves it open.
 
     Returns
     -------
     float
-        The mean validity of the clusters, weighted by their shares of all rows; -1 where there are
-        fewer than two clusters of two rows or more.
+        The mean validity of the clusters, weighted by their shares of all rows; -1 if there are fewer than
+        two clusters of two rows or more.
 
     Raises
     ------
     ValueError
-        Labels that are not one a row, values that are no finite numbers, another metric.
+        If there is not one label for each row, a value is not a finite number, or `metric` is unknown.
 
     References
     ----------
@@ -77,37 +77,39 @@ def dbcv_score(X: ArrayLike, labels: ArrayLike, *, metric: Metric = "euclidean")
 
 
 def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[ArrayLike], float]:
-    """A function that scores clusterings of the same rows by `dbcv_score` and shares what they share.
+    """Make a function that scores several clusterings of the same rows by `dbcv_score`, with shared work.
 
-    Distances are computed once, up to 4000 rows, and a cluster that comes again is not measured again.
+    For up to 4000 rows distances are computed once, and a cluster that occurs again is not measured again.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-    metric : {"euclidean", "sqeuclidean"}
+        The rows.
+    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
+        The distance of two rows.
 
     Returns
     -------
     callable
-        ``score(labels)``, as `dbcv_score` gives it.
+        ``score(labels)``, which returns the value of `dbcv_score`.
     """
     if metric not in ("euclidean", "sqeuclidean"):
-        raise ValueError(f"metric={metric!r}; give 'euclidean' or 'sqeuclidean'")
+        raise ValueError(f"metric is unknown: {metric!r}. Give 'euclidean' or 'sqeuclidean'.")
     points = check_array(X, dtype=np.float64)
-    distances = _distances(points, metric)
-    known: dict[bytes, Cluster] = {}
+    distances = _make_distances(points, metric)
+    known: dict[bytes, ClusterDensity] = {}
 
-    def measured(rows: Rows) -> Cluster:
+    def measured(rows: Rows) -> ClusterDensity:
         key = rows.tobytes()
         if key not in known:
-            known[key] = _measured(rows, distances, points.shape[1])
+            known[key] = _measure_cluster(rows, distances, points.shape[1])
         return known[key]
 
     def score(labels: ArrayLike) -> float:
         given = np.asarray(labels)
         if given.shape != (len(points),):
             raise ValueError(
-                f"labels have shape {given.shape}; give one label for each of {len(points)} rows"
+                f"labels have shape {given.shape}. Give one label for each of {len(points)} rows."
             )
         members = [np.flatnonzero(given == label) for label in np.unique(given[given != NOISE])]
         clusters = [measured(rows) for rows in members if len(rows) > 1]
@@ -120,8 +122,8 @@ def dbcv_scorer(X: ArrayLike, *, metric: Metric = "euclidean") -> Callable[[Arra
     return score
 
 
-class Cluster(NamedTuple):
-    """What the index needs to know of a cluster."""
+class ClusterDensity(NamedTuple):
+    """The measures of a cluster that the index needs."""
 
     size: int
     inner: Rows
@@ -132,14 +134,14 @@ class Cluster(NamedTuple):
     """DSC: the largest mutual reachability on an edge between internal nodes."""
 
 
-def _distances(X: NDArray[np.float64], metric: Metric) -> Distances:
+def _make_distances(X: NDArray[np.float64], metric: Metric) -> Distances:
     if len(X) > SHARED_ROWS:
         return lambda rows, columns: cdist(X[rows], X[columns], metric)
     shared = cdist(X, X, metric)
     return lambda rows, columns: shared[np.ix_(rows, columns)]
 
 
-def _measured(rows: Rows, distances: Distances, n_features: int) -> Cluster:
+def _measure_cluster(rows: Rows, distances: Distances, n_features: int) -> ClusterDensity:
     core = _core_distances(rows, distances, n_features)
     parent, weight = _spanning_tree(rows, core, distances)
     child = np.arange(1, len(rows))
@@ -148,11 +150,11 @@ def _measured(rows: Rows, distances: Distances, n_features: int) -> Cluster:
     between = internal[parent] & internal[child]
     sparseness = weight[between].max() if between.any() else weight.max()
     inner = internal if internal.any() else ~internal
-    return Cluster(len(rows), rows[inner], core[inner], float(sparseness))
+    return ClusterDensity(len(rows), rows[inner], core[inner], float(sparseness))
 
 
 def _core_distances(rows: Rows, distances: Distances, n_features: int) -> NDArray[np.float64]:
-    """a_pts of each row: the power mean, with exponent -d, of its distances to the rest of its cluster."""
+    """Compute a_pts of each row: the power mean, with exponent -d, of its distances within its cluster."""
     core = np.empty(len(rows))
     for at in _blocks(len(rows), len(rows)):
         apart = distances(rows[at], rows)
@@ -171,12 +173,12 @@ def _core_distances(rows: Rows, distances: Distances, n_features: int) -> NDArra
 def _spanning_tree(
     rows: Rows, core: NDArray[np.float64], distances: Distances
 ) -> tuple[Rows, NDArray[np.float64]]:
-    """Prim's algorithm under mutual reachability, the shorter of equal edges first.
+    """Run Prim's algorithm under mutual reachability, the shorter of equal edges first.
 
     Returns
     -------
     parent, weight : ndarrays of shape (n_rows - 1,)
-        The edge that joins each row but the first; rows by their positions in the cluster.
+        The edge that joins each row except the first; rows are positions in the cluster.
     """
     m = len(rows)
     parent, weight = np.zeros(m, dtype=np.intp), np.full(m, np.inf)
@@ -197,8 +199,8 @@ def _spanning_tree(
     return parent[1:], weight[1:]
 
 
-def _separations(clusters: list[Cluster], distances: Distances) -> NDArray[np.float64]:
-    """DSPC of each cluster and the nearest other: the least mutual reachability of internal nodes."""
+def _separations(clusters: list[ClusterDensity], distances: Distances) -> NDArray[np.float64]:
+    """Compute DSPC of each cluster and the nearest other: the least mutual reachability of internal nodes."""
     inner = np.concatenate([cluster.inner for cluster in clusters])
     core = np.concatenate([cluster.core for cluster in clusters])
     start = np.cumsum([0, *(len(cluster.inner) for cluster in clusters)])
@@ -214,8 +216,8 @@ def _separations(clusters: list[Cluster], distances: Distances) -> NDArray[np.fl
     return separation
 
 
-def _validity(clusters: list[Cluster], separation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """V of each cluster, from -1 to 1; 0 where all rows lie on one another."""
+def _validity(clusters: list[ClusterDensity], separation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute V of each cluster, from -1 to 1; 0 if all its rows are identical."""
     sparseness = np.array([cluster.sparseness for cluster in clusters])
     larger = np.maximum(separation, sparseness)
     validity: NDArray[np.float64] = (separation - sparseness) / np.where(larger > 0, larger, 1.0)

@@ -1,4 +1,4 @@
-"""S_Dbw: clusters that scatter little, with few rows between them.
+"""S_Dbw: prefer clusters with little scatter and few rows between them.
 
 Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), definitions 3.3 to 3.5, after Halkidi and
 Vazirgiannis (2001). With v_j the mean of cluster j and sigma(.) the vector of the variances of the features:
@@ -15,15 +15,16 @@ Settled where the papers differ or leave it open:
 - The sum over pairs is divided by their number. As printed in 2008, 1 / (2 nc (nc - 1)), it is a quarter of
   the mean (``factor="printed"``).
 - stdev is "the average standard deviation of the clusters": the mean of sqrt(|sigma(v_j)|). That of 2001,
-  sqrt(sum of |sigma(v_j)|) / nc, shrinks as clusters become more, until no row is near anything
+  sqrt(sum of |sigma(v_j)|) / nc, shrinks as the number of clusters grows, until no row is near any point
   (``stdev="icdm2001"``).
-- No row near a mean: the ratio is 0. No variance at all: Scat is 0. One cluster: Dens_bw is 0. A cluster of
-  one row has variance 0. Rows of noise (-1) are left out; no cluster at all is infinitely bad.
-- A row counts as near within rounding (10⁻¹² of the variance of the data), so that neither the place nor the
-  unit of the data decides.
+- If no row is near a mean, the ratio is 0. Without any variance Scat is 0. With one cluster Dens_bw is 0. A
+  cluster of one row has variance 0. Rows of noise (-1) are ignored; without any cluster the index is
+  infinite.
+- Nearness has a tolerance for rounding (10⁻¹² of the variance of the data), so neither the location nor the
+  unit of the data matters.
 
-Cost: O(n d k) for the distances to the means, O(n k) where they are known, one pass; none for the points
-half-way, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² / 4.
+Cost: O(n d k) for the distances to the means, O(n k) if they are known. The points half-way need no
+distances, since |x - u_ij|² = (|x - v_i|² + |x - v_j|²) / 2 - |v_i - v_j|² / 4.
 """
 
 from __future__ import annotations
@@ -50,31 +51,32 @@ def s_dbw_score(
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """Scatter within clusters and density between them, from 0, the lower the better.
+    """Compute the scatter within clusters plus the density between them, from 0; lower is better.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
     labels : array-like of shape (n_rows,)
-        Cluster of every row; rows of -1, noise, are left out.
-    stdev : {"mean", "icdm2001"}
-        How near is near: the mean standard deviation of the clusters, or that of the paper of 2001.
-    factor : {"mean", "printed"}
-        Whether the density is the mean over pairs of clusters, or a quarter of it, as printed.
+        Cluster of every row; noise (-1) is ignored.
+    stdev : {"mean", "icdm2001"}, default="mean"
+        Radius of a neighbourhood: the mean standard deviation of the clusters, or that of the paper of 2001.
+    factor : {"mean", "printed"}, default="mean"
+        Whether the density is the mean over pairs of clusters, or a quarter of that, as printed.
     squares : ndarray of shape (n_rows, n_clusters), optional
-        Squared distances of every row to the mean of every cluster, in the order of the labels, where they
-        are known: they need not be computed again.
+        Squared distances of every row to the mean of every cluster, in the order of the labels, if they are
+        known.
 
     Returns
     -------
     float
-        Infinity where every row is noise.
+        The index; infinity if every row is noise.
 
     Raises
     ------
     ValueError
-        Labels that are not one a row, or are None or NaN; values that are no finite numbers, no such option;
-        distances that are no squares or have another shape.
+        If there is not one label for each row, a label is None or NaN, a value is not a finite number, an
+        option is unknown, or `squares` is not valid.
 
     References
     ----------
@@ -96,18 +98,18 @@ def s_dbw_score(
         ("factor", factor, ("mean", "printed")),
     ):
         if value not in known:
-            raise ValueError(f"{name}={value!r}; give {known[0]!r} or {known[1]!r}")
+            raise ValueError(f"{name} is unknown: {value!r}. Give {known[0]!r} or {known[1]!r}.")
     points = check_array(X, dtype=[np.float64, np.float32], order="C")
     given = np.asarray(labels)
     if given.shape != (len(points),):
-        raise ValueError(f"labels have shape {given.shape}; give one label for each of {len(points)} rows")
+        raise ValueError(f"labels have shape {given.shape}. Give one label for each of {len(points)} rows.")
     numbers = given.dtype.kind in "iub"
     wrong = (
         [] if numbers else [at for at, label in enumerate(given.tolist()) if label is None or label != label]
     )
     if wrong:
         raise ValueError(
-            f"labels hold {given[wrong[0]]} for row {wrong[0]}; give every row a cluster, or -1 for noise"
+            f"labels hold {given[wrong[0]]} for row {wrong[0]}. Give every row a cluster, or -1 for noise."
         )
     kept = given != NOISE
     if not kept.any():
@@ -115,9 +117,11 @@ def s_dbw_score(
     names, number = np.unique(given[kept], return_inverse=True)
     wanted = (len(points), len(names))
     if squares is not None and np.shape(squares) != wanted:
-        raise ValueError(f"squares have shape {np.shape(squares)}; give {wanted}: a row each, a cluster each")
+        raise ValueError(
+            f"squares have shape {np.shape(squares)}. Give {wanted}: one line a row, one column a cluster."
+        )
     if squares is not None and not (np.isfinite(squares).all() and np.min(squares, initial=0) >= 0):
-        raise ValueError("squares hold NaN, infinity or numbers below 0; give squared distances")
+        raise ValueError("squares hold NaN, infinity or numbers below 0. Give squared distances.")
     clusters = np.full(len(points), NOISE, dtype=np.int32)
     clusters[kept] = number
     table = None if squares is None else np.ascontiguousarray(squares, dtype=np.float64)
@@ -137,7 +141,7 @@ def s_dbw(
     factor: Factor = "mean",
     squares: NDArray[np.float64] | None = None,
 ) -> float:
-    """`s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
+    """Compute `s_dbw_score` of checked rows whose clusters have these means; negative labels are noise."""
     scatter, density = native.s_dbw(
         X, labels, means, squares, pooled=stdev == "icdm2001", n_threads=parallel.n_threads()
     )

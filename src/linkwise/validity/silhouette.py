@@ -1,4 +1,4 @@
-"""The mean silhouette (Rousseeuw 1987) of many clusterings of the same rows, by scikit-learn."""
+"""Compute the mean silhouette (Rousseeuw 1987) of several clusterings of the same rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ SHARED_ROWS = 4000  # up to which all distances are computed once and kept
 
 
 def silhouette_scorer(X: ArrayLike) -> Callable[[ArrayLike], float]:
-    """A function that scores clusterings of the same rows by their mean silhouette.
+    """Make a function that scores several clusterings of the same rows by their mean silhouette.
 
-    Rows of noise (-1) are left out. Fewer than two clusters score -1, the worst; where every row is a
-    cluster of its own all silhouettes are 0.
+    Noise (-1) is ignored. Fewer than two clusters score -1, the worst value; if every row is a cluster of its
+    own, all silhouettes are 0.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The rows.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linkwise.errors import DataError
-from linkwise.text_files import csv_records
+from linkwise.text_files import split_records
 from linkwise.workspace.exit_codes import WrongUse
 
 
@@ -58,7 +58,7 @@ OF_FOLDERS = ("skip_broken",)
 def _names(flag: str, given: str) -> tuple[str, ...]:
     """Column names from a list with commas; a name that has a comma itself stands in quotes."""
     try:
-        names = tuple(name.strip() for _, record in csv_records(given, ",") for name in record)
+        names = tuple(name.strip() for _, record in split_records(given, ",") for name in record)
     except DataError:
         raise WrongUse(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
     if not all(names) or not names:

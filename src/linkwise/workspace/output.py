@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TextIO
 
-from linkwise.constraints.files import safe_cell
-from linkwise.text_files import refuse_half_characters
+from linkwise.constraints.files import escape_cell
+from linkwise.text_files import refuse_lone_surrogates
 from linkwise.workspace.exit_codes import WrongUse
 
 STDOUT = Path("-")
@@ -57,14 +57,14 @@ def write_labels(
 
     What looks like a formula stands behind an apostrophe.
     """
-    refuse_half_characters(ids, "the ids")
-    refuse_half_characters(list((names or {}).values()), "the names of clusters")
+    refuse_lone_surrogates(ids, "the ids")
+    refuse_lone_surrogates(list((names or {}).values()), "the names of clusters")
     writer = csv.writer(file, lineterminator="\n")
-    rows = zip(map(safe_cell, ids), labels, strict=True)
+    rows = zip(map(escape_cell, ids), labels, strict=True)
     if not names:
         writer.writerow(["id", "cluster"])
         writer.writerows(rows)
         return
-    called = {label: safe_cell(name) for label, name in names.items()}
+    called = {label: escape_cell(name) for label, name in names.items()}
     writer.writerow(["id", "cluster", "name"])
     writer.writerows((name, label, called.get(label, "")) for name, label in rows)

@@ -23,7 +23,7 @@ def test_facts_of_shown_rows_are_those_of_all_rows(seed, n_pairs):
     group = dict(zip(said.row.tolist(), said.number.tolist(), strict=True))
     first = [said.row[said.number == number][0] for number in range(len(set(group.values())))]
     assert first == sorted(first)
-    apart = set(map(tuple, said.foes.tolist()))
+    apart = set(map(tuple, said.cannot_link.tolist()))
     for i in range(7):
         for j in range(7):
             told = evidence.verdict(int(row[i]), int(row[j])) if i != j else "yes"

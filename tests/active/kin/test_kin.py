@@ -13,7 +13,7 @@ import linkwise as lw
 from laws.asking import nobody_is_asked, partition
 from linkwise import native
 from linkwise.active.kin import advice, borders, kernels, model
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -118,12 +118,12 @@ def compared(X, oracle, *, budget=None, constraints=None, askable=None):
         except StopIteration as end:
             assert run.question is None
             labels = np.unique(end.value, return_inverse=True)[1].astype(np.int32)
-            assert partition(respecting(labels, evidence)) == partition(run.labels)
+            assert partition(enforce_answers(labels, evidence)) == partition(run.labels)
             return pairs
         assert run.question is not None
         assert (run.question.first, run.question.second) == (first, second)
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        assert partition(respecting(labels, evidence)) == partition(run.labels)
+        assert partition(enforce_answers(labels, evidence)) == partition(run.labels)
         if len(pairs) == budget:
             return pairs
         answer = oracle(first, second)

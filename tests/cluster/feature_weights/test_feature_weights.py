@@ -18,11 +18,11 @@ from linkwise.cluster import points
 from linkwise.cluster.feature_weights import tuning
 from linkwise.cluster.feature_weights.feature_weights import (
     LEAST_OF_A_ROUND,
-    dimensions,
-    dimensions_by_round,
+    count_dimensions_by_round,
+    find_dimensions,
     s_dbw_validity,
 )
-from linkwise.cluster.feature_weights.tuning import Aim, Clustered, Trials, Weighting, tuned
+from linkwise.cluster.feature_weights.tuning import Aim, Clustering, Trials, Weighting, tune_weights
 from linkwise.metric.mmc import diagonal_weights
 from reference import feature_weights as reference
 
@@ -43,7 +43,7 @@ def a_problem(seed, n=30, d=4):
 
 
 def an_aim(Z, constraints, k=3, seed=0):
-    return Aim(np.ascontiguousarray(Z), constraints, tuning.k_means(k, seed, 4), s_dbw_validity)
+    return Aim(np.ascontiguousarray(Z), constraints, tuning.make_k_means(k, seed, 4), s_dbw_validity)
 
 
 # ---------------------------------------------------------------- the paper
@@ -54,14 +54,14 @@ def test_the_climb_is_the_papers(printed, seed, max_evals):
     X, c = a_problem(seed)
     Z = X - X.mean(axis=0)
     trials = Trials(an_aim(Z, c), max_evals)
-    tune = tuning.by_steps(0.1) if printed else tuning.by_factors
-    found = tuned(trials, None, tune, 3, mixed=not printed, until_satisfied=not printed)
+    tune = tuning.make_step_search(0.1) if printed else tuning.try_factors
+    found = tune_weights(trials, None, tune, 3, mixed=not printed, until_satisfied=not printed)
 
-    framework = reference.Framework(Z, c.must_link, c.cannot_link, points.starts(Z, 3, 0, 4), max_evals)
+    framework = reference.Framework(Z, c.must_link, c.cannot_link, points.draw_starts(Z, 3, 0, 4), max_evals)
     learned = diagonal_weights(Z, c.must_link, c.cannot_link)
     mixes = [1.0] if printed else [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
     if printed:  # draws are made in the space of the first weights
-        framework.starts = points.starts(Z * np.sqrt(learned), 3, 0, 4) / np.sqrt(
+        framework.starts = points.draw_starts(Z * np.sqrt(learned), 3, 0, 4) / np.sqrt(
             np.where(learned, learned, 1)
         )
     start = reference.best_of_starts(framework, [(1 - t) + t * learned for t in mixes])
@@ -77,7 +77,7 @@ def test_the_climb_is_the_papers(printed, seed, max_evals):
 def test_satisfied_constraints_come_before_validity():
     def of(satisfied, validity):
         return Weighting(
-            np.ones(1), Clustered(np.zeros(1, np.int32), np.zeros((1, 1))), 0, satisfied, validity
+            np.ones(1), Clustering(np.zeros(1, np.int32), np.zeros((1, 1))), 0, satisfied, validity
         )
 
     assert of(3, 0.1).better_than(of(2, 0.9))
@@ -150,7 +150,7 @@ def test_dimensions_are_those_of_the_singular_value_decomposition(shape):
         np.random.default_rng(0).normal(size=shape)
         * [3.0, 1.0, 1e-3, 2.0, 5.0, 1.0, 1.0, 1.0, 1.0][: shape[1]]
     )
-    mean, components = dimensions(X, "scores")
+    mean, components = find_dimensions(X, "scores")
     rank = max(1, min(shape[0] - 1, shape[1]))
     assert components.shape == (rank, shape[1])
     scores = (X - mean) @ components.T
@@ -162,7 +162,7 @@ def test_dimensions_are_those_of_the_singular_value_decomposition(shape):
     np.testing.assert_allclose(np.linalg.norm(scores, axis=0), values * lengths, atol=1e-9)
     assert (components[np.arange(rank), np.abs(components).argmax(axis=1)] > 0).all()
     if shape[0] > 1:
-        whitened = (X - mean) @ dimensions(X, "whiten")[1].T
+        whitened = (X - mean) @ find_dimensions(X, "whiten")[1].T
         np.testing.assert_allclose(whitened.T @ whitened / len(X), np.eye(rank), atol=1e-9)
 
 
@@ -216,7 +216,7 @@ def test_it_is_told_whether_the_budget_cut_a_climb_short(make):
 
 @given(st.integers(2, 2000), st.integers(1, 5000))
 def test_rounds_reach_all_dimensions(d, max_evals):
-    rounds = dimensions_by_round(d, max_evals)
+    rounds = count_dimensions_by_round(d, max_evals)
     assert rounds[-1] == d
     assert len(rounds) == 1 or rounds[0] == 2
     assert (np.diff(rounds) > 0).all()
@@ -262,18 +262,18 @@ def test_it_ends_where_every_constraint_is_satisfied():
 
 def test_constraints_may_come_and_dimensions_be_added_between_rounds():
     """A round is a function of the weighting before: what an interactive learner needs."""
-    mean, components = dimensions(WINE, "scores")
+    mean, components = find_dimensions(WINE, "scores")
     Z = (WINE - mean) @ components.T
     few, more = (lw.Constraints.sample(WINE_CLASSES, n, 0) for n in (10, 40))
     aim = an_aim(Z, few)
-    one = tuned(Trials(aim.first(2), 60), None, tuning.by_factors, 3)
+    one = tune_weights(Trials(aim.first(2), 60), None, tuning.try_factors, 3)
     kept = one.weights.copy()
-    same = tuned(Trials(aim.first(2)._replace(constraints=more), 60), one, tuning.by_factors, 3)
-    wide = tuned(Trials(aim.first(5)._replace(constraints=more), 100), same, tuning.by_factors, 3)
+    same = tune_weights(Trials(aim.first(2)._replace(constraints=more), 60), one, tuning.try_factors, 3)
+    wide = tune_weights(Trials(aim.first(5)._replace(constraints=more), 100), same, tuning.try_factors, 3)
     assert [len(w.weights) for w in (one, same, wide)] == [2, 2, 5]
     assert wide.satisfied >= same.satisfied
     np.testing.assert_array_equal(one.weights, kept)
-    again = tuned(Trials(aim.first(2), 60), None, tuning.by_factors, 3)
+    again = tune_weights(Trials(aim.first(2), 60), None, tuning.try_factors, 3)
     np.testing.assert_array_equal(again.found.labels, one.found.labels)
 
 
@@ -305,7 +305,9 @@ def test_any_clusterer_will_do(clusterer):
         free = np.delete(np.arange(150), held)
         np.testing.assert_array_equal(model.predict(IRIS)[free], model.labels_[free])
     else:
-        np.testing.assert_array_equal(model.predict(IRIS), points.nearest(rows, model._found.centers)[0])
+        np.testing.assert_array_equal(
+            model.predict(IRIS), points.nearest_centers(rows, model._found.centers)[0]
+        )
     assert model.score(IRIS, constraints=c) > 0.8
 
 
@@ -395,6 +397,6 @@ def test_odd_tables(X):
         {"start": "xing"},
     ],
 )
-def test_no_such_setting(setting):
+def test_bad_settings_raise_errors(setting):
     with pytest.raises(ValueError, match=next(iter(setting))):
         lw.FeatureWeightClustering(2, **setting).fit(np.eye(3))

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler, minmax_scale
 
 import linkwise as lw
 from linkwise.cluster.feature_weights import tuning
-from linkwise.cluster.feature_weights.parts import made, named
+from linkwise.cluster.feature_weights.parts import make_clusterer, name_clusters
 
 X, CLASSES = load_iris(return_X_y=True)
 X = minmax_scale(X)
@@ -39,9 +39,9 @@ def test_the_number_and_the_seed_reach_the_last_step_of_a_pipeline(depth):
 
 
 def test_a_seed_that_is_settled_and_a_number_that_is_none_stay():
-    assert made(KMeans(2, random_state=7), 3, 1).get_params()["random_state"] == 7
+    assert make_clusterer(KMeans(2, random_state=7), 3, 1).get_params()["random_state"] == 7
     threshold = AgglomerativeClustering(n_clusters=None, distance_threshold=3.0)
-    assert made(threshold, 3, 1).n_clusters is None
+    assert make_clusterer(threshold, 3, 1).n_clusters is None
     assert fitted(threshold).n_clusters_ >= 1
 
 
@@ -66,8 +66,8 @@ def test_the_model_that_was_best_predicts_and_every_clustering_is_counted():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_a_class_is_refused():
-    with pytest.raises(TypeError, match=r"clusterer=KMeans is a class; give an estimator: clusterer=KMeans"):
+def test_a_class_instead_of_an_estimator_raises_an_error():
+    with pytest.raises(TypeError, match=r"clusterer=KMeans is a class\. Give an estimator: clusterer=KMeans"):
         fitted(KMeans)
 
 
@@ -98,7 +98,7 @@ def test_a_pair_in_the_noise_is_no_merit():
     c = lw.Constraints(3, [(0, 1)], [(0, 2)])
 
     def labels(*given):
-        return lambda rows, starts: named(rows, np.array(given))
+        return lambda rows, starts: name_clusters(rows, np.array(given))
 
     found = [
         tuning.Trials(tuning.Aim(rows, c, labels(*given), lambda r, f: 0.0), 1)(np.ones(1))
@@ -128,6 +128,6 @@ def test_an_index_with_a_value_comes_before_one_without():
 
 
 @pytest.mark.parametrize("value", [None, "0.5", [0.5], 1j])
-def test_an_index_that_gives_no_number_is_refused(value):
-    with pytest.raises(TypeError, match=r"validity gave .*; it must give a number, the higher the better"):
+def test_an_index_that_returns_no_number_raises_an_error(value):
+    with pytest.raises(TypeError, match=r"validity returned .*\. It must return a number"):
         fitted(None, validity=lambda rows, labels: value)

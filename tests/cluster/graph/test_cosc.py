@@ -13,7 +13,7 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.cluster.graph import cosc, partition, ratio_cut
-from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.graph.ratio_cut import CutProblem
 from reference import cosc as reference
 
@@ -51,7 +51,7 @@ def by_definition(problem):
 def test_the_ratio_is_that_of_the_paper_and_a_threshold_is_no_worse(drawn, gamma):
     problem, f = drawn
     W, volume, apart = by_definition(problem)
-    at = ratio_cut.levels(problem, f)
+    at = ratio_cut.sort_levels(problem, f)
     wanted = reference.functional(W, volume, apart, f, gamma, problem.balance)
     assert ratio_cut.ratio(at, gamma) == pytest.approx(wanted)
     best = ratio_cut.best_split(at, gamma)
@@ -71,7 +71,7 @@ def test_of_a_set_the_ratio_is_that_of_the_set(drawn):
     problem, f = drawn
     inside = f > np.median(f) if (f > np.median(f)).any() else f == f.max()
     wanted, _ = reference.set_ratio(*by_definition(problem), inside, 0.7, problem.balance)
-    assert ratio_cut.ratio(ratio_cut.levels(problem, inside.astype(float)), 0.7) == pytest.approx(wanted)
+    assert ratio_cut.ratio(ratio_cut.sort_levels(problem, inside.astype(float)), 0.7) == pytest.approx(wanted)
 
 
 @given(cuts(), st.integers(0, 1000))
@@ -80,15 +80,15 @@ def test_slopes_are_subgradients(drawn, seed):
     other = np.random.default_rng(seed).normal(size=len(f))
 
     def under(h):
-        at = ratio_cut.levels(problem, h)
+        at = ratio_cut.sort_levels(problem, h)
         return at.gap @ at.balance
 
     def parted(h):
         return np.abs(h[problem.apart[:, 0]] - h[problem.apart[:, 1]]).sum()
 
     for value, slope in (
-        (under, ratio_cut.slope_of_balance(problem, f)),
-        (parted, ratio_cut.slope_of_pairs(problem.apart, f)),
+        (under, ratio_cut.balance_subgradient(problem, f)),
+        (parted, ratio_cut.pair_subgradient(problem.apart, f)),
     ):
         assert slope @ f == pytest.approx(value(f))
         assert slope @ other <= value(other) + 1e-9
@@ -100,7 +100,7 @@ def test_slopes_are_subgradients(drawn, seed):
 @given(cuts(most=14), st.sampled_from([0.0, 0.1, 1.0, 50.0]))
 def test_the_ratio_never_rises_and_the_cut_is_no_worse_than_the_start_s(drawn, gamma):
     problem, f = drawn
-    states = list(ratio_cut.descent(problem, gamma, f, 300))
+    states = list(ratio_cut.descend(problem, gamma, f, 300))
     ratios = [state.ratio for state in states]
     assert all(after < before for before, after in pairwise(ratios))
 
@@ -116,7 +116,10 @@ def test_two_clusters_keep_all_pairs_and_are_most_often_the_best_of_all_sets(bal
     best = 0
     for seed in range(40):
         problem = random_cut(3 + seed % 7, seed, seed % 5, balance)
-        found = min(partition.value_of(problem, labels) for labels in partition.halved(problem, 10, 0, 1000))
+        found = min(
+            partition.evaluate_partition(problem, labels)
+            for labels in partition.cut_into_two(problem, 10, 0, 1000)
+        )
         broken, ratio = reference.best_set(*by_definition(problem), balance)
         assert (found.broken, broken) == (0, 0)
         cut = found.cut / (1 if balance == "ncut" else 2)  # the sum over clusters counts both sides
@@ -128,7 +131,7 @@ def test_two_clusters_keep_all_pairs_and_are_most_often_the_best_of_all_sets(bal
 def test_nodes_that_are_joined_are_one():
     W = np.array([[0, 1, 2, 0], [1, 0, 0, 4], [2, 0, 0, 8], [0, 4, 8, 0.0]])
     problem = CutProblem(sp.csr_array(W), W.sum(axis=0), np.array([[0, 1], [2, 1], [0, 2]]), "ncut")
-    joined = partition.merged(problem, np.array([0, 1, 0, 2]))
+    joined = partition.merge_nodes(problem, np.array([0, 1, 0, 2]))
     np.testing.assert_array_equal(joined.weights.toarray(), [[0, 1, 8], [1, 0, 4], [8, 4, 0]])
     np.testing.assert_array_equal(joined.volume, [13, 5, 12])
     np.testing.assert_array_equal(joined.apart, [[0, 1]])
@@ -140,10 +143,10 @@ def test_settling_makes_nothing_worse(drawn, k, seed):
     problem, _ = drawn
     m = len(problem.volume)
     labels = np.random.default_rng(seed).permutation(np.arange(m) % min(k, m)).astype(np.int32)
-    then = partition.settled(problem, labels, k)
-    assert partition.value_of(problem, then) <= partition.value_of(problem, labels)
+    then = partition.settle_partition(problem, labels, k)
+    assert partition.evaluate_partition(problem, then) <= partition.evaluate_partition(problem, labels)
     again = partition.recut(problem, then, 0, 100)
-    assert partition.value_of(problem, again) <= partition.value_of(problem, then)
+    assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, then)
 
 
 @settings(max_examples=20)
@@ -153,13 +156,13 @@ def test_a_table_of_moves_stays_true(drawn, seed):
     m, k = len(problem.volume), 2
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(m) % k).astype(np.int32)
-    table = partition._Table(problem, labels, k)
+    table = partition._MoveTable(problem, labels, k)
     for _ in range(5):
         broken, added = table.gains()
         node, to = divmod(int(rng.choice(np.flatnonzero(np.isfinite(broken)))), k)
-        before = partition.value_of(problem, table.labels)
+        before = partition.evaluate_partition(problem, table.labels)
         table.move(node, to)
-        after = partition.value_of(problem, table.labels)
+        after = partition.evaluate_partition(problem, table.labels)
         assert after.broken - before.broken == broken[node, to]
         assert after.cut - before.cut == pytest.approx(added[node, to], abs=1e-9)
 
@@ -210,7 +213,7 @@ def test_the_cut_is_the_sum_over_clusters_and_constraints_cost_something():
     led = lw.COSC(3, n_runs=1, random_state=0).fit(X, constraints=c)
     assert led.violations_ == 0
     assert free.cut_ < led.cut_
-    W = neighbour_graph(X, c, 10).weights
+    W = build_neighbour_graph(X, c, 10).weights
     volume = np.asarray(W.sum(axis=0))
     sums = [W[led.labels_ == c][:, led.labels_ != c].sum() / volume[led.labels_ == c].sum() for c in range(3)]
     assert led.cut_ == pytest.approx(sum(sums))
@@ -220,14 +223,14 @@ def test_the_cut_is_the_sum_over_clusters_and_constraints_cost_something():
 @pytest.mark.parametrize("k", [2, 3, 4, 6, 8])
 def test_the_number_of_clear_groups_is_seen(k):
     X, _ = make_blobs(300, 2, centers=k, random_state=0)
-    assert cosc.by_eigengap(neighbour_graph(X, lw.Constraints(300), 10).weights) == k
+    assert cosc.choose_by_eigengap(build_neighbour_graph(X, lw.Constraints(300), 10).weights) == k
 
 
 def test_the_number_of_clusters_by_the_gap():
     X, _ = make_blobs(120, centers=4, cluster_std=0.6, random_state=3)
     assert lw.COSC(random_state=0).fit(X).n_clusters_ == 4
     assert lw.COSC().fit([[0.0], [1.0]]).n_clusters_ == 1
-    assert cosc.by_eigengap(sp.csr_array((4, 4))) == 1
+    assert cosc.choose_by_eigengap(sp.csr_array((4, 4))) == 1
 
 
 def test_more_clusters_than_must_links_leave():
@@ -246,6 +249,6 @@ def test_more_clusters_than_must_links_leave():
         ("max_inner_iter", 0),
     ],
 )
-def test_no_such_setting(setting, value):
+def test_bad_settings_raise_errors(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.COSC(**{"n_clusters": 2, setting: value}).fit(np.eye(3))

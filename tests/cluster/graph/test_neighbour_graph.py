@@ -9,12 +9,12 @@ from sklearn.datasets import load_wine, make_blobs
 
 import linkwise as lw
 from linkwise.cluster.graph import neighbour_graph as module
-from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from reference import spcl as reference
 
 
 def graph_of(X, k, **settings):
-    graph = neighbour_graph(X, lw.Constraints(len(X)), k, **settings)
+    graph = build_neighbour_graph(X, lw.Constraints(len(X)), k, **settings)
     return graph.weights.toarray()
 
 
@@ -49,7 +49,7 @@ def test_a_width_may_be_given():
 
 def test_copies_are_one_node_unless_a_constraint_names_them():
     X = np.array([[1.0], [0.0], [1.0], [1.0], [-0.0], [7.0]])
-    graph = neighbour_graph(X, lw.Constraints(6, [(3, 5)]), 2)
+    graph = build_neighbour_graph(X, lw.Constraints(6, [(3, 5)]), 2)
     assert graph.node.tolist() == [0, 1, 0, 2, 1, 3]
     assert graph.weights.shape == (4, 4)
     assert graph.weights[0, 2] == 1  # no way apart
@@ -57,7 +57,7 @@ def test_copies_are_one_node_unless_a_constraint_names_them():
 
 def test_more_named_copies_than_neighbours():
     X = np.array([[1.0]] * 6 + [[2.0], [4.0]])
-    weights = neighbour_graph(X, lw.Constraints(8, [(i, i + 1) for i in range(7)]), 2).weights.toarray()
+    weights = build_neighbour_graph(X, lw.Constraints(8, [(i, i + 1) for i in range(7)]), 2).weights.toarray()
     assert np.isfinite(weights).all()
     assert connected_components(weights)[0] == 1
 
@@ -72,7 +72,7 @@ def test_in_parts_the_distances_are_the_same(monkeypatch):
 @pytest.mark.parametrize("sigma", [1e-300, 1e-150, 1e150, 1e300])
 def test_any_width_will_do(sigma):
     X = np.random.default_rng(0).normal(size=(12, 2))
-    weights = neighbour_graph(X, lw.Constraints(12), 2, sigma).weights
+    weights = build_neighbour_graph(X, lw.Constraints(12), 2, sigma).weights
     assert connected_components(weights, directed=False)[0] == 1
     assert np.isfinite(weights.data).all()
     assert (weights.data > 0).all()
@@ -81,5 +81,5 @@ def test_any_width_will_do(sigma):
 @pytest.mark.parametrize("unit", [0.1, 1e3, 1e100])
 def test_another_unit_makes_no_other_graph(unit):
     X = load_wine().data
-    one, other = (neighbour_graph(rows, lw.Constraints(178), 10).weights for rows in (X, X * unit))
+    one, other = (build_neighbour_graph(rows, lw.Constraints(178), 10).weights for rows in (X, X * unit))
     assert (one != other).nnz == 0

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise.cluster.graph import eigenpairs, spcl
-from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from reference import spcl as reference
 
 
@@ -18,28 +18,28 @@ def test_eigenvectors_are_those_of_the_paper(n, seed, n_pairs):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
     c = lw.Constraints.sample(y, min(n_pairs, n * (n - 1) // 2), seed)
-    graph = neighbour_graph(X, c, 4)
-    affinity = spcl.overwritten(graph.weights, graph.node, c)
+    graph = build_neighbour_graph(X, c, 4)
+    affinity = spcl.overwrite_affinities(graph.weights, graph.node, c)
     for i, j in c.must_link:
         assert affinity[i, j] == affinity[j, i] == 1
     for i, j in c.cannot_link:
         assert affinity[i, j] == affinity[j, i] == 0
-    ours = spcl.embedding(affinity, n)  # of all eigenvectors no choice among equal ones is left
+    ours = spcl.embed_affinities(affinity, n)  # of all eigenvectors no choice among equal ones is left
     np.testing.assert_allclose(ours @ ours.T, np.eye(n), atol=1e-9)
     width = 2
     values = np.linalg.eigvalsh(affinity.toarray() - np.diag(affinity.toarray().sum(axis=1)))[::-1]
     if values[width - 1] - values[width] > 1e-6:  # the space of the first two is one
-        ours = spcl.embedding(affinity, width)
+        ours = spcl.embed_affinities(affinity, width)
         wanted = reference.embedding(graph.weights.toarray(), c.must_link, c.cannot_link, width)
         np.testing.assert_allclose(ours @ ours.T, wanted @ wanted.T, atol=1e-6)
 
 
 def test_a_large_graph_is_solved_by_its_factor_as_a_small_one(monkeypatch):
     X, _ = make_blobs(300, centers=3, random_state=0)
-    graph = neighbour_graph(X, lw.Constraints(300), 10)
-    sparse = spcl.embedding(graph.weights, 3)
+    graph = build_neighbour_graph(X, lw.Constraints(300), 10)
+    sparse = spcl.embed_affinities(graph.weights, 3)
     monkeypatch.setattr(eigenpairs, "SMALL", 1000)
-    dense = spcl.embedding(graph.weights, 3)
+    dense = spcl.embed_affinities(graph.weights, 3)
     np.testing.assert_allclose(sparse @ sparse.T, dense @ dense.T, atol=1e-6)
 
 
@@ -47,8 +47,8 @@ def test_a_cannot_link_wins_over_a_must_link_of_the_same_rows():
     X, _ = make_blobs(12, random_state=0)
     with pytest.warns(lw.ConstraintWarning):
         c = lw.Constraints(12, [(0, 1)], [(0, 1)], on_conflict="keep")
-    graph = neighbour_graph(X, c, 3)
-    assert spcl.overwritten(graph.weights, graph.node, c)[0, 1] == 0
+    graph = build_neighbour_graph(X, c, 3)
+    assert spcl.overwrite_affinities(graph.weights, graph.node, c)[0, 1] == 0
 
 
 def test_no_affinity_at_all_is_no_harm():
@@ -78,7 +78,7 @@ def test_pairs_lead_to_another_clustering_of_the_same_rows():
     ("setting", "value"),
     [("n_components", 0), ("n_neighbors", 0), ("sigma", 0.0), ("n_clusters", 0), ("n_init", 0)],
 )
-def test_no_such_setting(setting, value):
+def test_bad_settings_raise_errors(setting, value):
     with pytest.raises(ValueError, match=setting):
         lw.SPCL(**{"n_clusters": 2, setting: value}).fit(np.eye(3))
 

@@ -157,6 +157,6 @@ def test_in_parts_the_distances_are_the_same(name, monkeypatch):
         ((np.zeros((2, 2)), np.ones(2, np.int64), "ward", 0), ValueError, "n_clusters must be at least 1"),
     ],
 )
-def test_what_the_kernel_refuses(arguments, error, words):
+def test_native_code_rejects_bad_arguments(arguments, error, words):
     with pytest.raises(error, match=words):
         native.agglomerate(*arguments)

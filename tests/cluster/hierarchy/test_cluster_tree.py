@@ -12,12 +12,17 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.cluster.hierarchy.cluster_tree import best_clusters, cluster_tree, labels_of, worth_of
+from linkwise.cluster.hierarchy.cluster_tree import (
+    build_cluster_tree,
+    label_rows,
+    score_clusters,
+    select_clusters,
+)
 
 
 def tree_of(X, least=2, method="single"):
     found = linkage(X, method)
-    return cluster_tree(found[:, :2].astype(np.int64), found[:, 2], least)
+    return build_cluster_tree(found[:, :2].astype(np.int64), found[:, 2], least)
 
 
 def rows_in(tree):
@@ -75,8 +80,8 @@ def satisfied(labels, constraints):
 def test_no_other_choice_satisfies_more(problem, whole):
     X, least, constraints = problem
     tree = tree_of(X, least)
-    found = best_clusters(tree, worth_of(tree, constraints), whole=whole)
-    labels, rows = labels_of(tree, found), rows_in(tree)
+    found = select_clusters(tree, score_clusters(tree, constraints), whole=whole)
+    labels, rows = label_rows(tree, found), rows_in(tree)
     assert [set(np.flatnonzero(labels == labels[min(rows[c])]).tolist()) for c in found] == [
         rows[c] for c in found
     ]
@@ -86,7 +91,7 @@ def test_no_other_choice_satisfies_more(problem, whole):
         disjoint = sum(len(rows[c]) for c in some) == len(set().union(*(rows[c] for c in some)))
         covers = all(any(rows[leaf] <= rows[c] for c in some) for leaf in leaves)
         if disjoint and covers and (whole or 0 not in some or len(rows) == 1):
-            value = satisfied(labels_of(tree, list(some)), constraints)
+            value = satisfied(label_rows(tree, list(some)), constraints)
             most = max(most, (value, float(tree.stability[list(some)].sum())))
     assert satisfied(labels, constraints) == most[0]
     assert tree.stability[found].sum() == pytest.approx(most[1])
@@ -96,7 +101,7 @@ def test_without_constraints_it_is_hdbscan():
     """Where no rows are equally far, stability chooses what scikit-learn's HDBSCAN does."""
     X, _ = make_blobs(200, centers=5, cluster_std=1.5, random_state=1)
     tree = tree_of(X, 5)
-    none = worth_of(tree, lw.Constraints(200))
-    labels = labels_of(tree, best_clusters(tree, none, whole=False))
+    none = score_clusters(tree, lw.Constraints(200))
+    labels = label_rows(tree, select_clusters(tree, none, whole=False))
     theirs = HDBSCAN(min_cluster_size=5, min_samples=1, copy=True).fit_predict(X)
     assert adjusted_rand_score(theirs, labels) == 1

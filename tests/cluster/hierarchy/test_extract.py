@@ -143,21 +143,21 @@ def changed(at, value):
 @pytest.mark.parametrize(
     ("hierarchy", "error", "words"),
     [
-        (linkage(X, "centroid"), lw.DataError, "heights of the hierarchy go down: .* ward"),
-        (changed((3, 2), 0.0), lw.DataError, "go down: merge 3 at 0 holds one"),
-        (changed((0, 2), np.nan), lw.DataError, "merge 0 .* height nan"),
-        (changed((0, 2), -1.0), lw.DataError, "merge 0 .* height -1"),
-        (changed((1, 0), 9), lw.DataError, r"merge 1 .* with 5 rows it can join 0 to 5"),
+        (linkage(X, "centroid"), lw.DataError, "heights of the hierarchy decrease: .* ward"),
+        (changed((3, 2), 0.0), lw.DataError, "decrease: merge 3 at 0 contains one"),
+        (changed((0, 2), np.nan), lw.DataError, "Merge 0 .* height nan"),
+        (changed((0, 2), -1.0), lw.DataError, "Merge 0 .* height -1"),
+        (changed((1, 0), 9), lw.DataError, r"Merge 1 .* with 5 rows it can only join 0 to 5"),
         (changed((1, slice(0, 2)), GOOD[0, :2]), lw.DataError, "twice"),
-        (np.eye(3)[0], TypeError, r"array of shape \(3,\); give a linkage matrix"),
-        ("single", TypeError, "is a str; give a linkage matrix"),
-        (HDBSCAN(copy=True), TypeError, "HDBSCAN is not fitted, or holds no hierarchy; give"),
+        (np.eye(3)[0], TypeError, r"array of shape \(3,\)\. Give a linkage matrix"),
+        ("single", TypeError, r"is a str\. Give a linkage matrix"),
+        (HDBSCAN(copy=True), TypeError, r"HDBSCAN is not fitted, or holds no hierarchy\. Give"),
         (KMeans(2).fit(X), TypeError, "KMeans is not fitted, or holds no hierarchy"),
-        (HDBSCAN, TypeError, "is the class HDBSCAN"),
+        (HDBSCAN, TypeError, "is a class: HDBSCAN"),
         (AgglomerativeClustering(2).fit(X), TypeError, "compute_distances=True"),
     ],
 )
-def test_no_hierarchy(hierarchy, error, words):
+def test_objects_without_a_hierarchy_raise_errors(hierarchy, error, words):
     with pytest.raises(error, match=words):
         lw.extract(hierarchy)
 
@@ -165,20 +165,20 @@ def test_no_hierarchy(hierarchy, error, words):
 @pytest.mark.parametrize(
     ("more", "error", "words"),
     [
-        ({"constraints": lw.Constraints(4)}, ValueError, "about 4 rows, the hierarchy holds 120"),
-        ({"constraints": [(0, 1)]}, TypeError, r"is a list; build it with linkwise.Constraints"),
+        ({"constraints": lw.Constraints(4)}, ValueError, "about 4 rows, but the hierarchy holds 120"),
+        ({"constraints": [(0, 1)]}, TypeError, r"is a list\. Build it with linkwise\.Constraints"),
         ({"min_cluster_size": 1}, ValueError, "at least 2 rows"),
-        ({"min_cluster_size": 2.5}, TypeError, "whole number"),
-        ({"min_cluster_size": True}, TypeError, "whole number"),
+        ({"min_cluster_size": 2.5}, TypeError, "not a number of rows"),
+        ({"min_cluster_size": True}, TypeError, "not a number of rows"),
         ({"ties": "first"}, ValueError, "'stability' or 'larger'"),
     ],
 )
-def test_what_is_refused(more, error, words):
+def test_bad_arguments_raise_errors(more, error, words):
     with pytest.raises(error, match=words):
         lw.extract(linkage(X), **more)
 
 
 @pytest.mark.parametrize("node", [0.7, np.nan, np.inf])
-def test_nodes_are_whole_numbers(node):
-    with pytest.raises(lw.DataError, match="whole numbers"):
+def test_nodes_must_be_integers(node):
+    with pytest.raises(lw.DataError, match="Number the rows from 0"):
         lw.extract(np.array([[node, 1, 1.0, 2]]))

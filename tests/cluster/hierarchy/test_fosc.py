@@ -50,7 +50,7 @@ def test_the_clusters_are_those_of_the_definition(hierarchy, problem, ties, whol
     assert model.violations_ == c.n_constraints - satisfied(model.labels_, c)
 
 
-@pytest.mark.filterwarnings("ignore:rows .* identical")
+@pytest.mark.filterwarnings("ignore:A cannot-link separates rows .* identical")
 @each_hierarchy
 @given(problem=problems(ties=True), seed=st.integers(0, 1000))
 def test_the_order_of_the_rows_changes_nothing(hierarchy, problem, seed):
@@ -111,7 +111,7 @@ def test_noise_is_apart_from_all():
     assert nearest.violations_ == 1
 
 
-@pytest.mark.filterwarnings("ignore:rows .* identical")
+@pytest.mark.filterwarnings("ignore:A cannot-link separates rows .* identical")
 @given(problem=problems(ties=True))
 def test_the_nearest_row_takes_noise_in(problem):
     X, min_samples, least, constraints = problem
@@ -150,7 +150,7 @@ def test_ties_by_stability_or_size():
         ({"ties": "first"}, "ties"),
     ],
 )
-def test_what_is_refused(parameters, words):
+def test_bad_arguments_raise_errors(parameters, words):
     with pytest.raises(ValueError, match=f"'{words}' parameter of FOSC must be"):
         lw.FOSC(**parameters).fit(np.eye(4))
 

@@ -105,7 +105,7 @@ def test_data_far_from_the_origin_in_float32():
         ((np.zeros((0, 2)), 1, 0), r"got shape \(0, 2\)"),
     ],
 )
-def test_what_is_refused(arguments, words):
+def test_bad_arguments_raise_errors(arguments, words):
     with pytest.raises(ValueError, match=words):
         k_means(*arguments)
 

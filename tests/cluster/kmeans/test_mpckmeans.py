@@ -39,8 +39,10 @@ def a_problem(seed, kind, per_cluster, n=25, d=3, k=3):
     c = lw.Constraints(n, c.must_link, c.cannot_link, must_link_weight=rng.uniform(0.5, 2, len(c.must_link)))
     half = rng.normal(size=(k if per_cluster else 1, d, d))
     covariance = half @ np.swapaxes(half, 1, 2) + 0.3 * np.eye(d)
-    given = learned.inverted(covariance if kind == "full" else np.stack([np.diag(C) for C in covariance]))
-    problem = ours._problem(X, c, given, 0.8, 0.2, np.array([], int), 1.5)
+    given = learned.invert_covariances(
+        covariance if kind == "full" else np.stack([np.diag(C) for C in covariance])
+    )
+    problem = ours._make_problem(X, c, given, 0.8, 0.2, np.array([], int), 1.5)
     labels = np.r_[np.arange(k), rng.integers(0, k, n - k)].astype(np.int32)
     matrices = list(given.matrices) if per_cluster else [given.matrices[0]] * k
     return problem, given, matrices, labels, c, rng
@@ -53,10 +55,10 @@ def test_costs_and_prices_are_those_of_the_paper(kind, per_cluster, seed):
     problem, given, matrices, _, c, rng = a_problem(seed, kind, per_cluster)
     X, centers = problem.X, rng.normal(size=(3, 3)) + 5
     wanted = paper.costs(X, centers, matrices)
-    np.testing.assert_array_equal(learned.nearest(X, centers, given), wanted.argmin(axis=1))
+    np.testing.assert_array_equal(learned.nearest_under_metrics(X, centers, given), wanted.argmin(axis=1))
     found = native.metric_distances(X, centers, given.maps, 1) - given.log_det
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
-    narrow = native.metric_distances(X, centers, learned.narrowed(given, centers), 1) - given.log_det
+    narrow = native.metric_distances(X, centers, learned.reduce_metrics(given, centers), 1) - given.log_det
     np.testing.assert_allclose(narrow - narrow[:, :1], wanted - wanted[:, :1], rtol=1e-8, atol=1e-8)
     prices = ours._prices(problem, given, learned.farthest_pairs(problem.extremes, given))
     for p, ((i, j), weight) in enumerate(zip(c.must_link, c.must_link_weight, strict=True)):
@@ -76,9 +78,9 @@ def test_the_metrics_are_the_closed_form(kind, per_cluster, seed):
     X = problem.X
     centers = np.stack([X[labels == h].mean(axis=0) for h in range(3)])
     sums = np.stack([(X[labels == h] - problem.origin).sum(axis=0) for h in range(3)])
-    clusters = ours._Clusters(labels, sums, np.bincount(labels), 0.0)
+    clusters = ours._ClusterSums(labels, sums, np.bincount(labels), 0.0)
     farthest = learned.farthest_pairs(problem.extremes, given)
-    found = ours._metrics(problem, clusters, centers, farthest, given)
+    found = ours._update_metrics(problem, clusters, centers, farthest, given)
     rows = (problem.prior_rows, 1.5, problem.extremes)
     wanted = paper.metrics(X, labels, centers, matrices, c, 0.8, *rows)
     for h, A in enumerate(wanted):
@@ -97,9 +99,9 @@ def test_no_iteration_raises_the_objective_of_must_links(kind, per_cluster):
     sampled = lw.Constraints.sample(y, 60, random_state=0)
     c = lw.Constraints(300, sampled.must_link)
     variance = float(X.var(axis=0).mean())
-    plain = learned.spherical(kind, 4, 4 if per_cluster else 1, variance)
-    problem = ours._problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
-    start = penalised.plain_k_means(X, [X[:4]], 3, 0.0)
+    plain = learned.spherical_metrics(kind, 4, 4 if per_cluster else 1, variance)
+    problem = ours._make_problem(X, c, plain, 0.3, 0.1, np.array([], int), variance)
+    start = penalised.run_plain_k_means(X, [X[:4]], 3, 0.0)
     found = [ours._learn(problem, start, plain, rng_at(0), (i, 0.0))[0].objective for i in range(1, 20)]
     assert found[-1] < found[0]
     assert (np.diff(found) <= 1e-9 * abs(found[0])).all()
@@ -152,7 +154,7 @@ def test_few_rows_many_features_and_constant_ones(kind, per_cluster, k):
 
 
 @each_kind
-def test_rows_that_are_all_alike(kind, per_cluster):
+def test_identical_rows_keep_the_plain_metric(kind, per_cluster):
     c = lw.Constraints(4, must_link=[(0, 1)])
     model = lw.MPCKMeans(1, metric=kind, per_cluster=per_cluster).fit(np.full((4, 2), 3.0), constraints=c)
     assert model.labels_.tolist() == [0] * 4
@@ -165,11 +167,11 @@ def test_sparse_rows_are_refused_in_words():
 
 def test_the_farthest_pair_and_the_extremes():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    rows = learned.extremes(X)
+    rows = learned.extreme_rows(X)
     assert len(rows) <= 6
     assert {tuple(row) for row in rows} >= {tuple(X[X[:, a].argmax()]) for a in range(3)}
-    assert len(learned.extremes(np.random.default_rng(0).normal(size=(500, 100)))) <= 128
-    metric = learned.spherical("full", 3, 1, 1.0)
+    assert len(learned.extreme_rows(np.random.default_rng(0).normal(size=(500, 100)))) <= 128
+    metric = learned.spherical_metrics("full", 3, 1, 1.0)
     found = learned.farthest_pairs(rows, metric)[0]
     a, b = paper.farthest_pair(rows, np.eye(3))
     np.testing.assert_allclose(np.abs(found), np.abs(a - b))

@@ -13,8 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise.asking.learner import rng_at
 from linkwise.cluster import points
-from linkwise.cluster.kmeans.penalised import plain_k_means
-from linkwise.cluster.kmeans.starts import farthest_first, neighbourhood_means, soft_starts
+from linkwise.cluster.kmeans.penalised import run_plain_k_means
+from linkwise.cluster.kmeans.starts import draw_soft_starts, neighbourhood_means, select_farthest_first
 from linkwise.errors import ConstraintWarning
 from reference import pckmeans as paper
 
@@ -52,7 +52,7 @@ def test_it_does_what_the_paper_says(seed, k, w):
 def test_no_iteration_raises_the_objective(w):
     X, y = make_blobs(400, centers=6, cluster_std=3.0, random_state=0)
     c = lw.Constraints.sample(y, 150, random_state=0)
-    start = points.starts(X, 6, 1, 1)[0]
+    start = points.draw_starts(X, 6, 1, 1)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         models = [
@@ -200,11 +200,11 @@ def test_an_empty_cluster_starts_anew_at_the_worst_free_row():
 def test_neighbourhoods_are_the_first_start_and_the_others_are_drawn():
     X = np.arange(20.0).reshape(10, 2)
     c = lw.Constraints(10, must_link=[(0, 1), (1, 2), (7, 9)], cannot_link=[(3, 4)])
-    first, second, third = soft_starts(X, c, 3, 3, 0, "neighbourhoods", 3)
+    first, second, third = draw_soft_starts(X, c, 3, 3, 0, "neighbourhoods", 3)
     np.testing.assert_array_equal(first[:2], [X[:3].mean(axis=0), X[[7, 9]].mean(axis=0)])
-    np.testing.assert_array_equal([second, third], points.starts(X, 3, 0, 3)[:2])
+    np.testing.assert_array_equal([second, third], points.draw_starts(X, 3, 0, 3)[:2])
     np.testing.assert_array_equal(
-        soft_starts(X, lw.Constraints(10), 3, 3, 0, "neighbourhoods", 2), points.starts(X, 3, 0, 2)
+        draw_soft_starts(X, lw.Constraints(10), 3, 3, 0, "neighbourhoods", 2), points.draw_starts(X, 3, 0, 2)
     )
 
 
@@ -213,20 +213,20 @@ def test_of_more_neighbourhoods_than_clusters_large_and_far_ones_are_taken():
     c = lw.Constraints(10, must_link=[(0, 1), (1, 2), (2, 3), (4, 5), (6, 7), (8, 9)])
     assert neighbourhood_means(X, c, 3).ravel().tolist() == [0.5, 30.5, 9.0]
     centers = np.array([[0.0], [0.0], [1.0]])
-    assert farthest_first(centers, np.array([2.0, 3.0, 1.0]), 3).tolist() == [1, 2]
+    assert select_farthest_first(centers, np.array([2.0, 3.0, 1.0]), 3).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("make", [lw.PCKMeans, lw.MPCKMeans])
 @pytest.mark.parametrize(
     ("init", "words"),
     [
-        (np.zeros((2, 4)), "give 3 centres of 4 finite features each"),
-        (np.zeros((3, 2)), "give 3 centres of 4 finite features each"),
-        (np.full((3, 4), np.nan), "give 3 centres of 4 finite features each"),
+        (np.zeros((2, 4)), "Give 3 centres of 4 finite features each"),
+        (np.zeros((3, 2)), "Give 3 centres of 4 finite features each"),
+        (np.full((3, 4), np.nan), "Give 3 centres of 4 finite features each"),
         ("random", "The 'init' parameter"),
     ],
 )
-def test_an_init_that_does_not_fit(make, init, words):
+def test_an_init_of_the_wrong_shape_raises_an_error(make, init, words):
     with pytest.raises(ValueError, match=words):
         make(3, init=init).fit(IRIS)
 
@@ -244,9 +244,9 @@ def test_starts_may_have_fewer_centres_where_rows_are_alike_up_to_rounding():
     """Rows that differ, but not in the squares of their distances to the mean of a neighbourhood."""
     X = 1e9 + np.array([[0.0], [1e-8], [1.0], [2.0]]) * 1e-6
     starts = [np.array([[1e9], [1e9 + 1]]), np.array([[1e9]])]
-    run = plain_k_means(X, starts, 10, 1e-4)
+    run = run_plain_k_means(X, starts, 10, 1e-4)
     assert len(run.labels) == 4
-    alone = [plain_k_means(X, [start], 10, 1e-4).objective for start in starts]
+    alone = [run_plain_k_means(X, [start], 10, 1e-4).objective for start in starts]
     assert run.objective == min(alone)
 
 

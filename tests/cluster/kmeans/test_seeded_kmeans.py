@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
-from linkwise.cluster.kmeans.components import blocks_of
-from linkwise.cluster.kmeans.seeding import seeds_of
+from linkwise.cluster.kmeans.components import build_blocks
+from linkwise.cluster.kmeans.seeding import choose_seeds
 
 BOTH = pytest.mark.parametrize("method", [lw.SeededKMeans, lw.ConstrainedKMeans])
 
@@ -62,8 +62,8 @@ def test_wrong_seeds_move_only_where_they_may():
 def test_seeds_are_the_classes_that_are_known_even_by_one_row():
     known = [0, -1, 0, 1, -1, 2, 2, 2]
     c = lw.Constraints.from_labels(known)
-    blocks = blocks_of(np.arange(8.0)[:, None], c)
-    seeds = seeds_of(blocks, c, 3)
+    blocks = build_blocks(np.arange(8.0)[:, None], c)
+    seeds = choose_seeds(blocks, c, 3)
     assert [sorted(np.flatnonzero(blocks.number == s)) for s in seeds] == [[5, 6, 7], [0, 2], [3]]
 
 
@@ -103,7 +103,7 @@ def test_given_centres_find_their_seeds(method):
     c = lw.Constraints.from_labels(np.where(np.arange(90) < 20, y, -1))
     model = method(3, init=means).fit(X, constraints=c)
     np.testing.assert_array_equal(model.labels_, np.array([1, 2, 0])[y])
-    with pytest.raises(ValueError, match=r"init has shape \(2, 2\); give 3 centres of 2"):
+    with pytest.raises(ValueError, match=r"init has shape \(2, 2\)\. Give 3 centres of 2"):
         method(3, init=means[:2]).fit(X)
 
 

@@ -15,12 +15,12 @@ from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import (
     Similarities,
     Vectors,
-    centred,
-    locally_scaled,
-    space_of,
-    two_of_table,
+    center_products,
+    make_space,
+    scale_locally,
+    two_smallest,
 )
-from linkwise.cluster.similarity.weak_learner import by_priority, constrained_k_means, pairs_of
+from linkwise.cluster.similarity.weak_learner import constrained_k_means, list_pairs, order_by_priority
 from linkwise.errors import ConstraintWarning
 from reference import bckm as plain
 
@@ -47,7 +47,7 @@ def problems(draw):
 def test_a_pass_is_that_of_the_paper(problem):
     squares, pairs, must, rng = problem
     order = rng.permutation(len(pairs)).astype(np.int32)
-    labels, broken = native.assign_by_priority(two_of_table(squares.copy()), pairs, must, order)
+    labels, broken = native.assign_by_priority(two_smallest(squares.copy()), pairs, must, order)
     expected = plain.one_pass(squares, pairs[order], must[order])
     np.testing.assert_array_equal(labels, expected)
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
@@ -60,7 +60,7 @@ def test_the_two_nearest_are_those_of_the_table(n, d, k, seed):
     rng = np.random.default_rng(seed)
     X, centers = rng.integers(-3, 4, (n, d)) / 2, rng.integers(-3, 4, (k, d)) / 2
     found = native.two_nearest(X, centers, 1)
-    expected = two_of_table(native.squared_distances(X, centers, 1))
+    expected = two_smallest(native.squared_distances(X, centers, 1))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -81,7 +81,7 @@ def test_the_first_two_constraints_are_always_kept():
     for _ in range(200):
         X = rng.normal(size=(6, 2))
         c = lw.Constraints.sample(rng.integers(0, 3, 6), 5, rng)
-        pairs = pairs_of(c)
+        pairs = list_pairs(c)
         order = rng.permutation(5).astype(np.int32)
         near = native.two_nearest(X, rng.normal(size=(3, 2)), 1)
         broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)[1]
@@ -96,7 +96,7 @@ def test_similarities_know_the_distances_of_the_paper(seed, k):
     K = rbf_kernel(X, gamma=0.5)
     labels = np.concatenate([np.arange(k), rng.integers(0, k, 12 - k)]).astype(np.int32)
     space = Similarities(K)
-    means = space.moved(labels, space.seeded(k, rng, "k-means++"))
+    means = space.update_means(labels, space.choose_centers(k, rng, "k-means++"))
     found = space.two_nearest(means)
     squares = plain.squared_distances(K, [np.flatnonzero(labels == c) for c in range(k)])
     np.testing.assert_allclose(found.square, squares.min(axis=1), atol=1e-12)
@@ -112,30 +112,30 @@ def test_inner_products_do_what_the_rows_do(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 4))
     y = rng.integers(0, 3, 20)
-    pairs = pairs_of(lw.Constraints.sample(y, 15, rng))
-    order = by_priority(pairs, pairs.weight, np.random.default_rng(1))
+    pairs = list_pairs(lw.Constraints.sample(y, 15, rng))
+    order = order_by_priority(pairs, pairs.weight, np.random.default_rng(1))
     share = pairs.weight / 15
     found = []
-    for space in (Vectors(X), Similarities(centred(native.squared_distances(X, X, 1)))):
-        means = space.seeded(3, np.random.default_rng(2), "k-means++")
+    for space in (Vectors(X), Similarities(center_products(native.squared_distances(X, X, 1)))):
+        means = space.choose_centers(3, np.random.default_rng(2), "k-means++")
         found.append(constrained_k_means(space, means, pairs, order, share, 100))
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
     assert found[0].means.spread == pytest.approx(found[1].means.spread)
 
 
 def test_wide_rows_take_similarities_and_long_ones_do_not():
-    assert isinstance(space_of(np.ones((3, 9)), "linear"), Similarities)
-    assert isinstance(space_of(csr_array(np.eye(9)[:3]), "linear"), Similarities)
-    assert isinstance(space_of(np.ones((9, 3)), "linear"), Vectors)
+    assert isinstance(make_space(np.ones((3, 9)), "linear"), Similarities)
+    assert isinstance(make_space(csr_array(np.eye(9)[:3]), "linear"), Similarities)
+    assert isinstance(make_space(np.ones((9, 3)), "linear"), Vectors)
 
 
 def test_local_scales_reach_to_the_seventh_neighbour():
     x = np.arange(12.0)
     squares = (x[:, None] - x) ** 2
-    K = locally_scaled(squares)
+    K = scale_locally(squares)
     assert K[0, 3] == pytest.approx(np.exp(-9 / (7 * 4)))  # the 7th neighbour of row 0 is 7 off, of row 3 4
     assert (K.diagonal() == 1).all()
-    copies = locally_scaled(np.zeros((5, 5)))
+    copies = scale_locally(np.zeros((5, 5)))
     assert (copies == 1).all()
 
 
@@ -236,10 +236,10 @@ def test_rounds_end_when_there_were_enough():
     assert model.hypotheses_.dtype == np.uint8
 
 
-def test_constraints_that_nothing_fits_are_said():
+def test_constraints_that_no_clustering_fits_warn():
     X = np.array([[0.0], [1.0], [9.0]])
     c = lw.Constraints(3, (), [(0, 1)])
-    with pytest.warns(ConstraintWarning, match="the first round breaks 100% of them"):
+    with pytest.warns(ConstraintWarning, match="The first round breaks 100% of the constraints"):
         model = lw.BCKM(1, random_state=0).fit(X, constraints=c)
     assert (model.reason_, model.n_rounds_) == ("half is broken", 1)
 
@@ -259,7 +259,7 @@ def test_bent_clusters_under_a_local_kernel():
         lw.BCKM(2, kernel=kernel, random_state=0).fit(X, constraints=c) for kernel in ("linear", "rbf")
     )
     assert adjusted_rand_score(y, bent.labels_) > 0.95
-    K = locally_scaled(native.squared_distances(X, X, 1))
+    K = scale_locally(native.squared_distances(X, X, 1))
     given = lw.BCKM(2, kernel="precomputed", random_state=0).fit(K, constraints=c)
     np.testing.assert_array_equal(given.labels_, bent.labels_)
     assert straight.hypotheses_.shape[0] == 200
@@ -279,9 +279,9 @@ def test_rounds_without_boosting():
 def test_heavier_constraints_come_first():
     X = np.array([[0.0], [1.0], [2.0], [10.0]])
     c = lw.Constraints(4, [(0, 2)], [(0, 1), (1, 2)], cannot_link_weight=[1, 1], must_link_weight=[9])
-    pairs = pairs_of(c)
-    assert by_priority(pairs, pairs.weight, np.random.default_rng(0))[0] == 0
-    assert by_priority(pairs, np.ones(3), np.random.default_rng(0), "columns").tolist() == [1, 0, 2]
+    pairs = list_pairs(c)
+    assert order_by_priority(pairs, pairs.weight, np.random.default_rng(0))[0] == 0
+    assert order_by_priority(pairs, np.ones(3), np.random.default_rng(0), "columns").tolist() == [1, 0, 2]
     assert (
         lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[0]
         == lw.CKM(2, random_state=0).fit(X, constraints=c).labels_[2]
@@ -315,9 +315,9 @@ def test_as_the_authors_program():
             lw.BCKM(2, kernel="precomputed"),
             np.triu(np.ones((3, 3))),
             ValueError,
-            r"symmetric: pass \(X \+ X.T\)",
+            r"symmetric\. Pass \(X \+ X.T\)",
         ),
-        (lw.BCKM(2, kernel="precomputed"), csr_array(np.eye(3)), TypeError, "pass X.toarray"),
+        (lw.BCKM(2, kernel="precomputed"), csr_array(np.eye(3)), TypeError, "Pass X.toarray"),
         (
             lw.CKM(2, kernel="rbf", init=np.ones((2, 2))),
             np.eye(3)[:, :2],
@@ -328,18 +328,18 @@ def test_as_the_authors_program():
             lw.CKM(2, init=np.ones((3, 2))),
             np.eye(3)[:, :2],
             ValueError,
-            "give 2 centres of 2 finite features",
+            "Give 2 centres of 2 finite features",
         ),
     ],
 )
-def test_what_is_refused(model, X, error, words):
+def test_bad_arguments_raise_errors(model, X, error, words):
     with pytest.raises(error, match=words):
         model.fit(X, constraints=lw.Constraints(3, (), [(0, 1)]))
 
 
-def test_too_many_rows_for_all_similarities(monkeypatch):
+def test_too_many_rows_for_similarities_raise_an_error(monkeypatch):
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.MOST_SIMILARITIES", 10)
-    with pytest.raises(ValueError, match=r"all similarities of 12 rows; more than 10 .* kernel='linear'"):
+    with pytest.raises(ValueError, match=r"of 12 rows, but at most 10 .* kernel='linear'"):
         lw.BCKM(2, kernel="rbf").fit(np.arange(12.0)[:, None])
 
 
@@ -371,8 +371,8 @@ def test_the_kernel_refuses_pairs_that_are_not_there():
     [-np.eye(4), 1 - np.eye(4), np.abs(np.arange(4.0)[:, None] - np.arange(4.0))],
     ids=["negative", "0", "far"],
 )
-def test_distances_are_no_similarities(K):
-    with pytest.raises(ValueError, match="similarities are wanted, no distances"):
+def test_distances_instead_of_similarities_raise_errors(K):
+    with pytest.raises(ValueError, match="these look like distances"):
         lw.BCKM(2, kernel="precomputed").fit(K)
 
 
@@ -381,4 +381,4 @@ def test_wide_sparse_rows_are_never_made_dense(monkeypatch):
     c = lw.Constraints(6, [(0, 1)], [(0, 2)])
     assert lw.BCKM(2, n_rounds=3, random_state=0).fit(X, constraints=c).violations_ == 0
     monkeypatch.setattr("linkwise.cluster.similarity.spaces.FEW_SPARSE", 3)
-    assert isinstance(space_of(X, "linear"), Vectors)
+    assert isinstance(make_space(X, "linear"), Vectors)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 
 import linkwise as lw
 from linkwise.cluster.similarity import boost_cluster
-from linkwise.cluster.similarity.distinct_rows import prepared
+from linkwise.cluster.similarity.distinct_rows import merge_identical_rows
 from reference import boost_cluster as plain
 
 X, y = load_wine(return_X_y=True)
@@ -31,7 +31,7 @@ def test_rounds_are_those_of_the_formulas(n_pairs):
     c = lw.Constraints.sample(y, n_pairs, 0)
     model = lw.BoostCluster(3, n_components=2, n_estimators=6, whiten=False, random_state=0)
     model.fit(SCALED, constraints=c)
-    seen = prepared(SCALED, standardized=False)
+    seen = merge_identical_rows(SCALED, standardized=False)
     Z = seen.Z[seen.number]
     made = iter(model.hypotheses_.T)
     K, alphas = plain.boosted(Z, *matrices(c), 2, model.n_rounds_, lambda rows, t: next(made))
@@ -49,7 +49,7 @@ def test_directions_are_the_top_eigenvectors(seed, s):
     for (i, j), value in zip(ends, t, strict=True):
         T[i, j] += value
         T[j, i] += value
-    found, wanted = boost_cluster.directions(Z, ends, t, s), plain.projection(Z, T, s)
+    found, wanted = boost_cluster.find_directions(Z, ends, t, s), plain.projection(Z, T, s)
     np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-6)
 
 
@@ -67,16 +67,16 @@ def test_the_step_is_the_one_of_least_loss(seed):
     kind = np.repeat([True, False], [len(c.must_link), len(c.cannot_link)])
     weight = boost_cluster.pair_weights(K[tuple(pairs.T)], np.ones(len(pairs)), kind)
     together = labels[:, None] == labels
-    alpha = boost_cluster.step(weight, together[tuple(pairs.T)], kind)
+    alpha = boost_cluster.compute_alpha(weight, together[tuple(pairs.T)], kind)
     best = minimize_scalar(lambda a: np.log(plain.loss(K + a * together, must, cannot)))
     assert alpha == pytest.approx(best.x, abs=0.02)
 
 
 def test_a_round_that_keeps_all_has_a_finite_weight():
     weight, must = np.array([0.5, 0.5, 1.0]), np.array([True, True, False])
-    alpha = boost_cluster.step(weight, must, must)
+    alpha = boost_cluster.compute_alpha(weight, must, must)
     assert 0 < alpha < 3
-    assert boost_cluster.step(weight, ~must, must) == pytest.approx(-alpha)
+    assert boost_cluster.compute_alpha(weight, ~must, must) == pytest.approx(-alpha)
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -96,7 +96,7 @@ def test_the_units_of_columns_are_nothing_where_rows_are_whitened():
 
 def test_more_columns_than_rows_are_turned():
     wide = np.random.default_rng(0).normal(size=(20, 50))
-    turned = boost_cluster.turned(wide)
+    turned = boost_cluster.rotate_rows(wide)
     assert turned.shape == (20, 20)
     np.testing.assert_allclose(turned @ turned.T, wide @ wide.T, atol=1e-9)
     labels = np.arange(20) % 2
@@ -108,8 +108,8 @@ def test_more_columns_than_rows_are_turned():
 
 
 def test_white_rows_have_unit_spread_in_all_directions_but_for_the_shrinkage():
-    seen = prepared(X, standardized=True)
-    white = boost_cluster.whitened(seen)
+    seen = merge_identical_rows(X, standardized=True)
+    white = boost_cluster.whiten(seen)
     spread = np.linalg.eigvalsh(np.cov(white.T, bias=True))
     assert spread.max() == pytest.approx(1.0, abs=0.1)
     assert spread.min() > 0.5

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise.cluster.similarity import constrained_mixture as cm
 from linkwise.cluster.similarity import kernel_boost
-from linkwise.cluster.similarity.distinct_rows import prepared
+from linkwise.cluster.similarity.distinct_rows import merge_identical_rows
 from reference import kernel_boost as plain
 from reference.bckm import kernel_k_means
 
@@ -36,7 +36,7 @@ def beliefs(draw):
 def test_cannot_links_on_short_trees_are_exact(problem):
     own, apart = problem
     np.testing.assert_allclose(
-        cm.kept_apart(np.log(own), apart), plain.exact_probabilities(own, apart), atol=1e-9
+        cm.separate_probabilities(np.log(own), apart), plain.exact_probabilities(own, apart), atol=1e-9
     )
 
 
@@ -46,22 +46,22 @@ def test_a_step_of_em_is_that_of_the_formulas(seed, d, k):
     rng = np.random.default_rng(seed)
     Z, weight = rng.normal(size=(8, d)), rng.uniform(0.5, 1.5, 8)
     must, cannot = np.array([[0, 1], [1, 2]]), np.array([[2, 3], [4, 5]])
-    chunklets = cm.chunklets_of(8, must, cannot if k > 1 else cannot[:0])
+    chunklets = cm.find_chunklets(8, must, cannot if k > 1 else cannot[:0])
     prior = np.eye(d) + 0.1
     chance = rng.dirichlet(np.ones(k), 6)
     of_rows = chance[chunklets.number]
-    mixture = cm.maximized(Z, weight, of_rows, chance.sum(axis=0), prior)
+    mixture = cm.maximize(Z, weight, of_rows, chance.sum(axis=0), prior)
     share, means, covariances = plain.m_step(Z, weight, of_rows, chance.sum(axis=0), prior)
     np.testing.assert_allclose(np.exp(mixture.log_share), share)
     np.testing.assert_allclose(mixture.mean, means, atol=1e-12)
     for root, covariance in zip(mixture.whitening, covariances, strict=True):
         np.testing.assert_allclose(root @ covariance @ root.T, np.eye(d), atol=1e-9)
     wanted = plain.e_step(Z, chunklets.number, chunklets.apart, share, means, covariances)
-    np.testing.assert_allclose(cm.expected(mixture, Z, chunklets), wanted, atol=1e-9)
+    np.testing.assert_allclose(cm.expect(mixture, Z, chunklets), wanted, atol=1e-9)
 
 
 def test_a_cannot_link_within_a_chunklet_is_left_out():
-    chunklets = cm.chunklets_of(4, np.array([[0, 1]]), np.array([[0, 1], [1, 2], [0, 2]]))
+    chunklets = cm.find_chunklets(4, np.array([[0, 1]]), np.array([[0, 1], [1, 2], [0, 2]]))
     assert chunklets.number.tolist() == [0, 0, 1, 2]
     assert chunklets.apart.tolist() == [[0, 1]]
 
@@ -72,8 +72,8 @@ def test_many_columns_and_few_rows_make_no_singular_gaussian():
     Z -= Z.mean(axis=0)
     weight = np.ones(10)
     prior = cm.prior_covariance(Z, weight, 3)
-    chunklets = cm.chunklets_of(10, np.empty((0, 2), np.int64), np.array([[0, 1]]))
-    mixture = cm.fitted(Z, weight, chunklets, 3, prior, np.random.SeedSequence(0))
+    chunklets = cm.find_chunklets(10, np.empty((0, 2), np.int64), np.array([[0, 1]]))
+    mixture = cm.fit_mixture(Z, weight, chunklets, 3, prior, np.random.SeedSequence(0))
     assert np.isfinite(mixture.log_densities(Z)).all()
     np.testing.assert_allclose(mixture.probabilities(Z).sum(axis=1), 1)
 
@@ -82,17 +82,17 @@ def test_many_columns_and_few_rows_make_no_singular_gaussian():
 def test_principal_components_are_those_of_the_covariance(shape):
     rows = np.random.default_rng(0).normal(size=shape) * np.linspace(1, 3, shape[1])
     rows = np.vstack([rows, rows[:4]])  # a few stand for two
-    whole = prepared(rows, standardized=False)
-    seen = whole.by_components(5)
+    whole = merge_identical_rows(rows, standardized=False)
+    seen = whole.reduce_to_components(5)
     assert seen.Z.shape == (shape[0], 5)
     np.testing.assert_allclose(seen.axes.T @ seen.axes, np.eye(5), atol=1e-9)
-    covariance = np.cov(whole.of(rows).T, bias=True)
-    variances = ((seen.of(rows)) ** 2).mean(axis=0)
+    covariance = np.cov(whole.transform(rows).T, bias=True)
+    variances = ((seen.transform(rows)) ** 2).mean(axis=0)
     np.testing.assert_allclose(variances, np.linalg.eigvalsh(covariance)[::-1][:5])
-    np.testing.assert_allclose(seen.Z[seen.number], seen.of(rows), atol=1e-9)
-    all_of_them = whole.by_components(shape[1] - 1)  # as many as the rows span
+    np.testing.assert_allclose(seen.Z[seen.number], seen.transform(rows), atol=1e-9)
+    all_of_them = whole.reduce_to_components(shape[1] - 1)  # as many as the rows span
     assert all_of_them.Z.shape[1] == min(shape[0] - 1, shape[1] - 1)
-    assert whole.by_components(shape[1]) is whole
+    assert whole.reduce_to_components(shape[1]) is whole
 
 
 def test_wide_rows_are_seen_by_their_components():
@@ -125,11 +125,11 @@ def test_rounds_are_those_of_the_formulas(decay):
     Y = np.zeros((len(Z), len(Z)))
     for pairs, sign in ((c.must_link, 1), (c.cannot_link, -1)):
         Y[tuple(pairs.T)] = Y[tuple(pairs.T[::-1])] = sign
-    seen = prepared(Z, standardized=True).of(Z)
+    seen = merge_identical_rows(Z, standardized=True).transform(Z)
     chances = [one.mixture.probabilities(seen) for one in model._rounds]
     alphas, of_rows, K = plain.boosted([chance @ chance.T for chance in chances], Y, decay)
     np.testing.assert_allclose(model.alphas_, alphas, rtol=1e-6)
-    rows = kernel_boost.features(model._rounds, seen)
+    rows = kernel_boost.build_features(model._rounds, seen)
     np.testing.assert_allclose(rows @ rows.T, K, atol=1e-6)
     labels, _ = kernel_k_means(K, model.labels_)
     np.testing.assert_array_equal(labels, model.labels_)  # kernel k-means on all of K moves nothing
@@ -145,13 +145,13 @@ def test_rounds_are_those_of_the_formulas(decay):
 @given(st.floats(0.01, 0.99))
 def test_the_step_is_adaboosts(kept):
     """A round that says yes or no and is right of this weight: alpha is the least of the exponential loss."""
-    alpha = kernel_boost.step(2 * kept - 1)
+    alpha = kernel_boost.compute_alpha(2 * kept - 1)
 
     def loss(a):
         return kept * np.exp(-a) + (1 - kept) * np.exp(a)
 
     assert loss(alpha) <= min(loss(alpha - 1e-3), loss(alpha + 1e-3))
-    assert np.isfinite(kernel_boost.step(1.0))
+    assert np.isfinite(kernel_boost.compute_alpha(1.0))
 
 
 def test_new_rows_go_where_their_like_are():

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise.cluster.similarity import pcp
-from linkwise.cluster.similarity.spaces import all_squares, locally_scaled
+from linkwise.cluster.similarity.spaces import pairwise_squares, scale_locally
 from reference import pcp as plain
 from reference.bckm import kernel_k_means
 
@@ -60,7 +60,7 @@ def test_the_bound_holds_whatever_the_multipliers(seed):
     C, apart = weights(seed, 9), np.array([[0, 1], [2, 5], [1, 7]])
     V = rng.normal(size=(9, 4))
     V /= np.linalg.norm(V, axis=1, keepdims=True)
-    most = pcp._bounded(C, pcp.Pattern.of(apart, 9), rng.normal(size=3), V)[1]
+    most = pcp._bound(C, pcp.PairPattern.from_pairs(apart, 9), rng.normal(size=3), V)[1]
     K = plain.solved(-C, apart, 500)
     assert most >= float((C * K).sum()) - 1e-2
 
@@ -76,7 +76,9 @@ def test_the_slope_is_that_of_the_loss(monkeypatch):
 
     monkeypatch.setattr(pcp, "minimize", checked)
     with pytest.raises(InterruptedError):
-        pcp._minimized(C, pcp.Pattern.of(apart, 8), rng.normal(size=3), 2.0, rng.normal(size=(8, 3)))
+        pcp._minimize(
+            C, pcp.PairPattern.from_pairs(apart, 8), rng.normal(size=3), 2.0, rng.normal(size=(8, 3))
+        )
 
 
 def test_kernel_k_means_on_all_of_it_moves_nothing():
@@ -99,7 +101,7 @@ def test_pairs_reach_rows_that_nobody_named():
 
 def test_without_pairs_it_is_spectral_clustering():
     moons, _ = make_moons(200, noise=0.05, random_state=0)
-    W = locally_scaled(all_squares(moons))
+    W = scale_locally(pairwise_squares(moons))
     found = lw.PCP(2, random_state=0).fit(moons)
     given = lw.PCP(2, kernel="precomputed", random_state=0).fit(W)
     theirs = SpectralClustering(2, affinity="precomputed", random_state=0).fit_predict(W)
@@ -121,12 +123,12 @@ def test_many_vectors_that_are_all_apart_get_as_many_columns():
 def test_copies_in_no_constraint_are_one_vector():
     copy = np.array([0, 1, 0, 1, 1, 5])
     constraints = lw.Constraints(6, [(3, 5)])
-    assert pcp.merged(copy, constraints).tolist() == [0, 1, 0, 2, 1, 2]
+    assert pcp.number_components(copy, constraints).tolist() == [0, 1, 0, 2, 1, 2]
 
 
-def test_an_end_before_the_optimum_is_told():
+def test_ending_before_the_optimum_warns():
     c = lw.Constraints.sample(y, 110, 0)
-    with pytest.warns(ConvergenceWarning, match=r"after 1 multipliers; allow more with max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"after 1 multipliers\. Allow more with max_iter"):
         lw.PCP(3, max_iter=1, random_state=0).fit(X, constraints=c)
 
 
@@ -134,19 +136,19 @@ def test_an_end_before_the_optimum_is_told():
     ("W", "words"),
     [
         ([[0.0, 1.0], [1.0, 0.0]], "too large"),
-        ([[1.0, -0.5], [-0.5, 1.0]], r"X\[0, 1\] = -0.5; weights of a graph are 0 or above"),
+        ([[1.0, -0.5], [-0.5, 1.0]], r"X\[0, 1\] = -0.5, but the weights of a graph are 0 or more"),
         ([[1.0, 0.2], [0.1, 1.0]], "symmetric"),
     ],
 )
-def test_what_is_no_graph(W, words):
+def test_matrices_that_are_not_graphs_raise_errors(W, words):
     with pytest.raises(ValueError, match=words):
         lw.PCP(2, kernel="precomputed").fit(W)
 
 
-def test_too_many_components_are_refused(monkeypatch):
+def test_too_many_components_raise_an_error(monkeypatch):
     monkeypatch.setattr(pcp, "MOST", 10)
     rows = np.arange(12.0)[:, None]
-    with pytest.raises(lw.DataError, match=r"at most 10 .*there are 12; .* BCKM"):
+    with pytest.raises(lw.DataError, match=r"at most 10 .*there are 12\. .* BCKM"):
         lw.PCP(2).fit(rows)
     assert lw.PCP(2).fit(rows, constraints=lw.Constraints(12, [(0, 1), (2, 3)])).n_clusters_ == 2
     monkeypatch.setattr(pcp, "MOST_SIMILARITIES", 11)

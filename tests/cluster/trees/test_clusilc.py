@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
 from linkwise.cluster.trees import growth
-from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
+from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.errors import ConstraintWarning
 from reference.clusilc import Reference, closure
 
@@ -51,7 +51,7 @@ def problems(draw):
     return X, pairs[same], pairs[~same]
 
 
-@pytest.mark.filterwarnings("ignore:rows .* required apart but identical")
+@pytest.mark.filterwarnings("ignore:A cannot-link separates rows .*, which are identical")
 @settings(deadline=None, max_examples=250)
 @given(
     problems(),
@@ -78,9 +78,9 @@ def test_the_tree_is_that_of_the_transcription(problem, k, gamma, least, rule, w
 @given(problems())
 def test_what_follows_is_counted_without_being_written_out(problem):
     X, must, cannot = problem
-    linked = linked_rows(lw.Constraints(len(X), must, cannot))
+    linked = find_linked_rows(lw.Constraints(len(X), must, cannot))
     together, apart = closure(len(X), must, cannot)
-    assert pairs_that_follow(linked) == len(together) + len(apart)
+    assert count_implied_pairs(linked) == len(together) + len(apart)
 
 
 def test_a_large_component_costs_no_pairs():
@@ -237,11 +237,11 @@ def test_contradictions_stay_broken():
         (lambda: lw.ClusILC(0), ValueError, "n_clusters"),
         (lambda: lw.ClusILC(9), ValueError, "n_samples=4 should be >= n_clusters=9"),
         (lambda: lw.ClusILC(gamma=2), ValueError, "gamma"),
-        (lambda: lw.ClusILC(nominal=[3]), ValueError, "nominal names column 3; the columns are 0 to 1"),
+        (lambda: lw.ClusILC(nominal=[3]), ValueError, "nominal names column 3, but the columns are 0 to 1"),
         (lambda: lw.ClusILC(label_rule="all"), ValueError, "label_rule"),
     ],
 )
-def test_no_such_setting(make, error, words):
+def test_bad_settings_raise_errors(make, error, words):
     with pytest.raises(error, match=words):
         make().fit(np.eye(4)[:, :2])
 
@@ -290,14 +290,14 @@ def test_constraints_in_the_place_of_y_are_refused():
     c = lw.Constraints(6, [(0, 1)])
     for model in (lw.ClusILC(2), lw.PCKMeans(2), lw.COBRAS()):
         with pytest.raises(
-            TypeError, match=r"came as y, which is ignored; name them: fit\(X, constraints=\.\.\.\)"
+            TypeError, match=r"given as y, which is ignored\. Give them by name: fit\(X, constraints=\.\.\.\)"
         ):
             model.fit(np.eye(6), c)
 
 
 @pytest.mark.parametrize("nominal", [[0.5], [True, False], ["x"]])
 def test_nominal_takes_positions_only(nominal):
-    with pytest.raises(TypeError, match=r"nominal holds .*; give positions of columns, 0 to 1"):
+    with pytest.raises(TypeError, match=r"nominal holds .*\. Give positions of columns, 0 to 1"):
         lw.ClusILC(2, nominal=nominal).fit(np.random.default_rng(0).random((20, 2)))
 
 
@@ -312,14 +312,14 @@ def test_a_beam_holds_no_tree_twice(monkeypatch):
     rng = np.random.default_rng(3)
     X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
     seen = []
-    plain = growth.next_beam
+    plain = growth.refine_beam
 
     def watched(problem, beam):
         found = plain(problem, beam)
         seen.append([(*tree.tree().predict(X).tolist(), str(tree.tree().tests)) for tree in found])
         return found
 
-    monkeypatch.setattr(growth, "next_beam", watched)
+    monkeypatch.setattr(growth, "refine_beam", watched)
     lw.ClusILC(3, max_leaves=8, beam_width=5).fit(X, constraints=lw.Constraints.sample(y, 40, random_state=0))
     assert max(map(len, seen)) > 1
     assert all(len(set(trees)) == len(trees) for trees in seen)

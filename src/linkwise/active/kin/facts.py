@@ -44,5 +44,5 @@ class KnownOfShown:
         names, first = np.unique(number, return_index=True)
         new = np.full(int(said.number.max(initial=-1)) + 1, -1, dtype=np.int64)
         new[names[np.argsort(first)]] = np.arange(len(names))
-        foes = np.sort(new[said.foes], axis=1)
+        foes = np.sort(new[said.cannot_link], axis=1)
         return Groups(items, new[number], foes[(foes >= 0).all(axis=1)])

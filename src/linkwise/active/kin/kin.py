@@ -38,7 +38,7 @@ from linkwise.active.kin.kernels import Items, base_clustering, in_units, items_
 from linkwise.active.kin.state import Field, Memory, Pair, Prepared
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence
-from linkwise.validation import checked_rows
+from linkwise.validation import check_rows
 
 LIKELY = 0.15  # probability from which a relation is worth a question
 TINY = 1e-9
@@ -152,7 +152,7 @@ class KIN(ActiveLearner):
             Of many rows that were there, those count that stand for the others.
         """
         check_is_fitted(self, "labels_")
-        rows = checked_rows(X, self, reset=False)
+        rows = check_rows(X, self, reset=False)
         nearest = native.nearest_points(rows, self._rows, parallel.n_threads())[0]
         found: Labels = self.labels_[self._stands_for[nearest]]
         return found

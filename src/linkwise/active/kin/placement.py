@@ -91,7 +91,7 @@ class Roll:
         free = np.bincount(said.number, minlength=len(home)) > 1
         if placing >= 0 and group[placing] >= 0:
             free[group[placing]] = False
-        foes = _both_ways(said.foes)
+        foes = _both_ways(said.cannot_link)
         for found in self._founded(said, foes, home, free):
             self.add(said.row[said.number == found].tolist())
         return self._made(said, foes, group, -1 if placing < 0 else int(group[placing]))

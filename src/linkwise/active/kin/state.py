@@ -23,7 +23,7 @@ from linkwise.active.kin.labels import Shown, agreement, shown
 from linkwise.active.kin.model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin.placement import Roll, Standing
 from linkwise.active.neighbourhoods import KnownOfPoints, Points
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, rng_at
 
 JITTER = 0.05
@@ -173,12 +173,12 @@ class Field:
         """Whether there are two facts, and the first clustering breaks one; else it stays."""
         said = self._facts.now().groups()
         n_groups = int(said.number.max(initial=-1)) + 1
-        if len(said.row) - n_groups + len(said.foes) < 2:
+        if len(said.row) - n_groups + len(said.cannot_link) < 2:
             return False
         own = self.base[said.row]
         of_group = np.empty(n_groups, dtype=own.dtype)
         of_group[said.number] = own
-        one, other = of_group[said.foes].T
+        one, other = of_group[said.cannot_link].T
         return bool((own != of_group[said.number]).any() or (one == other).any())
 
     # ------------------------------------------------------------ pairs to show
@@ -340,12 +340,12 @@ class Field:
             labels = labels.copy()
             labels[self._placed()] = self._likeliest(self.placing, int(labels.max()) + 1)
         made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        made = respecting(made, self._facts.now())
+        made = enforce_answers(made, self._facts.now())
         shown = made.take(self.items.of)
         if not as_before and self._cells is not None:
             rows, home = self._follows("rows", self._name(), compute=self._by_row)
             shown[rows] = made[self.known().items[self.known().founders()]][home]
-        return shown if self.items.centers is None else respecting(shown, self._evidence)
+        return shown if self.items.centers is None else enforce_answers(shown, self._evidence)
 
     def _by_row(self) -> tuple[Rows, Rows]:
         """Rows at the borders of neighbourhoods, and which one is likeliest for each."""

@@ -29,7 +29,7 @@ from linkwise.active.neighbourhoods import (
     standing,
     with_implied,
 )
-from linkwise.asking.consistency import respecting
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Evidence
@@ -93,7 +93,7 @@ class KnownClusters(ActiveLearner):
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the clusterer makes of the constraints alone."""
         labels = Ground(self, Problem(X, self.prepare(X, seed), evidence, seed)).labels()
-        return respecting(labels, evidence)
+        return enforce_answers(labels, evidence)
 
 
 class Ground:
@@ -199,7 +199,7 @@ class Ground:
                 return self._labels[1]
             found = labels_of(clusterer, X, Constraints(len(X)), self.rows[self.order], MAX_ROWS)
         labels = matched(found[self.rows], self.standing().members)
-        shown: Labels = respecting(labels, known)[self.points.of]
+        shown: Labels = enforce_answers(labels, known)[self.points.of]
         return shown
 
     def _remember(self, key: bytes, labels: Labels) -> None:

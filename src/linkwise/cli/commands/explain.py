@@ -12,7 +12,7 @@ from rich.console import Console
 from linkwise import datasets
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.files import row_named
+from linkwise.constraints.files import find_row
 from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.datasets import scale_to_unit
 from linkwise.errors import DataError
@@ -236,7 +236,7 @@ def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
             raise DataError(
                 f"{path}, line {line}: {shorten(','.join(row))!r} names no cluster; give id,cluster"
             )
-        at = row_named(row[0], position)
+        at = find_row(row[0], position)
         if at is None:
             raise DataError(
                 f"{path}, line {line}: there is no row {shorten(row[0])!r}; rows are called {ids[0]!r} …; "

@@ -1,29 +1,28 @@
-"""FeatureWeightClustering: weights of the dimensions under which a clusterer does what its user means.
+"""FeatureWeightClustering: weights of the dimensions under which a clusterer satisfies constraints.
 
-Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective
-and objective validity criteria". Rows are turned into the dimensions of their singular value decomposition;
-these are weighted, first by the metric that the constraints give (Xing et al. 2002), then by a hill climb,
-one weight after the other. A weighting is as good as the clustering that k-means, or any other clusterer,
-makes under it: ``Q = satisfied constraints + validity``, so that validity decides among those that satisfy as
-many.
+Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008), "A clustering framework based on subjective and
+objective validity criteria". A singular value decomposition turns the rows into dimensions, which get
+weights: first from the metric of the constraints (Xing et al. 2002), then by hill climbing, one weight after
+the other. The quality of weights is that of the clustering by k-means, or by another clusterer, under them:
+``Q = satisfied constraints + validity``, so validity decides between clusterings that satisfy equally many.
 
 Kept: the framework, Q, the validity 1 / (1 + S_Dbw), two dimensions first and one more in each round.
-Changed, and why (`FeatureWeightClustering.paper` is as printed, its misprints mended):
+Changed, and why (`FeatureWeightClustering.paper` is the method as printed, with misprints corrected):
 
-- A weight is tried at several factors, from 0 to 4, not at steps of 10 %: these seldom move a row to another
-  cluster, and where none moves a climb by counts ends. Mean ARI of ten data sets with 50 constraints: 0.50
-  instead of 0.47; in rounds of one dimension more, 0.55.
-- The climb starts where Q is best between equal weights and the metric of the constraints, which few
-  constraints mislead.
-- Draws of k-means are made once for a set of dimensions, then each weighting goes on from the means of the
-  best so far: it is compared by what it does, and takes a few iterations instead of ten runs.
-- A clusterer that takes constraints gets them at the end only. With them it would satisfy all under any
-  weights, and none would be learned: PCKMeans then reaches a mean ARI of 0.77, 0.90 and 0.74 on iris, wine
-  and breast cancer (50 constraints, ten runs), instead of 0.84, 0.94 and 0.77.
-- A must-link between two rows of noise is not satisfied by that.
-- Nothing is tuned any more where every constraint is satisfied: for validity alone columns are dropped until
-  what is left falls into groups, whatever these mean. So without constraints it is plain k-means; with some
-  it never satisfies less.
+- Each weight is multiplied by several factors, from 0 to 4, instead of changed in steps of 10 %: such steps
+  seldom move a row to another cluster, and a climb by counts then ends. Mean ARI of ten data sets with 50
+  constraints: 0.50 instead of 0.47; in rounds of one dimension more, 0.55.
+- The climb starts at the best Q between equal weights and the metric of the constraints, which is unreliable
+  with few constraints.
+- k-means draws its starts once for a set of dimensions; then each weighting continues from the means of the
+  best so far. So weightings are comparable, and each takes a few iterations instead of ten runs.
+- A clusterer that takes constraints gets them only at the end. Otherwise it would satisfy all of them under
+  any weights, and nothing would be learned: PCKMeans then reaches a mean ARI of 0.77, 0.90 and 0.74 on iris,
+  wine and breast cancer (50 constraints, ten runs), instead of 0.84, 0.94 and 0.77.
+- A must-link between two rows of noise is not satisfied.
+- The climb ends when every constraint is satisfied: for validity alone it would drop columns until the rest
+  falls into arbitrary groups. So without constraints it is plain k-means, and with constraints it never
+  satisfies fewer.
 
 Cost: a run of k-means near its end, O(n m k), for each of at most `max_evals` weightings in m dimensions;
 O(n d²) for the decomposition.
@@ -43,23 +42,23 @@ from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.feature_weights.parts import (
-    by_estimator,
-    judged,
-    predicted,
+    predict_clusters,
     refuse_class,
     takes_constraints,
+    wrap_estimator,
+    wrap_validity,
 )
 from linkwise.cluster.feature_weights.tuning import (
     Aim,
     Array,
-    Cluster,
-    Clustered,
+    ClusterFunction,
+    Clustering,
     Trials,
     Weighting,
-    by_factors,
-    by_steps,
-    k_means,
-    tuned,
+    make_k_means,
+    make_step_search,
+    try_factors,
+    tune_weights,
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -70,8 +69,8 @@ LEAST_OF_A_ROUND = 30  # evaluations
 Svd = Literal["scores", "whiten", "none"]
 
 
-class Round(NamedTuple):
-    """What came of the first dimensions."""
+class WeightingRound(NamedTuple):
+    """The result of a round of tuning."""
 
     dimensions: int
     satisfied: float
@@ -86,68 +85,75 @@ class FeatureWeightClustering(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Of `clusterer` too, or of the last step of a pipeline, where it has such a parameter that is not None.
+    n_clusters : int, default=8
+        Number of clusters, also of `clusterer` (or of the last step of a pipeline) if its parameter of that
+        name is not None.
     clusterer : estimator, optional
-        What clusters weighted rows: anything with ``fit_predict``. Where its own, or that of a step of a
-        pipeline, is None it gets `random_state`. If it takes constraints it gets them for the clustering
-        under the best weights; these are judged by what it does without. None: k-means.
-    svd : {"scores", "whiten", "none"}
-        The dimensions that are weighted: those of the singular value decomposition, in their scale or all in
-        one; or the columns of X.
+        The clusterer of weighted rows, with ``fit_predict``; k-means by default. If its own random_state, or
+        that of a step of a pipeline, is None, it gets `random_state`. If it takes constraints, it gets them
+        only for the clustering under the best weights.
+    svd : {"scores", "whiten", "none"}, default="scores"
+        The dimensions that get weights: those of the singular value decomposition, in their own scale or all
+        in the same; or the columns of X.
     validity : callable, optional
-        ``validity(rows, labels)``, the higher the better, of weighted rows and labels in which -1 is noise.
-        One that raises a ValueError, or gives NaN, has no value: the worst. None: 1 / (1 + S_Dbw).
+        ``validity(rows, labels)`` of weighted rows and labels, in which -1 is noise; the higher the better. A
+        ValueError or NaN counts as the worst value. By default 1 / (1 + S_Dbw).
     n_dimensions : int, optional
-        Leading dimensions that are used; the others have weight 0. None: all.
-    sequential : bool
-        Whether two dimensions are tuned first, then one more in each round; the best round counts. Of many
-        dimensions several join at once, so that each round has 30 clusterings and the last has all
-        dimensions. Otherwise all are tuned together.
-    start : {"best", "mmc"}
-        Where a climb starts: at the best between equal weights and the metric of the constraints, or at this.
+        Number of leading dimensions that are used, all by default; the others have weight 0.
+    sequential : bool, default=True
+        Whether to tune two dimensions first, then one more in each round, and use the best round. With many
+        dimensions several are added at once, so that each round has 30 clusterings and the last all
+        dimensions. If False, all are tuned together.
+    start : {"best", "mmc"}, default="best"
+        Start of a climb: the best point between equal weights and the metric of the constraints, or that
+        metric.
     delta : float, optional
-        Steps of the paper, as a share of a weight, which go on for validity where every constraint is
-        satisfied. None: a weight is tried at several factors, until then.
-    sweeps : int
-        Over all dimensions of a round, at most.
-    max_evals : int
-        Clusterings, at most, in equal shares for the rounds; the last with constraints, by a `clusterer` that
-        takes them, comes on top.
-    n_init : int
-        Draws of k-means in each round.
-    random_state : int, RandomState or None
+        Step of the paper, as a share of a weight; the climb then continues for validity when every constraint
+        is satisfied. By default each weight is multiplied by several factors until every constraint is
+        satisfied.
+    sweeps : int, default=10
+        Largest number of passes over all dimensions of a round.
+    max_evals : int, default=500
+        Largest number of clusterings, in equal shares for the rounds; the last one with constraints, by a
+        `clusterer` that takes them, is extra.
+    n_init : int, default=10
+        Number of starts of k-means in each round.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features), noise not counted
-        Means of the clusters in the columns of X; noise has none.
+        Means of the clusters in the columns of X; noise has no mean.
     n_clusters_ : int
-        Noise counts as one.
+        Number of clusters of `labels_`; noise counts as one.
     violations_ : int
         Number of constraints that `labels_` break.
     weights_ : ndarray of shape (n_dimensions,)
-        Of the dimensions, of mean 1 over those used; 0 for others.
+        Weights of the dimensions, of mean 1 over those used; 0 for others.
     components_ : ndarray of shape (n_dimensions, n_features)
         The dimensions: ``(X - mean_) @ components_.T``.
     mean_ : ndarray of shape (n_features,)
+        Mean of each column.
     feature_weights_ : ndarray of shape (n_features,)
-        How much each column of X counts in the learned distance: its share of the squared distance of two
-        rows, on average. They add up to 1; under equal weights they are the shares of the variance.
+        Average share of each column of X in the learned squared distance of two rows. The shares add up to 1;
+        under equal weights they are the shares of the variance.
     quality_ : float
-        Weight of the satisfied constraints, plus validity; minus infinity where this has no value.
+        Weight of the satisfied constraints, plus validity; minus infinity if validity has no value.
     n_evals_ : int
-        Clusterings made.
+        Number of clusterings.
     budget_exhausted_ : bool
-        Whether a round was cut short by `max_evals` or its share of it.
-    history_ : list of Round
+        Whether `max_evals`, or a round's share of it, ended a round.
+    history_ : list of WeightingRound
+        One entry for each round.
 
     Notes
     -----
-    ``predict`` gives new rows the cluster whose centre is nearest in the weighted dimensions, or what
-    `clusterer` predicts. Scale the columns of X first if their units differ: with ``svd="scores"`` the
-    leading dimensions are those of the largest columns.
+    ``predict`` assigns new rows to the nearest centre in the weighted dimensions, or as `clusterer` predicts.
+    Scale the columns of X first if their units differ: with ``svd="scores"`` the leading dimensions are those
+    of the largest columns.
 
     References
     ----------
@@ -213,7 +219,10 @@ class FeatureWeightClustering(CenteredClusterer):
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As in the paper's experiments: all dimensions, one sweep of steps of 10 %, from Xing's metric."""
+        """Create the method of the paper's experiments.
+
+        It tunes all dimensions, in one sweep of steps of 10 %, from Xing's metric.
+        """
         printed = {"sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 1}
         return cls(n_clusters, **{**printed, **parameters})
 
@@ -221,33 +230,33 @@ class FeatureWeightClustering(CenteredClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         refuse_class(self.clusterer)
-        self.mean_, self.components_ = dimensions(X, self.svd)
+        self.mean_, self.components_ = find_dimensions(X, self.svd)
         plain = self.svd == "none"
-        Z = X - self.mean_ if plain else projected(X, self.mean_, self.components_)
-        validity = s_dbw_validity if self.validity is None else judged(self.validity)
+        Z = X - self.mean_ if plain else project(X, self.mean_, self.components_)
+        validity = s_dbw_validity if self.validity is None else wrap_validity(self.validity)
         aim = Aim(Z, constraints, self._cluster(k, seed), validity)
-        best = self._climbed(aim.first(self.n_dimensions or Z.shape[1]), progress)
+        best = self._climb(aim.first(self.n_dimensions or Z.shape[1]), progress)
         if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
-            best = self._told(aim, best, k, seed)
+            best = self._cluster_with_constraints(aim, best, k, seed)
         self._weights, self._found = best.weights, best.found
         self.weights_ = np.zeros(Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
-        self.feature_weights_ = shares(self.weights_, self.components_, Z)
+        self.feature_weights_ = column_shares(self.weights_, self.components_, Z)
         self.quality_ = best.satisfied + best.validity
         means = best.found.centers
         empty = np.zeros((len(means), X.shape[1]))
-        self.cluster_centers_ = points.means(X, best.found.labels, empty) if len(means) else empty
+        self.cluster_centers_ = points.cluster_means(X, best.found.labels, empty) if len(means) else empty
         return best.found.labels
 
-    def _climbed(self, aim: Aim, progress: Progress | None) -> Weighting:
-        """The best weighting of all rounds."""
+    def _climb(self, aim: Aim, progress: Progress | None) -> Weighting:
+        """Find the best weighting of all rounds."""
 
         def told(done: int, _: int) -> None:
             if progress is not None:
                 progress(min(done, self.max_evals), self.max_evals)
 
         d, until, mixed = aim.Z.shape[1], self.delta is None, self.start == "best"
-        self.history_: list[Round] = []
+        self.history_: list[WeightingRound] = []
         self.budget_exhausted_, done = False, 0
         idle = d == 1 or aim.constraints.n_constraints == 0
         best: Weighting | None = None
@@ -259,17 +268,17 @@ class FeatureWeightClustering(CenteredClusterer):
                 self.n_evals_ = done
                 return plain
             best = plain if mixed or done == self.max_evals else None
-        tune = by_factors if self.delta is None else by_steps(self.delta)
-        rounds = dimensions_by_round(d, self.max_evals) if self.sequential else [d]
+        tune = try_factors if self.delta is None else make_step_search(self.delta)
+        rounds = count_dimensions_by_round(d, self.max_evals) if self.sequential else [d]
         for at, m in enumerate(rounds):
             most = done + (self.max_evals - done) // (len(rounds) - at)
             if most == done:
                 self.budget_exhausted_ = True
                 break
             trials = Trials(aim.first(m), most, told, done)
-            before = tuned(trials, before, tune, self.sweeps, mixed=mixed, until_satisfied=until)
+            before = tune_weights(trials, before, tune, self.sweeps, mixed=mixed, until_satisfied=until)
             done = trials.done
-            self.history_.append(Round(m, before.satisfied, before.validity, done))
+            self.history_.append(WeightingRound(m, before.satisfied, before.validity, done))
             best = before if best is None or before.better_than(best) else best
             if until and not best.broken:
                 break
@@ -278,42 +287,45 @@ class FeatureWeightClustering(CenteredClusterer):
         self.n_evals_ = done
         return best
 
-    def _cluster(self, k: int, seed: int) -> Cluster:
+    def _cluster(self, k: int, seed: int) -> ClusterFunction:
         return (
-            k_means(k, seed, self.n_init) if self.clusterer is None else by_estimator(self.clusterer, k, seed)
+            make_k_means(k, seed, self.n_init)
+            if self.clusterer is None
+            else wrap_estimator(self.clusterer, k, seed)
         )
 
-    def _told(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
-        """What the clusterer makes of the constraints under the best weights."""
+    def _cluster_with_constraints(self, aim: Aim, best: Weighting, k: int, seed: int) -> Weighting:
+        """Cluster under the best weights with constraints, if the clusterer takes them."""
         self.n_evals_ += 1
-        cluster = by_estimator(self.clusterer, k, seed, aim.constraints)
+        cluster = wrap_estimator(self.clusterer, k, seed, aim.constraints)
         return Trials(aim.first(len(best.weights))._replace(cluster=cluster), 1)(best.weights)
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
-        rows = projected(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
-        return predicted(self._found, rows)
+        rows = project(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
+        return predict_clusters(self._found, rows)
 
 
-def dimensions_by_round(d: int, max_evals: int) -> list[int]:
-    """How many of `d` dimensions each round tunes: from 2 on, one more in each; all in the last.
+def count_dimensions_by_round(d: int, max_evals: int) -> list[int]:
+    """Return how many of `d` dimensions each round tunes: first 2, then one more each, at last all.
 
-    Where so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions join at once.
+    If so many rounds of `LEAST_OF_A_ROUND` evaluations are too many, several dimensions are added at once.
     """
     n_rounds = min(d - 1, max(1, max_evals // LEAST_OF_A_ROUND))
     return [round(m) for m in np.linspace(d, 2, n_rounds).tolist()[::-1]]
 
 
-def s_dbw_validity(rows: Array, found: Clustered) -> float:
-    """1 / (1 + S_Dbw), the paper's."""
+def s_dbw_validity(rows: Array, found: Clustering) -> float:
+    """Compute 1 / (1 + S_Dbw), the paper's validity."""
     return 1 / (1 + s_dbw(rows, found.labels, found.centers)) if len(found.centers) else 0.0
 
 
 # ---------------------------------------------------------------- dimensions
-def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
-    """The mean of the rows and the directions of their dimensions, by singular value, as rows.
+def find_dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
+    """Find the mean of the rows and the directions of their dimensions, by singular value.
 
-    A direction's largest entry is positive. Those in which rows do not differ are left out, but for one.
+    The largest entry of a direction is positive. Directions in which rows do not differ are dropped, except
+    one.
     """
     mean = X.mean(axis=0, dtype=np.float64)
     away = X - mean
@@ -330,15 +342,15 @@ def dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
     return mean, directions
 
 
-def projected(X: NDArray[Any], mean: Array, components: Array) -> Array:
-    """(n, m) rows in their dimensions."""
+def project(X: NDArray[Any], mean: Array, components: Array) -> Array:
+    """Project rows into their dimensions, (n, m)."""
     with one_blas_thread():
         projected: Array = (X - mean) @ components.T
     return np.ascontiguousarray(projected)
 
 
-def shares(weights: Array, components: Array, Z: Array) -> Array:
-    """Share of each column of X in the squared distance of two rows under weights, on average; sum 1.
+def column_shares(weights: Array, components: Array, Z: Array) -> Array:
+    """Compute the average share of each column of X in the squared distance of two rows; sum 1.
 
     The distance is w_a var(Z_a), summed over the dimensions; of each a column has the square of its part of
     the direction, since directions are eigenvectors of the covariance, or columns.

@@ -1,4 +1,4 @@
-"""Any clusterer and any validity index, as parts of the framework that tunes weights."""
+"""Adapt clusterers and validity indices to the framework that tunes weights."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from sklearn.utils.validation import has_fit_parameter
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster import points
-from linkwise.cluster.feature_weights.tuning import Array, Cluster, Clustered, Validity
+from linkwise.cluster.feature_weights.tuning import Array, ClusterFunction, Clustering, Validity
 from linkwise.constraints.constraints import Constraints
 
 
 def refuse_class(clusterer: object) -> None:
-    """Raise where a class was given in place of an estimator."""
+    """Raise if a class is given instead of an estimator."""
     if isinstance(clusterer, type):
         name = clusterer.__name__
-        raise TypeError(f"clusterer={name} is a class; give an estimator: clusterer={name}()")
+        raise TypeError(f"clusterer={name} is a class. Give an estimator: clusterer={name}().")
 
 
 def takes_constraints(clusterer: Any) -> bool:
-    """Whether its ``fit`` has such a parameter."""
+    """Whether ``fit`` has a parameter `constraints`."""
     return bool(has_fit_parameter(clusterer, "constraints"))
 
 
-def made(clusterer: Any, k: int, seed: int) -> Any:
-    """A copy with `k` clusters; chance, wherever it comes in and is not settled, follows `seed`.
+def make_clusterer(clusterer: Any, k: int, seed: int) -> Any:
+    """Copy a clusterer, with `k` clusters and with `seed` for every random_state that is None.
 
-    Of a pipeline it is the last step that is told the number. One that is None stays so: it means that
-    something else, such as a threshold, decides.
+    In a pipeline the last step gets the number. A number that is None stays None: then something else, such
+    as a threshold, decides.
     """
     known, last, prefix = clusterer.get_params(), clusterer, ""
     while hasattr(last, "steps"):
@@ -49,34 +49,36 @@ def made(clusterer: Any, k: int, seed: int) -> Any:
     return clone(clusterer).set_params(**wanted)
 
 
-def by_estimator(clusterer: Any, k: int, seed: int, constraints: Constraints | None = None) -> Cluster:
-    """What an estimator makes of weighted rows, told the constraints if there are some."""
+def wrap_estimator(
+    clusterer: Any, k: int, seed: int, constraints: Constraints | None = None
+) -> ClusterFunction:
+    """Wrap an estimator as a function that clusters weighted rows, with constraints if given."""
     told = {} if constraints is None else {"constraints": constraints}
 
-    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
-        model = made(clusterer, k, seed)
-        return named(rows, np.asarray(model.fit_predict(rows, **told)), model)
+    def cluster(rows: Array, starts: Array | None, /) -> Clustering:
+        model = make_clusterer(clusterer, k, seed)
+        return name_clusters(rows, np.asarray(model.fit_predict(rows, **told)), model)
 
     return cluster
 
 
-def named(rows: Array, given: NDArray[Any], model: Any = None) -> Clustered:
-    """Labels of any numbers, of which -1 is noise, as 0, 1, ...; the model that gave them is kept."""
+def name_clusters(rows: Array, given: NDArray[Any], model: Any = None) -> Clustering:
+    """Renumber any labels as 0, 1, ...; -1 stays noise."""
     names, number = np.unique(given, return_inverse=True)
     noise = int(names[0] == -1)
     labels = (number.ravel() - noise).astype(np.int32)
     k = len(names) - noise
     empty = np.zeros((k, rows.shape[1]))
-    return Clustered(
-        labels, points.means(rows, labels, empty) if k else empty, model, names[noise:], bool(noise)
+    return Clustering(
+        labels, points.cluster_means(rows, labels, empty) if k else empty, model, names[noise:], bool(noise)
     )
 
 
-def predicted(found: Clustered, rows: Array) -> Labels:
-    """Clusters of new rows: what the model predicts, where it does, or the nearest centre."""
+def predict_clusters(found: Clustering, rows: Array) -> Labels:
+    """Assign new rows as the model predicts, or else to the nearest centre."""
     if len(found.centers) == 0:
         return np.full(len(rows), -1, dtype=np.int32)
-    nearest = points.nearest(rows, found.centers)[0]
+    nearest = points.nearest_centers(rows, found.centers)[0]
     if not hasattr(found.model, "predict"):
         return nearest
     given = np.asarray(found.model.predict(rows))
@@ -85,16 +87,16 @@ def predicted(found: Clustered, rows: Array) -> Labels:
     return np.where(given == -1, -1, clusters).astype(np.int32)
 
 
-def judged(validity: Callable[[Array, Labels], float]) -> Validity:
-    """A validity index in which a clustering that it has no value for is the worst of all."""
+def wrap_validity(validity: Callable[[Array, Labels], float]) -> Validity:
+    """Wrap a validity index so that a clustering without a value is the worst."""
 
-    def value(rows: Array, found: Clustered) -> float:
+    def value(rows: Array, found: Clustering) -> float:
         try:
             given: Any = validity(rows, found.labels)
         except ValueError:  # as scikit-learn's indices say that there are too few clusters, or too many
             return -np.inf
         if not isinstance(given, Real):
-            raise TypeError(f"validity gave {given!r}; it must give a number, the higher the better")
+            raise TypeError(f"validity returned {given!r}. It must return a number, the higher the better.")
         return -np.inf if np.isnan(float(given)) else float(given)
 
     return value

@@ -1,9 +1,9 @@
-"""Weights of dimensions under which a clusterer satisfies constraints: the steps, as functions of values.
+"""Tune weights of dimensions under which a clusterer satisfies constraints.
 
-Halkidi et al. (2008), section 3.3: a weighting is as good as the clustering that it gives, first by the
-constraints that this satisfies, then by a validity index; a hill climb tunes one weight after the other.
-Nothing here remembers anything: a round of tuning takes the weighting before and gives the one after, so that
-constraints may come and dimensions be added in between.
+Halkidi et al. (2008), section 3.3: a weighting is as good as its clustering, first by the satisfied
+constraints, then by a validity index; hill climbing tunes one weight after the other. The functions have no
+state: a round takes a weighting and returns the next one, so constraints and dimensions may be added in
+between.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
-from linkwise.cluster.kmeans.components import compact
+from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.metric.mmc import diagonal_weights
 
@@ -32,8 +32,8 @@ ROUNDING = 1e-9  # validities nearer than this are equal
 MAX_ITER = 300  # of one run of k-means
 
 
-class Clustered(NamedTuple):
-    """What a clusterer makes of weighted rows."""
+class Clustering(NamedTuple):
+    """A clustering of weighted rows."""
 
     labels: Labels
     """(n,) 0..k-1, or -1 for noise."""
@@ -47,37 +47,37 @@ class Clustered(NamedTuple):
     """Whether some labels are -1."""
 
 
-Validity = Callable[[Array, Clustered], float]
+Validity = Callable[[Array, Clustering], float]
 
 
-class Cluster(Protocol):
-    """What clusters weighted rows."""
+class ClusterFunction(Protocol):
+    """A function that clusters weighted rows."""
 
-    def __call__(self, rows: Array, starts: Array | None, /) -> Clustered:
-        """Cluster rows; `starts` are (k, m) centres of what another weighting gave."""
+    def __call__(self, rows: Array, starts: Array | None, /) -> Clustering:
+        """Cluster rows; `starts` are (k, m) centres of another weighting."""
         ...
 
 
 class Aim(NamedTuple):
-    """What weights are for."""
+    """The data, constraints and quality that weights are tuned for."""
 
     Z: Array
     """(n, m) rows, in dimensions by rank."""
     constraints: Constraints
-    cluster: Cluster
+    cluster: ClusterFunction
     validity: Validity
 
     def first(self, m: int) -> Aim:
-        """The same in the first m dimensions."""
+        """Restrict the aim to the first m dimensions."""
         return self._replace(Z=np.ascontiguousarray(self.Z[:, :m]))
 
 
 class Weighting(NamedTuple):
-    """Weights of the first m dimensions, and what they give."""
+    """Weights of the first m dimensions, their clustering and its quality."""
 
     weights: Array
     """(m,), at least 0."""
-    found: Clustered
+    found: Clustering
     broken: int
     """Constraints that the clustering breaks."""
     satisfied: float
@@ -85,14 +85,14 @@ class Weighting(NamedTuple):
     validity: float
 
     def better_than(self, other: Weighting) -> bool:
-        """By what is satisfied; of equals by validity."""
+        """Compare by the satisfied constraints, then by validity."""
         if self.satisfied != other.satisfied:
             return self.satisfied > other.satisfied
         return self.validity > other.validity + ROUNDING
 
 
 class Trials:
-    """Clusterings, counted."""
+    """Evaluate weightings and count the clusterings."""
 
     def __init__(self, aim: Aim, most: int, progress: Progress | None = None, done: int = 0) -> None:
         self.aim, self.most, self.done, self.progress = aim, most, done, progress
@@ -100,15 +100,15 @@ class Trials:
 
     @property
     def spent(self) -> bool:
-        """Whether there were as many as may be."""
+        """Whether the largest number of clusterings is reached."""
         return self.done >= self.most
 
     def __call__(
         self, weights: Array, near: Weighting | None = None, rival: Weighting | None = None
     ) -> Weighting:
-        """The clustering under these weights; it may start from that of others nearby.
+        """Cluster under these weights, starting from the clustering of similar weights if given.
 
-        Its validity is not asked for, but -inf, where a rival satisfies more.
+        If a rival satisfies more, validity is not computed, but -inf.
         """
         self.done += 1
         if near is not self._near[0]:
@@ -129,17 +129,17 @@ class Trials:
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:
-    """(k, m) means of the clusters, in the dimensions before they are weighted."""
+    """Compute (k, m) means of the clusters in the dimensions without weights."""
     if near is None or len(near.found.centers) == 0:
         return None
-    return points.means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
+    return points.cluster_means(aim.Z, near.found.labels, np.zeros((len(near.found.centers), aim.Z.shape[1])))
 
 
 Tune = Callable[[Trials, Weighting, int], Weighting]
 
 
 # ---------------------------------------------------------------- one round
-def tuned(
+def tune_weights(
     trials: Trials,
     before: Weighting | None,
     tune: Tune,
@@ -148,24 +148,25 @@ def tuned(
     mixed: bool = True,
     until_satisfied: bool = True,
 ) -> Weighting:
-    """The best weights of the dimensions at hand that a hill climb finds.
+    """Find the best weights of the first dimensions by hill climbing.
 
     Parameters
     ----------
     trials : Trials
+        Counts the clusterings.
     before : Weighting or None
-        Where an earlier round ended, with as many weights or fewer.
+        The result of an earlier round, with as many weights or fewer.
     tune : callable
-        ``tune(trials, best, dimension)``: `by_factors` or `by_steps`.
+        ``tune(trials, best, dimension)``: `try_factors` or `make_step_search`.
     sweeps : int
-        Over all dimensions at most; they end when one brings nothing.
-    mixed : bool
-        Whether the climb may start between equal weights and the metric of the constraints, or only from
-        this metric.
-    until_satisfied : bool
-        Whether it ends where every constraint is satisfied, or goes on for validity.
+        Largest number of passes over all dimensions; a pass without improvement is the last.
+    mixed : bool, default=True
+        Whether the climb may start between equal weights and the metric of the constraints, or only at that
+        metric.
+    until_satisfied : bool, default=True
+        Whether the climb ends when every constraint is satisfied, or continues for validity.
     """
-    best = _start(trials, before, mixed)
+    best = _choose_start(trials, before, mixed)
     for _ in range(sweeps):
         start = best
         for dimension in range(len(best.weights)):
@@ -177,10 +178,10 @@ def tuned(
     return best
 
 
-def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
+def _choose_start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
     first: Weighting | None = None
     best: Weighting | None = None
-    for weights in _starts(trials.aim, before, mixed):
+    for weights in _list_starts(trials.aim, before, mixed):
         if best is not None and trials.spent:
             break
         found = trials(weights, first, best)
@@ -190,8 +191,8 @@ def _start(trials: Trials, before: Weighting | None, mixed: bool) -> Weighting:
     return best
 
 
-def _starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
-    """Weights of mean 1 to start from."""
+def _list_starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
+    """List first weights, of mean 1."""
     c, m = aim.constraints, aim.Z.shape[1]
     learned = diagonal_weights(
         aim.Z,
@@ -208,12 +209,12 @@ def _starts(aim: Aim, before: Weighting | None, mixed: bool) -> Iterator[Array]:
 
 
 # ---------------------------------------------------------------- one weight
-def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
+def try_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     """Try a weight at several factors, from none to four times what it is."""
     start, weight = best, best.weights[dimension]
     base = max(weight, LEAST * best.weights.mean())
     for value in (factor * base for factor in FACTORS):
-        weights = _changed(start.weights, dimension, value)
+        weights = _replace_weight(start.weights, dimension, value)
         if value == weight or trials.spent or not weights.any():
             continue
         found = trials(weights, start, best)
@@ -221,8 +222,8 @@ def by_factors(trials: Trials, best: Weighting, dimension: int) -> Weighting:
     return best
 
 
-def by_steps(delta: float) -> Tune:
-    """As printed: steps of `delta` up, or else down, while they are of use; halved where too large."""
+def make_step_search(delta: float) -> Tune:
+    """Make the search as printed: steps of `delta` up or down while they help, halved if too large."""
 
     def tune(trials: Trials, best: Weighting, dimension: int) -> Weighting:
         for sign in (1, -1):
@@ -240,12 +241,12 @@ def by_steps(delta: float) -> Tune:
 
 
 def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weighting:
-    """A step that does not differ significantly from half of it, or the better of the last two."""
+    """Try a step and its halves until two of them hardly differ; return the better one."""
 
     def at(step: float) -> Weighting:
         weight = best.weights[dimension]
         value = max(0.0, weight + step * max(weight, best.weights.mean()))
-        weights = _changed(best.weights, dimension, value)
+        weights = _replace_weight(best.weights, dimension, value)
         return trials(weights, best) if weights.any() and value != weight else best
 
     whole = at(delta)
@@ -262,30 +263,30 @@ def _step(trials: Trials, best: Weighting, dimension: int, delta: float) -> Weig
     return whole
 
 
-def _changed(weights: Array, dimension: int, value: float) -> Array:
+def _replace_weight(weights: Array, dimension: int, value: float) -> Array:
     changed = weights.copy()
     changed[dimension] = value
     return changed
 
 
 # ---------------------------------------------------------------- k-means
-def k_means(k: int, seed: int, n_init: int) -> Cluster:
-    """k-means that starts from the centres of another weighting, or else from `n_init` draws by `seed`.
+def make_k_means(k: int, seed: int, n_init: int) -> ClusterFunction:
+    """Make a k-means that starts from the centres of another weighting, or from `n_init` draws.
 
-    Draws are made once for a set of dimensions. So weightings are compared by what they do, not by the luck
-    of their draws, and a run that starts near its end takes two or three iterations.
+    Starts are drawn once for a set of dimensions. So weightings are not compared by the luck of their draws,
+    and a run that starts near its end takes two or three iterations.
     """
 
-    def cluster(rows: Array, starts: Array | None, /) -> Clustered:
+    def cluster(rows: Array, starts: Array | None, /) -> Clustering:
         if starts is None or len(starts) < k:  # weights of 0 may have made rows equal
-            starts = points.starts(rows, k, seed, n_init)
+            starts = points.draw_starts(rows, k, seed, n_init)
         begin = starts.reshape(-1, *starts.shape[-2:])
         ended = native.lloyd(rows, begin, MAX_ITER, 0.0, parallel.n_threads())
         best = int(ended.inertia.argmin())
         labels, centers = ended.labels[best], ended.centers[best]
         if not np.bincount(labels, minlength=len(centers)).all():
-            labels, used = compact(labels, len(centers))
+            labels, used = compact_labels(labels, len(centers))
             centers = centers[used]
-        return Clustered(labels, centers)
+        return Clustering(labels, centers)
 
     return cluster

@@ -1,26 +1,26 @@
 """COSC: the normalised cut, with constraints, by its exact continuous form.
 
 Rangapuram and Hein (2012), "Constrained 1-spectral clustering", AISTATS. The rows are nodes of a graph of
-nearest rows. Of all ways to cut it into two, that of least cut(C) / vol(C) + cut(C) / vol(rest) is sought,
-with a price for each cannot-link that is broken, which grows until none is. Spectral clustering relaxes such
-a problem; here the continuous problem has the same solutions, and is solved by descent from several starts
-(`common.ratio_cut`). Rows joined by must-links are one node from the start. More than two clusters are made
-by cutting clusters again (`common.parting`).
+nearest rows. The method looks for the cut into two of least cut(C) / vol(C) + cut(C) / vol(rest), plus a
+price for each broken cannot-link that grows until none is broken. Spectral clustering relaxes such a problem;
+here the continuous problem has the same solutions, and is solved by descent from several starts
+(`ratio_cut`). Rows joined by must-links are one node from the start. More than two clusters come from
+repeated cuts (`partition`).
 
 Kept: the objective, its growing price, the merging, starts from eigenvectors and at random, ten for two
-clusters and two for each cut of several. For two clusters foes of one row are one node, too. Changed, and
-why:
+clusters and two for each cut of several. For two clusters, all rows with a cannot-link to the same row are
+one node, too. Changed, and why:
 
-- The first start for two clusters is the eigenvector under which foes have opposite values. The paper's, of
-  another method, serves the same end.
-- With each price the descent goes back to its start. From a cut that is already there it gets nowhere.
-- What is random is a mixture of the first eigenvectors. From noise more descents end badly.
-- While clusters are still to be cut, a broken cannot-link may be parted later. Cuts are then compared by the
-  sum over clusters of cut / vol, plus the share of the cannot-links that are broken.
-- Clusters that were made by cuts of cuts are repaired by labels that keep cannot-links, where such are found;
-  single nodes move, and every two clusters are cut anew, while that is better. The paper gives no warranty
-  for more than two clusters, and what a first cut has parted no later one mends.
-- One of the runs for more than two begins with spectral clustering instead.
+- The first start for two clusters is the eigenvector under which the ends of cannot-links have opposite
+  values. The paper takes it from another method for the same purpose.
+- With each price the descent starts again from its first vector. From an existing cut it makes no progress.
+- Random starts are mixtures of the first eigenvectors. From noise more descents end badly.
+- A later cut may still satisfy a broken cannot-link. So cuts before the last are compared by the sum over
+  clusters of cut / vol plus the share of broken cannot-links.
+- Clusters from repeated cuts are improved: by labels that satisfy all cannot-links if any are found, by moves
+  of single nodes, and by new cuts of every two clusters. The paper gives no guarantee for more than two
+  clusters, and no later cut corrects an earlier one.
+- For more than two clusters, one of the runs begins with spectral clustering instead.
 
 Cost: for each start and price some ten convex problems of at most `max_inner_iter` passes over the graph.
 """
@@ -38,9 +38,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, neighbour_graph
-from linkwise.cluster.graph.partition import divided, embedded, halved, merged, recut, settled, value_of
-from linkwise.cluster.graph.random_walk import eigenvalues, embedding
+from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
+from linkwise.cluster.graph.partition import (
+    cluster_embedding,
+    cut_into_two,
+    divide,
+    evaluate_partition,
+    merge_nodes,
+    recut,
+    settle_partition,
+)
+from linkwise.cluster.graph.random_walk import embed_graph, laplacian_eigenvalues
 from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -55,32 +63,36 @@ class COSC(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        By default where the gap between eigenvalues of the graph is relatively widest, from 2 to 10: a guess.
-    balance : {"ncut", "cheeger"}
-        What a cut is divided by: the volumes of both sides, or the smaller of them.
-    n_neighbors : int
-        Rows to which each is joined.
-    n_init : int
-        Starts, where there are two clusters.
-    n_runs : int
-        Runs of the whole, where there are more.
-    max_inner_iter : int
-        Iterations of each convex problem.
-    random_state : int, RandomState or None
+        Number of clusters. By default the number from 2 to 10 with the relatively widest gap between
+        eigenvalues of the graph, which is a guess.
+    balance : {"ncut", "cheeger"}, default="ncut"
+        Divisor of a cut: the volumes of both sides, or the smaller of them.
+    n_neighbors : int, default=10
+        Number of nearest rows that each row is joined to.
+    n_init : int, default=10
+        Number of starts for two clusters.
+    n_runs : int, default=3
+        Number of runs for more than two clusters.
+    max_inner_iter : int, default=1000
+        Largest number of iterations of each convex problem.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
-        Number of constraints that `labels_` break. For two clusters 0 where all can be kept; for more,
-        wherever labels that keep them were found.
+        Number of constraints that `labels_` break. For two clusters it is 0 if all can be satisfied; for
+        more, if the search finds such labels.
     cut_ : float
         Sum over clusters of cut / balance.
 
     Notes
     -----
-    Must-links always hold. Weights of constraints count for nothing.
+    Must-links always hold. Weights of constraints have no effect.
 
     References
     ----------
@@ -134,56 +146,58 @@ class COSC(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         told = progress or (lambda done, planned: None)
-        graph = neighbour_graph(X, constraints, self.n_neighbors)
-        problem, number = _joined(graph, constraints, self.balance)
-        k = min(k if self.n_clusters else by_eigengap(graph.weights), len(problem.volume))
+        graph = build_neighbour_graph(X, constraints, self.n_neighbors)
+        problem, number = _join_must_links(graph, constraints, self.balance)
+        k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
         best, planned = np.zeros(len(problem.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
         for done, labels in enumerate(self._found(problem, k, seed)):
             told(done, planned)
-            if done == 0 or value_of(problem, labels) < value_of(problem, best):
+            if done == 0 or evaluate_partition(problem, labels) < evaluate_partition(problem, best):
                 best = labels
         told(planned, planned)
-        self.cut_ = value_of(problem, best).cut
+        self.cut_ = evaluate_partition(problem, best).cut
         return np.unique(best, return_inverse=True)[1].astype(np.int32)[number]
 
     def _found(self, problem: CutProblem, k: int, seed: int) -> Iterator[Labels]:
-        """The clusterings that are made."""
+        """Yield the clusterings of all starts."""
         if k == 1:
             yield np.zeros(len(problem.volume), dtype=np.int32)
         elif k == 2:
-            yield from halved(problem, self.n_init, seed, self.max_inner_iter)
+            yield from cut_into_two(problem, self.n_init, seed, self.max_inner_iter)
         else:
             for run in range(self.n_runs):
                 begun = (
-                    divided(problem, k, seed, run, self.max_inner_iter) if run else embedded(problem, k, seed)
+                    divide(problem, k, seed, run, self.max_inner_iter)
+                    if run
+                    else cluster_embedding(problem, k, seed)
                 )
-                yield recut(problem, settled(problem, begun, k), seed, self.max_inner_iter)
+                yield recut(problem, settle_partition(problem, begun, k), seed, self.max_inner_iter)
 
 
-def _joined(
+def _join_must_links(
     graph: NeighbourGraph, constraints: Constraints, balance: Balance
 ) -> tuple[CutProblem, NDArray[np.int64]]:
-    """The problem in which rows joined by must-links are one node, and the node of each row."""
+    """Merge rows joined by must-links; return the problem and the node of each row."""
     volume = np.asarray(graph.weights.sum(axis=0)).ravel()
     single = volume + (volume == 0)  # where there is but one node
     first = np.unique(graph.node, return_index=True)[1]
     number = np.unique(constraints.component[first], return_inverse=True)[1]
     apart = graph.node[constraints.cannot_link]
     problem = CutProblem(graph.weights, single, apart, balance)
-    return merged(problem, number), number[graph.node]
+    return merge_nodes(problem, number), number[graph.node]
 
 
-def by_eigengap(weights: sp.csr_array) -> int:
-    """The number of clusters, from 2 to 10, after whose eigenvalue the step to the next is widest.
+def choose_by_eigengap(weights: sp.csr_array) -> int:
+    """Choose the number of clusters, 2 to 10, with the relatively widest step to the next eigenvalue.
 
-    A step counts in parts of the eigenvalue that it leads to: great ones lie farther apart.
+    A step is relative to the eigenvalue after it, since large eigenvalues lie farther apart.
     """
     m = weights.shape[0]
     if m < 3:
         return 1
     with one_blas_thread():
-        placed = embedding(weights, min(MOST_CLUSTERS + 1, m))
+        placed = embed_graph(weights, min(MOST_CLUSTERS + 1, m))
     if placed is None:
         return 1
-    values = eigenvalues(weights, placed)
+    values = laplacian_eigenvalues(weights, placed)
     return 2 + int((np.diff(values)[1:] / (values[2:] + NEAR_ZERO)).argmax())

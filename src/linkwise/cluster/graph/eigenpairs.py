@@ -1,4 +1,4 @@
-"""The largest eigenpairs of symmetric matrices whose products, or inverse near the top, can be had.
+"""Solve for the largest eigenpairs of symmetric matrices, by products or by a shifted inverse.
 
 A block Krylov method that starts anew from its best vectors (Golub and Underwood 1977; Wu and Simon 2000): a
 block finds eigenvalues that coincide, and a product with many vectors costs little more than one with a
@@ -37,7 +37,7 @@ LANCZOS_VECTORS = 40
 RESTARTS = 12  # of the Lanczos method on a large sparse graph, before it is factorised
 
 
-class Pairs(NamedTuple):
+class Eigenpairs(NamedTuple):
     """Eigenvalues, descending, and unit eigenvectors, one a row."""
 
     values: Floats
@@ -45,35 +45,38 @@ class Pairs(NamedTuple):
 
 
 def is_small(n: int, wanted: int) -> bool:
-    """Whether a dense method does for so many vectors of a matrix of n rows."""
+    """Whether a dense method is fast enough for so many vectors of a matrix of n rows."""
     return n <= max(SMALL, 4 * (wanted + GUARD))
 
 
-def dense_pairs(matrix: Floats, wanted: int) -> Pairs:
+def solve_dense(matrix: Floats, wanted: int) -> Eigenpairs:
     """The largest pairs of a symmetric matrix."""
     n = len(matrix)
     values, vectors = eigh(matrix, subset_by_index=(n - wanted, n - 1))
-    return Pairs(values[::-1], vectors.T[::-1])
+    return Eigenpairs(values[::-1], vectors.T[::-1])
 
 
-def sparse_pairs(matrix: sp.csr_array, known: Floats, wanted: int) -> Pairs:
+def solve_sparse(matrix: sp.csr_array, known: Floats, wanted: int) -> Eigenpairs:
     """The largest pairs of a sparse symmetric matrix whose largest eigenvalue is 1, with a known vector.
 
     Parameters
     ----------
     matrix : sparse array of shape (n, n)
+        The matrix.
     known : ndarray of shape (n,)
         An eigenvector to 1, of any length.
     wanted : int
+        Number of pairs.
 
     Returns
     -------
-    Pairs
+    Eigenpairs
+        Eigenvalues and eigenvectors.
 
     Raises
     ------
     LinAlgError, RuntimeError
-        They were not found.
+        The solver did not converge.
     """
     n = len(known)
     if matrix.nnz > LARGE:
@@ -82,15 +85,15 @@ def sparse_pairs(matrix: sp.csr_array, known: Floats, wanted: int) -> Pairs:
                 matrix, wanted, which="LA", ncv=max(LANCZOS_VECTORS, 2 * wanted),
                 v0=rng_at(n).uniform(-1, 1, n), tol=TOLERANCE, maxiter=RESTARTS,
             )  # fmt: skip
-            return Pairs(values[::-1], vectors.T[::-1])
+            return Eigenpairs(values[::-1], vectors.T[::-1])
         except ArpackNoConvergence:
             pass
     shifted = sp.csc_array((1 + BEYOND) * sp.eye_array(n) - matrix)
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return by_inverse(lambda block: factor.solve(block.T).T, start_block(known, wanted), wanted)
+    return solve_by_inverse(lambda block: factor.solve(block.T).T, draw_start_block(known, wanted), wanted)
 
 
-def start_block(root: Floats, wanted: int) -> Floats:
+def draw_start_block(root: Floats, wanted: int) -> Floats:
     """A block of random vectors, and the eigenvector that is known: the root of the degrees."""
     n = len(root)
     start = rng_at(n).uniform(-1, 1, (wanted + GUARD, n))
@@ -98,21 +101,21 @@ def start_block(root: Floats, wanted: int) -> Floats:
     return start
 
 
-def by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> Pairs:
+def solve_by_inverse(solved: Callable[[Floats], Floats], start: Floats, wanted: int) -> Eigenpairs:
     """The largest pairs of a matrix of which 1 + BEYOND - matrix can be solved."""
-    found = largest_pairs(solved, start, wanted, INVERSE_PRODUCTS, INVERSE_TOLERANCE)
+    found = solve_largest(solved, start, wanted, INVERSE_PRODUCTS, INVERSE_TOLERANCE)
     if found is None:
-        raise np.linalg.LinAlgError("the eigenvectors of a graph were not found")
-    return Pairs(1 + BEYOND - 1 / found.values, found.vectors)
+        raise np.linalg.LinAlgError("The solver did not find the eigenvectors of a graph.")
+    return Eigenpairs(1 + BEYOND - 1 / found.values, found.vectors)
 
 
-def largest_pairs(
+def solve_largest(
     product: Callable[[Floats], Floats],
     start: Floats,
     wanted: int,
     products: int,
     tolerance: float = TOLERANCE,
-) -> Pairs | None:
+) -> Eigenpairs | None:
     """The largest pairs of a symmetric matrix; None where so many products do not lead there.
 
     Each block is orthogonal to all before it, and the matrix, seen from the basis, is diagonalised. A
@@ -121,7 +124,7 @@ def largest_pairs(
     block, n = start.shape
     room = block * max(3, min(BLOCKS, n // (2 * block)))
     basis, seen = np.empty((room, n)), np.zeros((room, room))
-    new, size, check = _orthonormal(start)[0], 0, FIRST_CHECK
+    new, size, check = _orthonormalise(start)[0], 0, FIRST_CHECK
     for step in range(1, products + 1):
         if size + block > room:
             values, mix = np.linalg.eigh(seen[:size, :size])
@@ -136,33 +139,33 @@ def largest_pairs(
         image = product(new)
         seen[:size, now] = basis[:size] @ image.T
         seen[now, :size] = seen[:size, now].T
-        new, rest = _orthonormal(_without(_without(image, basis[:size]), basis[:size]))
+        new, rest = _orthonormalise(_project_out(_project_out(image, basis[:size]), basis[:size]))
         if step == check:
             values, mix = eigh(seen[:size, :size], subset_by_index=(size - wanted, size - 1))
             error = (np.linalg.norm(rest @ mix[now], axis=0) / np.maximum(1.0, values)).max() / tolerance
             if error <= 1:
-                return Pairs(values[::-1], mix.T[::-1] @ basis[:size])
+                return Eigenpairs(values[::-1], mix.T[::-1] @ basis[:size])
             check += 1 + int(np.log10(error) / FASTEST)
-        new = _cleaned(new, rest, basis[:size])
+        new = _clean_block(new, rest, basis[:size])
     return None
 
 
-def _cleaned(block: Floats, rest: Floats, basis: Floats) -> Floats:
+def _clean_block(block: Floats, rest: Floats, basis: Floats) -> Floats:
     """Orthonormal rows orthogonal to a basis, where some were made of rounding and point anywhere."""
     for _ in range(ROUNDS):
         length = np.abs(rest.diagonal())
         if length.min() >= UNLIKE * length.max():
             break
-        block, rest = _orthonormal(_without(block, basis))
+        block, rest = _orthonormalise(_project_out(block, basis))
     return block
 
 
-def _without(block: Floats, basis: Floats) -> Floats:
-    """What of a block is orthogonal to a basis."""
+def _project_out(block: Floats, basis: Floats) -> Floats:
+    """Project a block onto the complement of a basis."""
     return block - (block @ basis.T) @ basis
 
 
-def _orthonormal(block: Floats) -> tuple[Floats, Floats]:
+def _orthonormalise(block: Floats) -> tuple[Floats, Floats]:
     """Orthonormal rows Q and R with block' = Q' R."""
     q, r = np.linalg.qr(block.T)
     return np.ascontiguousarray(q.T), r

@@ -1,13 +1,12 @@
-"""The graph of nearest rows, weighted so that the unit and the density of the rows decide nothing.
+"""Build the graph of nearest rows, with weights that adapt to the unit and the density of the rows.
 
 Each row is joined to its K nearest ones with weights exp(-4 d² / sigma²), where sigma is how far the K-th of
-them is (Bühler and Hein 2009, after the local scaling of Zelnik-Manor and Perona 2004); of the weights that
-two rows give each other the larger counts. Rows that are equal, and that no constraint names, are one node:
-copies would fill the lists of neighbours.
+them is (Bühler and Hein 2009, after the local scaling of Zelnik-Manor and Perona 2004); of the two weights of
+a pair the larger counts. Equal rows without constraints are one node, since copies would fill the lists of
+neighbours.
 
-The graph is connected. Where the nearest rows leave it in parts, each part is joined to the row nearest to it
-with exp(-4) sigma_i sigma_j / d²: what the K-th neighbour weighs, and less the farther it is. Without these
-edges no part would be nearer to one than to another.
+The graph is always connected. If the nearest rows leave several parts, each part is joined to the row nearest
+to it with weight exp(-4) sigma_i sigma_j / d²: the weight of a K-th neighbour, less the farther it is.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ CELLS = 2**22  # differences that are looked at together
 
 
 class NeighbourGraph(NamedTuple):
-    """Nodes, and how near they are."""
+    """A weighted graph of nodes, and the node of each row."""
 
     weights: sp.csr_array
     """(m, m) symmetric, none of them negative, no loops; connected."""
@@ -41,7 +40,7 @@ class NeighbourGraph(NamedTuple):
     """(n,) node of each row."""
 
 
-def neighbour_graph(
+def build_neighbour_graph(
     X: NDArray[Any], constraints: Constraints, n_neighbors: int, sigma: float | None = None
 ) -> NeighbourGraph:
     """Join each row to its nearest ones.
@@ -49,18 +48,20 @@ def neighbour_graph(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
+        The rows.
     constraints : Constraints
-        Rows that they name are nodes of their own.
+        Constraints between the rows; rows with constraints are nodes of their own.
     n_neighbors : int
-        Where there are fewer other nodes: all of them.
+        Number of nearest nodes, or all if there are fewer.
     sigma : float, optional
-        In units of the features: weights are exp(-d² / (2 sigma²)) instead.
+        If given, weights are exp(-d² / (2 sigma²)), sigma in units of the features.
 
     Returns
     -------
     NeighbourGraph
+        The graph and the node of each row.
     """
-    node, first = _nodes(X, constraints)
+    node, first = _number_nodes(X, constraints)
     points = X[first].astype(np.float64)
     points -= points.mean(axis=0)
     unit = float(np.abs(points).max()) or 1.0  # squares might leave the range of a float otherwise
@@ -69,18 +70,18 @@ def neighbour_graph(
     if m == 1:
         return NeighbourGraph(sp.csr_array((1, 1)), node)
     k = min(n_neighbors, m - 1)
-    ends, squares = _nearest(points, k)
+    ends, squares = _nearest_rows(points, k)
     starts = np.repeat(np.arange(m), k)
-    width = _local(squares)
+    width = _local_scales(squares)
     if sigma is not None:
         width[:] = np.clip(2 * np.sqrt(2.0) * sigma / unit, NARROWEST, 1 / NARROWEST)
     weights = np.exp(-np.round(SCALE * squares / width[:, None] ** 2, DIGITS))
     edges = sp.csr_array((weights.ravel(), (starts, ends.ravel())), shape=(m, m))
     edges.eliminate_zeros()
-    return NeighbourGraph(_connected(sp.csr_array(edges.maximum(edges.T)), points, width), node)
+    return NeighbourGraph(_connect_parts(sp.csr_array(edges.maximum(edges.T)), points, width), node)
 
 
-def _nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _number_nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Node of each row, in order of their first rows, and these."""
     free = np.ones(len(X), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
@@ -92,7 +93,7 @@ def _nodes(X: NDArray[Any], constraints: Constraints) -> tuple[NDArray[np.int64]
     return node, firsts
 
 
-def _nearest(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
+def _nearest_rows(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
     """(m, k) nearest other rows, ascending, and their squared distances."""
     m = len(points)
     found = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points, return_distance=False)
@@ -108,22 +109,22 @@ def _nearest(points: Floats, k: int) -> tuple[NDArray[np.int64], Floats]:
     return np.take_along_axis(ends, order, axis=1), np.take_along_axis(squares, order, axis=1)
 
 
-def _local(squares: Floats) -> Floats:
-    """How far the last of the nearest rows is; where all are copies, what it is elsewhere in the middle."""
+def _local_scales(squares: Floats) -> Floats:
+    """Distance to the last of the nearest rows; for a row with copies only, the median of all others."""
     width = np.sqrt(squares[:, -1])
     differ = width > 0
     width[~differ] = np.median(width[differ]) if differ.any() else 1.0
     return width
 
 
-def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
-    """The same in one part."""
+def _connect_parts(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_array:
+    """Join the parts of a graph to one."""
     while True:
         number, part = connected_components(weights, directed=False)
         if number == 1:
             return weights
         largest = int(np.bincount(part).argmax())
-        links = [_link(points, part == p) for p in range(number) if p != largest]
+        links = [_find_link(points, part == p) for p in range(number) if p != largest]
         one, other = np.array(links).T
         squares = ((points[one] - points[other]) ** 2).sum(axis=1)
         near = width[one] * width[other]
@@ -133,8 +134,8 @@ def _connected(weights: sp.csr_array, points: Floats, width: Floats) -> sp.csr_a
         weights = sp.csr_array(weights.maximum(bridges.maximum(bridges.T)))
 
 
-def _link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
-    """The row of a part that is nearest to a row outside, and that one."""
+def _find_link(points: Floats, inside: NDArray[np.bool_]) -> tuple[int, int]:
+    """Find the row of a part that is nearest to a row outside, and that row."""
     own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
     nearest, squares = native.nearest_points(points[own], points[others], parallel.n_threads())
     best = int(squares.argmin())

@@ -1,8 +1,7 @@
-"""A graph cut into several clusters, by cuts into two.
+"""Cut a graph into several clusters by repeated cuts into two.
 
-A clustering is worth what it breaks, the pairs of nodes that should be apart and are not, and among equals
-the sum over its clusters of cut / vol (under "cheeger" of cut / the smaller of vol and the volume of all
-others), the less the better.
+The value of a clustering is the number of cannot-links that it breaks, then the sum over its clusters of cut
+/ vol (under "cheeger", of cut / the smaller of vol and the volume of the rest). Lower is better.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.asking.learner import Labels, rng_at
-from linkwise.cluster.graph.eigenpairs import dense_pairs, is_small, sparse_pairs
-from linkwise.cluster.graph.random_walk import embedding
-from linkwise.cluster.graph.ratio_cut import Balance, CutProblem, splits
-from linkwise.cluster.kmeans.feasible import labels_apart
+from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
+from linkwise.cluster.graph.random_walk import embed_graph
+from linkwise.cluster.graph.ratio_cut import Balance, CutProblem, find_splits
+from linkwise.cluster.kmeans.feasible import find_separating_labels
 from linkwise.cluster.kmeans.lloyd import k_means
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.parallel import one_blas_thread
 
@@ -34,8 +33,8 @@ ROUNDS = 5  # in which every two clusters are cut anew
 SAME = 1e-12  # difference of values that is none
 
 
-class Value(NamedTuple):
-    """What a clustering is worth, as it is compared."""
+class PartitionValue(NamedTuple):
+    """The value of a clustering; lower is better."""
 
     broken: int
     lacking: int
@@ -43,16 +42,16 @@ class Value(NamedTuple):
     cut: float
 
 
-def value_of(problem: CutProblem, labels: Labels) -> Value:
-    """What a clustering is worth."""
+def evaluate_partition(problem: CutProblem, labels: Labels) -> PartitionValue:
+    """Evaluate a clustering."""
     k, (one, other) = int(labels.max()) + 1, problem.apart.T
     volume = np.bincount(labels, problem.volume, k).astype(np.float64)
-    values = _ratio(_cut_of_each(problem, labels, k), volume, float(volume.sum()), problem.balance)
+    values = _ratio(_cut_weights(problem, labels, k), volume, float(volume.sum()), problem.balance)
     broken = int(np.count_nonzero(labels[one] == labels[other]))
-    return Value(broken, -int(np.count_nonzero(volume)), float(values.sum()))
+    return PartitionValue(broken, -int(np.count_nonzero(volume)), float(values.sum()))
 
 
-def _cut_of_each(problem: CutProblem, labels: Labels, k: int) -> Floats:
+def _cut_weights(problem: CutProblem, labels: Labels, k: int) -> Floats:
     """(k,) weight of the edges that leave each cluster."""
     edges = problem.weights
     own = np.repeat(labels, np.diff(edges.indptr))
@@ -66,8 +65,8 @@ def _ratio(cut: Floats, volume: Floats, whole: float, balance: Balance) -> Float
     return found
 
 
-def merged(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
-    """The problem whose nodes are groups of nodes, known by their numbers."""
+def merge_nodes(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
+    """Merge groups of nodes, given by their numbers, into single nodes."""
     m = len(number)
     into = sp.csr_array((np.ones(m), (np.arange(m), number)))
     weights = sp.csr_array(into.T @ problem.weights @ into)
@@ -78,8 +77,8 @@ def merged(problem: CutProblem, number: NDArray[np.int64]) -> CutProblem:
     return CutProblem(sp.csr_array(weights), into.T @ problem.volume, apart, problem.balance)
 
 
-def part_of(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
-    """The problem of some nodes alone; volumes stay what they are."""
+def restrict_problem(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
+    """Restrict the problem to some nodes, which keep their volumes."""
     place = np.full(len(problem.volume), -1)
     place[nodes] = np.arange(len(nodes))
     pairs = place[problem.apart]
@@ -88,39 +87,39 @@ def part_of(problem: CutProblem, nodes: NDArray[np.int64]) -> CutProblem:
 
 
 # ---------------------------------------------------------------- two clusters
-def halved(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> Iterator[Labels]:
-    """For each start the best clustering into two.
+def cut_into_two(problem: CutProblem, n_init: int, seed: int, max_iter: int) -> Iterator[Labels]:
+    """Find the best clustering into two from each start.
 
-    Foes of one node are friends: where all pairs can be kept, the nodes that they connect are two.
+    All nodes with a cannot-link to the same node are merged, if all cannot-links can be satisfied.
     """
-    number = _camps(problem)
-    within = merged(problem, number)
-    for start in _starts(within, n_init, seed):
-        found = {split.sides.tobytes(): split.sides for split in splits(within, start, max_iter)}
-        made = [settled(within, sides.astype(np.int32), 2) for sides in found.values()]
-        best = min(made, key=lambda labels: value_of(within, labels))
+    number = _number_sides(problem)
+    within = merge_nodes(problem, number)
+    for start in _find_starts(within, n_init, seed):
+        found = {split.sides.tobytes(): split.sides for split in find_splits(within, start, max_iter)}
+        made = [settle_partition(within, sides.astype(np.int32), 2) for sides in found.values()]
+        best = min(made, key=lambda labels: evaluate_partition(within, labels))
         yield best[number]
 
 
-def _camps(problem: CutProblem) -> NDArray[np.int64]:
-    """The number of each node where friends by foes are one; with odd circles of foes, each has its own."""
+def _number_sides(problem: CutProblem) -> NDArray[np.int64]:
+    """Number nodes so that both sides of the cannot-links are single nodes, unless they form odd cycles."""
     m = len(problem.volume)
     if len(problem.apart) == 0:
         return np.arange(m)
     try:
-        colour = labels_apart(problem.apart.astype(np.int32), m, 2, np.arange(m))
+        colour = find_separating_labels(problem.apart.astype(np.int32), m, 2, np.arange(m))
     except InfeasibleConstraintsError:
         return np.arange(m)
     assert colour is not None  # for two labels it is always known
-    camps = 2 * components(m, problem.apart) + colour
+    camps = 2 * find_components(m, problem.apart) + colour
     number: NDArray[np.int64] = np.unique(camps, return_inverse=True)[1]
     return number
 
 
-def _starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
-    """The first eigenvector under which foes are opposite, and the plain second one; then mixtures."""
+def _find_starts(problem: CutProblem, n_init: int, seed: int) -> Iterator[Floats]:
+    """Return starts: the eigenvector with opposite cannot-linked nodes, the second one, and mixtures."""
     foes = len(problem.apart) > 0
-    vectors = _opposed(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
+    vectors = _opposed_eigenvectors(problem, MIXED) if foes else _eigenvectors(problem, MIXED)
     yield vectors[:, 0]
     if foes and n_init > 1:
         yield _eigenvectors(problem, 1)[:, 0]
@@ -132,11 +131,11 @@ def _eigenvectors(problem: CutProblem, most: int) -> Floats:
     """(m, ...) eigenvectors of the random walk but the first, at most so many."""
     m = len(problem.volume)
     with one_blas_thread():
-        placed = embedding(problem.weights, min(most + 1, m))
+        placed = embed_graph(problem.weights, min(most + 1, m))
     return rng_at(m).normal(size=(m, 1)) if placed is None else placed[:, 1:]
 
 
-def _opposed(problem: CutProblem, most: int) -> Floats:
+def _opposed_eigenvectors(problem: CutProblem, most: int) -> Floats:
     """(m, ...) the first eigenvectors of the cut under f_i = -f_j for every pair, each node in one pair.
 
     f = S g, and what is sought are the least g' S' L S g / g' S' B S g, L the Laplacian, B the volumes.
@@ -154,42 +153,42 @@ def _opposed(problem: CutProblem, most: int) -> Floats:
     wanted = min(most, size)
     with one_blas_thread():
         found = (
-            dense_pairs(matrix.toarray(), wanted)
+            solve_dense(matrix.toarray(), wanted)
             if is_small(size, wanted)
-            else sparse_pairs(matrix, np.ones(size), wanted)
+            else solve_sparse(matrix, np.ones(size), wanted)
         )
     vectors: Floats = opposite @ (by @ found.vectors.T)
     return vectors
 
 
 # ---------------------------------------------------------------- several
-def divided(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> Labels:
+def divide(problem: CutProblem, k: int, seed: int, run: int, max_iter: int) -> Labels:
     """Cut the whole, then again and again one of its parts, until there are k or no part can be cut.
 
-    Of all cuts at hand that is made after which the value, and the share of pairs not parted, are least.
+    Each step makes the cut with the least value plus share of broken pairs.
     """
     labels = np.zeros(len(problem.volume), dtype=np.int32)
     cuts: dict[int, list[NDArray[np.int64]]] = {}
     for made in range(1, k):
         for label in range(made):
             if label not in cuts:
-                cuts[label] = _cuts(
+                cuts[label] = _list_cuts(
                     problem, np.flatnonzero(labels == label), (seed, run, made, label), max_iter
                 )
         tried = [(label, moved) for label, sets in cuts.items() for moved in sets]
         if not tried:
             break
-        priced = [_price(problem, _moved(labels, nodes, made)) for _, nodes in tried]
+        priced = [_price(problem, _relabel(labels, nodes, made)) for _, nodes in tried]
         label, nodes = tried[int(np.argmin(priced))]
-        labels = _moved(labels, nodes, made)
+        labels = _relabel(labels, nodes, made)
         cuts.pop(label)
     return labels
 
 
-def embedded(problem: CutProblem, k: int, seed: int) -> Labels:
-    """Spectral clustering, which knows nothing of pairs."""
+def cluster_embedding(problem: CutProblem, k: int, seed: int) -> Labels:
+    """Spectral clustering without constraints."""
     with one_blas_thread():
-        placed = embedding(problem.weights, k)
+        placed = embed_graph(problem.weights, k)
     if placed is None:
         return np.zeros(len(problem.volume), dtype=np.int32)
     length = np.linalg.norm(placed, axis=1, keepdims=True)
@@ -197,76 +196,78 @@ def embedded(problem: CutProblem, k: int, seed: int) -> Labels:
 
 
 def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labels:
-    """A clustering in which no two clusters are better cut anew, after some rounds of trying."""
-    k, value = int(labels.max()) + 1, value_of(problem, labels)
+    """Cut every two clusters again as long as that improves the clustering, for a few rounds."""
+    k, value = int(labels.max()) + 1, evaluate_partition(problem, labels)
     tried: set[bytes] = set()
     for _ in range(ROUNDS):
         before = value
         for a, b in combinations(range(k), 2):
             nodes = np.flatnonzero((labels == a) | (labels == b))
-            within, now = part_of(problem, nodes), (labels[nodes] == b).astype(np.int32)
+            within, now = restrict_problem(problem, nodes), (labels[nodes] == b).astype(np.int32)
             key = nodes.tobytes() + now.tobytes()
-            if key in tried or not any(value_of(within, now)[::2]):  # nothing broken, nothing cut
+            if key in tried or not any(evaluate_partition(within, now)[::2]):  # nothing broken, nothing cut
                 continue
             tried.add(key)
-            (side,) = halved(within, 1, seed, max_iter)
-            then = _moved(labels, nodes[side == 0], a)
-            then = _moved(then, nodes[side == 1], b)
-            if _better(value_of(problem, then), value):
-                labels, value = then, value_of(problem, then)
-        labels = _improved(problem, labels)
-        value = value_of(problem, labels)
+            (side,) = cut_into_two(within, 1, seed, max_iter)
+            then = _relabel(labels, nodes[side == 0], a)
+            then = _relabel(then, nodes[side == 1], b)
+            if _better(evaluate_partition(problem, then), value):
+                labels, value = then, evaluate_partition(problem, then)
+        labels = _improve(problem, labels)
+        value = evaluate_partition(problem, labels)
         if not _better(value, before):
             break
     return labels
 
 
-def _better(one: Value, other: Value) -> bool:
+def _better(one: PartitionValue, other: PartitionValue) -> bool:
     return one._replace(cut=one.cut + SAME) < other
 
 
-def _cuts(
+def _list_cuts(
     problem: CutProblem, nodes: NDArray[np.int64], place: tuple[int, ...], max_iter: int
 ) -> list[NDArray[np.int64]]:
-    """Sets of nodes that would be parted from the others of a part."""
+    """List sets of nodes that may be cut off from a part."""
     if len(nodes) < 2:
         return []
-    within = part_of(problem, nodes)
+    within = restrict_problem(problem, nodes)
     vectors = _eigenvectors(within, MIXED)
     mixture = vectors @ rng_at(*place).normal(size=vectors.shape[1])
-    found = [split.sides for start in (vectors[:, 0], mixture) for split in splits(within, start, max_iter)]
+    found = [
+        split.sides for start in (vectors[:, 0], mixture) for split in find_splits(within, start, max_iter)
+    ]
     return [nodes[sides] for sides in {sides.tobytes(): sides for sides in found}.values()]
 
 
-def _moved(labels: Labels, nodes: NDArray[np.int64], to: int) -> Labels:
+def _relabel(labels: Labels, nodes: NDArray[np.int64], to: int) -> Labels:
     then = labels.copy()
     then[nodes] = to
     return then
 
 
 def _price(problem: CutProblem, labels: Labels) -> float:
-    value = value_of(problem, labels)
+    value = evaluate_partition(problem, labels)
     return value.cut + value.broken / max(len(problem.apart), 1)
 
 
 # ---------------------------------------------------------------- the end
-def settled(problem: CutProblem, labels: Labels, k: int) -> Labels:
-    """A clustering that breaks no more, with broken pairs repaired and nodes moved while it gets better."""
-    if value_of(problem, labels).broken:
-        labels = _repaired(problem, labels, k)
-    return _improved(problem, labels)
+def settle_partition(problem: CutProblem, labels: Labels, k: int) -> Labels:
+    """Repair broken pairs and move single nodes as long as the clustering improves."""
+    if evaluate_partition(problem, labels).broken:
+        labels = _repair(problem, labels, k)
+    return _improve(problem, labels)
 
 
-def _repaired(problem: CutProblem, labels: Labels, k: int) -> Labels:
-    """The same with labels that keep the pairs apart, as cheap as exchanges make them."""
+def _repair(problem: CutProblem, labels: Labels, k: int) -> Labels:
+    """Relabel so that no pair is broken, at low cost by exchanges."""
     nodes, place = np.unique(problem.apart, return_inverse=True)
     pairs = place.reshape(-1, 2).astype(np.int32)
-    near = _Table(problem, labels, k).near[nodes]
+    near = _MoveTable(problem, labels, k).near[nodes]
     costs = np.ascontiguousarray(near.max(axis=1, keepdims=True) - near)
     order = np.arange(len(nodes), dtype=np.int32)
     starts = [labels[nodes]]
     try:
-        colours = labels_apart(pairs, len(nodes), k, nodes)
+        colours = find_separating_labels(pairs, len(nodes), k, nodes)
     except InfeasibleConstraintsError:
         colours = None
     if colours is not None:
@@ -276,7 +277,7 @@ def _repaired(problem: CutProblem, labels: Labels, k: int) -> Labels:
         then = labels.copy()
         then[nodes] = native.assign_apart(costs, pairs, start.astype(np.int32), order, SWEEPS, 0)[0]
         made.append(then)
-    return min(made, key=lambda then: value_of(problem, then))
+    return min(made, key=lambda then: evaluate_partition(problem, then))
 
 
 def _sums_by_label(edges: sp.csr_array, labels: Labels, k: int) -> Floats:
@@ -286,8 +287,8 @@ def _sums_by_label(edges: sp.csr_array, labels: Labels, k: int) -> Floats:
     return np.bincount(cell, edges.data, m * k).astype(np.float64).reshape(m, k)
 
 
-class _Table:
-    """What a clustering is made of, kept up to date as nodes move."""
+class _MoveTable:
+    """The sums behind the value of a clustering, updated as nodes move."""
 
     def __init__(self, problem: CutProblem, labels: Labels, k: int):
         m = len(labels)
@@ -300,13 +301,13 @@ class _Table:
         self.degree: Floats = self.near.sum(axis=1)
         self.size = np.bincount(labels, minlength=k)
         self.volume = np.bincount(labels, problem.volume, k).astype(np.float64)
-        self.cut = _cut_of_each(problem, labels, k)
+        self.cut = _cut_weights(problem, labels, k)
 
     def _ratio(self, cut: Floats, volume: Floats) -> Floats:
         return _ratio(cut, volume, self.whole, self.problem.balance)
 
     def gains(self) -> tuple[Floats, Floats]:
-        """(m, k) pairs that a move breaks less those it mends, and what it adds to the value."""
+        """Compute (m, k) changes of the broken pairs and of the value by each move."""
         own = np.arange(len(self.labels)), self.labels
         volume, values = self.problem.volume, self._ratio(self.cut, self.volume)
         left = self._ratio(
@@ -333,12 +334,12 @@ class _Table:
         self.labels[node] = to
 
 
-def _improved(problem: CutProblem, labels: Labels) -> Labels:
-    """Move the node whose move gains most, again and again; none that breaks a pair more than it mends."""
+def _improve(problem: CutProblem, labels: Labels) -> Labels:
+    """Repeatedly make the best move of a node that breaks no more pairs than before."""
     k = int(labels.max()) + 1
     if k == 1:
         return labels
-    table = _Table(problem, labels, k)
+    table = _MoveTable(problem, labels, k)
     for _ in range(len(labels)):
         broken, added = table.gains()
         least = broken.min()

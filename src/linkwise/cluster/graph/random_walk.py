@@ -1,15 +1,14 @@
-"""The first eigenvectors of the random walk on a graph.
+"""Embed a graph by the first eigenvectors of its random walk.
 
-They place the nodes for spectral clustering (Shi and Malik 2000; von Luxburg 2007, section 4.2). A
-component of the graph is an eigenvector of its own, known without computation, and each component is
-solved for itself. Where there are more components than vectors wanted, those of most weight are taken;
-the other rows stay together at the origin.
+They place the nodes for spectral clustering (Shi and Malik 2000; von Luxburg 2007, section 4.2). The
+indicator of a component is an eigenvector, and each component is solved separately. If there are more
+components than vectors, those of most weight are used; the other rows stay at the origin.
 
 Dense graphs are solved by products of a block of vectors (`eigenpairs`); where that is slow, and for sparse
 graphs, by the inverse near the largest eigenvalue, of which one factorisation is made.
 
-Cost: some ten products with a dense graph, or the factorisation of a sparse one. Memory: a dense graph
-is worked on in place, and no second array of its size is made.
+Cost: some ten products with a dense graph, or the factorisation of a sparse one. Memory: a dense graph is
+overwritten, and there is no second array of its size.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from scipy.sparse.linalg import ArpackError, splu
 
 from linkwise.cluster.graph.eigenpairs import (
     BEYOND,
-    Pairs,
-    by_inverse,
-    dense_pairs,
+    Eigenpairs,
+    draw_start_block,
     is_small,
-    largest_pairs,
-    sparse_pairs,
-    start_block,
+    solve_by_inverse,
+    solve_dense,
+    solve_largest,
+    solve_sparse,
 )
 
 Graph = Any  # a dense or a sparse array, which have no common type
@@ -48,7 +47,7 @@ OWN = 1e-3  # share of an eigenvector on tiny rows from which on it is theirs
 PRODUCTS = 60  # of a block with a dense graph, before it is factorised
 
 
-def embedding(graph: Graph, width: int) -> Floats | None:
+def embed_graph(graph: Graph, width: int) -> Floats | None:
     """The first eigenvectors of the random walk on a graph, those of its components before all others.
 
     Parameters
@@ -56,17 +55,17 @@ def embedding(graph: Graph, width: int) -> Floats | None:
     graph : ndarray or sparse array of shape (n_rows, n_rows)
         Symmetric weights, not negative; the diagonal is ignored and a dense array is overwritten.
     width : int
-        Vectors wanted, at most n_rows.
+        Number of vectors, at most n_rows.
 
     Returns
     -------
     ndarray of shape (n_rows, width), or None
-        None where there are no edges, or a solver failed.
+        None if there are no edges, or if a solver fails.
     """
-    weights, degree = _thinned(graph)
+    weights, degree = _thin_graph(graph)
     if not degree.any():
         return None
-    number, component = _component_of(weights, degree)
+    number, component = _find_components(weights, degree)
     heavy = np.bincount(component, weights=degree)
     chosen = np.argsort(-heavy, kind="stable")[:width]
     scale = np.sqrt(np.maximum(heavy, LEAST_WEIGHT * heavy.max()))
@@ -79,7 +78,7 @@ def embedding(graph: Graph, width: int) -> Floats | None:
         found = [
             pair
             for c in range(number)
-            for pair in _inner(weights, degree, np.flatnonzero(component == c), width - number)
+            for pair in _solve_component(weights, degree, np.flatnonzero(component == c), width - number)
         ]
     except (ArpackError, np.linalg.LinAlgError, RuntimeError):
         return None
@@ -89,7 +88,7 @@ def embedding(graph: Graph, width: int) -> Floats | None:
     return placed
 
 
-def eigenvalues(graph: Graph, vectors: Floats) -> Floats:
+def laplacian_eigenvalues(graph: Graph, vectors: Floats) -> Floats:
     """Eigenvalues of the normalised Laplacian, from the eigenvectors of the random walk on a graph.
 
     Parameters
@@ -97,6 +96,7 @@ def eigenvalues(graph: Graph, vectors: Floats) -> Floats:
     graph : ndarray or sparse array of shape (n_rows, n_rows)
         Without loops.
     vectors : ndarray of shape (n_rows, n_values)
+        Eigenvectors.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def _chunks(n: int) -> Iterator[slice]:
     return (slice(at, min(at + CHUNK, n)) for at in range(0, n, CHUNK))
 
 
-def _thinned(graph: Graph) -> tuple[Graph, Floats]:
-    """Weights without loops and without the edges that the walk all but never takes, and the degrees.
+def _thin_graph(graph: Graph) -> tuple[Graph, Floats]:
+    """Drop loops and edges of negligible weight; return the weights and the degrees.
 
     Sparse where few edges are left.
     """
@@ -143,7 +143,7 @@ def _thinned(graph: Graph) -> tuple[Graph, Floats]:
     return graph, degree
 
 
-def _component_of(weights: Graph, degree: Floats) -> tuple[int, NDArray[np.int32]]:
+def _find_components(weights: Graph, degree: Floats) -> tuple[int, NDArray[np.int32]]:
     """Number of components, and the component of each row."""
     if sp.issparse(weights):
         number, component = connected_components(weights, directed=False)
@@ -164,7 +164,7 @@ def _component_of(weights: Graph, degree: Floats) -> tuple[int, NDArray[np.int32
 
 
 # ---------------------------------------------------------------- one component
-def _inner(
+def _solve_component(
     weights: Graph, degree: Floats, rows: NDArray[np.int64], wanted: int
 ) -> list[tuple[float, NDArray[np.int64], Floats]]:
     """Eigenvalues and eigenvectors of the walk within one component, but for the constant one."""
@@ -174,20 +174,20 @@ def _inner(
     root = np.sqrt(degree[rows])
     if is_small(len(rows), wanted + 1) or sp.issparse(weights):
         part = weights if len(rows) == len(degree) else weights[rows][:, rows]
-        values, vectors = _of_part(part, root, wanted + 1)
+        values, vectors = _solve_extracted(part, root, wanted + 1)
     else:
-        values, vectors = _of_dense(weights, degree, rows, wanted + 1)
+        values, vectors = _solve_within_dense(weights, degree, rows, wanted + 1)
     placed = vectors / root
     tiny = np.flatnonzero(root**2 < LEAST_WEIGHT * root.max() ** 2)
     if len(tiny):
         theirs = (vectors[:, tiny] ** 2).sum(axis=1) > OWN
         follow = np.flatnonzero(~theirs & (values > LEAST_STEP))
-        placed[follow] = _followed(weights, degree, rows, tiny, values[follow], placed[follow])
+        placed[follow] = _extend_to_tiny_degrees(weights, degree, rows, tiny, values[follow], placed[follow])
     placed *= np.where(placed[np.arange(wanted + 1), np.abs(placed).argmax(axis=1)] < 0, -1, 1)[:, None]
     return [(float(values[j]), rows, placed[j]) for j in range(1, wanted + 1)]
 
 
-def _followed(
+def _extend_to_tiny_degrees(
     weights: Graph,
     degree: Floats,
     rows: NDArray[np.int64],
@@ -217,33 +217,35 @@ def _followed(
     return placed
 
 
-def _of_part(part: Graph, root: Floats, wanted: int) -> Pairs:
+def _solve_extracted(part: Graph, root: Floats, wanted: int) -> Eigenpairs:
     """Of a component cut out of its graph, small or sparse: the largest pairs of D^-1/2 W D^-1/2."""
     n = len(root)
     if is_small(n, wanted):
         dense = part.toarray() if sp.issparse(part) else part
-        return dense_pairs(dense / root / root[:, None], wanted)
+        return solve_dense(dense / root / root[:, None], wanted)
     by = sp.diags_array(1 / root)
-    return sparse_pairs(sp.csr_array(by @ part @ by), root, wanted)
+    return solve_sparse(sp.csr_array(by @ part @ by), root, wanted)
 
 
-def _of_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> Pairs:
-    """Of a component within a dense graph: as `_of_part`, without cutting it out."""
+def _solve_within_dense(weights: Floats, degree: Floats, rows: NDArray[np.int64], wanted: int) -> Eigenpairs:
+    """Of a component within a dense graph: as `_solve_extracted`, without cutting it out."""
     root = np.sqrt(np.where(degree > 0, degree, 1))
-    start = start_block(root[rows], wanted)
+    start = draw_start_block(root[rows], wanted)
 
     def within(whole: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-        return whole if len(rows) == len(degree) else partial(_padded, whole, rows, len(degree))
+        return whole if len(rows) == len(degree) else partial(_pad_operator, whole, rows, len(degree))
 
     walked = within(lambda block: (block / root) @ weights / root)
-    found = largest_pairs(walked, start, wanted, PRODUCTS)
+    found = solve_largest(walked, start, wanted, PRODUCTS)
     if found is not None:
         return found
     with _Factorised(weights, root) as solved:
-        return by_inverse(within(solved), start, wanted)
+        return solve_by_inverse(within(solved), start, wanted)
 
 
-def _padded(whole: Callable[[Floats], Floats], rows: NDArray[np.int64], n: int, block: Floats) -> Floats:
+def _pad_operator(
+    whole: Callable[[Floats], Floats], rows: NDArray[np.int64], n: int, block: Floats
+) -> Floats:
     """What a product or a solution for all n rows makes of vectors on some of them."""
     padded = np.zeros((len(block), n))
     padded[:, rows] = block

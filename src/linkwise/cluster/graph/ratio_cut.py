@@ -1,19 +1,18 @@
-"""The best ratio cut of a graph into two, with a price for nodes that should be apart and stay together.
+"""Find the best ratio cut of a graph into two, with a price for broken cannot-links.
 
 Rangapuram and Hein (2012), sections 2 to 4. Of a set C of nodes, neither empty nor all,
 
     F(C) = (cut(C) + gamma broken(C)) / balance(C)
 
-is sought at its least, where broken(C) counts the pairs that should be apart and are not. That is also the
-least of a ratio of functions of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree
-1:
+is minimised, where broken(C) counts the broken cannot-links. Its minimum is also that of a ratio of functions
+of vectors f, F(f) = (R1(f) - R2(f)) / S(f), all of them convex and of degree 1:
 
     R1(f) = sum over edges of w_ij |f_i - f_j| + gamma q (max f - min f)
     R2(f) = gamma sum over the q pairs of |f_i - f_j|
 
 and S the Lovász extension of the balance; for some threshold the set {f > t} is no worse than f. RatioDCA
-takes R2 and S as linear at the vector it has, solves what is left, which is convex (`kernels.ratio_step`),
-and never makes the ratio rise.
+takes R2 and S as linear at the vector it has, solves what is left, which is convex
+(`linkwise.native.ratio_step`), and never makes the ratio rise.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ class CutProblem(NamedTuple):
     balance: Balance
 
 
-class Split(NamedTuple):
-    """A set of nodes and what it is worth."""
+class CutSplit(NamedTuple):
+    """A set of nodes and its value."""
 
     sides: Sides
     cut: float
@@ -59,8 +58,8 @@ class Split(NamedTuple):
     broken: int
 
 
-def balance_of(volume: Floats, total: float, balance: Balance) -> Floats:
-    """What the cut of sets of such volumes is divided by.
+def compute_balance(volume: Floats, total: float, balance: Balance) -> Floats:
+    """Compute the divisor of a cut between sets of these volumes.
 
     vol(C) vol(rest) / vol(all), so that it comes to cut / vol(C) + cut / vol(rest); or the smaller volume.
     """
@@ -71,7 +70,7 @@ def balance_of(volume: Floats, total: float, balance: Balance) -> Floats:
 
 
 # ---------------------------------------------------------------- thresholds
-class Levels(NamedTuple):
+class LevelSets(NamedTuple):
     """The sets {f > t}, from all nodes but those of least f to those of greatest."""
 
     order: NDArray[np.int64]
@@ -83,8 +82,8 @@ class Levels(NamedTuple):
     broken: Floats
 
 
-def levels(problem: CutProblem, f: Floats) -> Levels:
-    """All thresholds of a vector."""
+def sort_levels(problem: CutProblem, f: Floats) -> LevelSets:
+    """Compute all level sets of a vector."""
     m = len(f)
     order = np.argsort(f, kind="stable")
     rank = np.empty(m, dtype=np.int64)
@@ -93,73 +92,74 @@ def levels(problem: CutProblem, f: Floats) -> Levels:
     first = np.repeat(rank, np.diff(edges.indptr))
     other = rank[edges.indices]
     up = first < other
-    cut = _between(first[up], other[up], edges.data[up], m)
+    cut = _weight_between(first[up], other[up], edges.data[up], m)
     pairs = np.sort(rank[problem.apart], axis=1)
-    parted = _between(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), m)
+    parted = _weight_between(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), m)
     above = problem.volume[order][::-1].cumsum()[::-1][1:]
     whole = float(problem.volume.sum())
-    balance = balance_of(above, whole, problem.balance)
-    return Levels(order, np.diff(f[order]), cut, balance, len(pairs) - parted)
+    balance = compute_balance(above, whole, problem.balance)
+    return LevelSets(order, np.diff(f[order]), cut, balance, len(pairs) - parted)
 
 
-def _between(low: NDArray[np.int64], high: NDArray[np.int64], weight: Floats, m: int) -> Floats:
+def _weight_between(low: NDArray[np.int64], high: NDArray[np.int64], weight: Floats, m: int) -> Floats:
     """(m - 1,) weight of what begins at or before a rank and ends after it."""
     change = np.bincount(low, weight, m) - np.bincount(high, weight, m)
     weight_at: Floats = np.maximum(change.cumsum()[:-1], 0.0)
     return weight_at
 
 
-def ratio(at: Levels, gamma: float) -> float:
+def ratio(at: LevelSets, gamma: float) -> float:
     """F(f)."""
     under = float(at.gap @ at.balance)
     return float(at.gap @ (at.cut + gamma * at.broken)) / under if under > 0 else np.inf
 
 
-def best_split(at: Levels, gamma: float) -> Split:
-    """The threshold of least ratio, among those between different values."""
+def best_split(at: LevelSets, gamma: float) -> CutSplit:
+    """Find the threshold of least ratio between different values."""
     value = np.where(at.gap > 0, (at.cut + gamma * at.broken) / at.balance, np.inf)
     best = int(value.argmin())
     sides = np.zeros(len(at.order), dtype=bool)
     sides[at.order[best + 1 :]] = True
-    return Split(sides, float(at.cut[best] / at.balance[best]), round(float(at.broken[best])))
+    return CutSplit(sides, float(at.cut[best] / at.balance[best]), round(float(at.broken[best])))
 
 
 # ---------------------------------------------------------------- RatioDCA
-class State(NamedTuple):
-    """Where RatioDCA is."""
+class DescentState(NamedTuple):
+    """The current point of RatioDCA."""
 
     f: Floats
     ratio: float
-    split: Split
+    split: CutSplit
     """The best threshold."""
 
 
-def descent(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> Iterator[State]:
-    """The vectors that RatioDCA goes through, the ratio of each below that of the one before.
+def descend(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> Iterator[DescentState]:
+    """Yield the vectors of RatioDCA, each with a lower ratio than the one before.
 
     Parameters
     ----------
     problem : CutProblem
+        The graph to cut.
     gamma : float
-        Price of a pair that is not parted.
+        Price of a broken cannot-link.
     start : ndarray of shape (m,)
-        Not the same everywhere.
+        The first vector; it must not be constant.
     max_iter : int
-        Iterations for each convex problem.
+        Largest number of iterations of each convex problem.
     """
     edges, m = problem.weights, len(start)
     graph = (edges.indptr.astype(np.int64), edges.indices.astype(np.int32), edges.data)
     simplex = np.full(m, 1 / m)
     dual = (np.zeros(len(edges.data)), simplex, simplex)
-    state = _state(problem, gamma, start)
+    state = _make_state(problem, gamma, start)
     yield state
     for _ in range(MOST_STEPS if edges.nnz else 0):
         f, before = state.f, state.ratio
         if before < TINY:
             return
-        g = gamma * slope_of_pairs(problem.apart, f) + before * slope_of_balance(problem, f)
+        g = gamma * pair_subgradient(problem.apart, f) + before * balance_subgradient(problem, f)
         # what is gained is at most the bound over the balance, which changes slowly
-        now = before * float(f @ slope_of_balance(problem, f)) / float(np.linalg.norm(f - f.mean()))
+        now = before * float(f @ balance_subgradient(problem, f)) / float(np.linalg.norm(f - f.mean()))
         least = max(TINY * float(np.linalg.norm(g)), LEAST_GAIN * now)
         step = native.ratio_step(
             *graph,
@@ -172,7 +172,7 @@ def descent(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> 
         )
         if not step.value < -least:
             return
-        dual, state = step.dual, _state(problem, gamma, step.f)
+        dual, state = step.dual, _make_state(problem, gamma, step.f)
         if not state.ratio < before:
             return
         yield state
@@ -180,19 +180,19 @@ def descent(problem: CutProblem, gamma: float, start: Floats, max_iter: int) -> 
             return
 
 
-def _state(problem: CutProblem, gamma: float, f: Floats) -> State:
-    at = levels(problem, f)
-    return State(f, ratio(at, gamma), best_split(at, gamma))
+def _make_state(problem: CutProblem, gamma: float, f: Floats) -> DescentState:
+    at = sort_levels(problem, f)
+    return DescentState(f, ratio(at, gamma), best_split(at, gamma))
 
 
-def slope_of_pairs(apart: NDArray[np.int64], f: Floats) -> Floats:
+def pair_subgradient(apart: NDArray[np.int64], f: Floats) -> Floats:
     """A subgradient of the sum over pairs of |f_i - f_j|."""
     one, other = apart.T
     sign = np.sign(f[one] - f[other])
     return (np.bincount(one, sign, len(f)) - np.bincount(other, sign, len(f))).astype(np.float64)
 
 
-def slope_of_balance(problem: CutProblem, f: Floats) -> Floats:
+def balance_subgradient(problem: CutProblem, f: Floats) -> Floats:
     """A subgradient of the Lovász extension of the balance."""
     volume = problem.volume
     values, place = np.unique(f, return_inverse=True)
@@ -213,21 +213,21 @@ def slope_of_balance(problem: CutProblem, f: Floats) -> Floats:
 
 
 # ---------------------------------------------------------------- the price
-def splits(problem: CutProblem, start: Floats, max_iter: int) -> Iterator[Split]:
-    """What RatioDCA makes of a start as the price of a broken pair grows, until none is broken.
+def find_splits(problem: CutProblem, start: Floats, max_iter: int) -> Iterator[CutSplit]:
+    """Run RatioDCA from a start with growing prices until no cannot-link is broken.
 
-    It goes back to the start each time: where two nodes have one value, nothing draws them apart.
+    Each price begins at the start again: nothing separates two nodes once their values are equal.
     """
-    *_, found = descent(problem, 0.0, start, max_iter)
+    *_, found = descend(problem, 0.0, start, max_iter)
     yield found.split
     if found.split.broken == 0:
         return
     # the price of all pairs at which what costs most of all cuts is a quarter of what no pair costs now
     whole = problem.volume.sum()
-    most = max(found.ratio, LEAST_RATIO) * float(balance_of(whole / 2, whole, problem.balance))
+    most = max(found.ratio, LEAST_RATIO) * float(compute_balance(whole / 2, whole, problem.balance))
     gamma = most / (4 * len(problem.apart))
     for _ in range(RUNGS):
-        *_, found = descent(problem, gamma, start, max_iter)
+        *_, found = descend(problem, gamma, start, max_iter)
         yield found.split
         if found.split.broken == 0:
             return

@@ -1,18 +1,18 @@
 """SPCL: spectral clustering on affinities that constraints overwrite.
 
-Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes
-the affinity of its rows 1, the largest there is, a cannot-link makes it 0. A walk stays where it is the more
-the fewer neighbours a row has, N = (A + d_max I - D) / d_max; its first eigenvectors tell where the rows
-lie, and scaled to length 1 they are clustered by k-means.
+Kamvar, Klein and Manning (2003), "Spectral learning", IJCAI. Rows are nodes of a graph; a must-link makes the
+affinity of its rows 1, the largest there is, a cannot-link makes it 0. The random walk N = (A + d_max I - D)
+/ d_max stays longer at rows with few neighbours. Its first eigenvectors place the rows; scaled to length 1,
+the rows are clustered by k-means.
 
 Kept: all of it. Settled where the paper leaves it open:
 
-- The graph joins each row to its nearest ones, weighted by local scaling (`common.neighbour_graph`), so that
-  it is sparse and no width need be chosen. Under a width that is the same everywhere, additive normalisation
-  gives whole eigenvectors to single rows that lie far out.
-- What follows from constraints is not added: it would grow with the square of a component.
+- The graph joins each row to its nearest ones, weighted by local scaling (`neighbour_graph`), so it is sparse
+  and needs no width. With one width for all rows, additive normalisation spends whole eigenvectors on single
+  outliers.
+- Implied constraints are not added, since their number grows with the square of a component.
 
-A constraint changes one affinity out of many, so that it is evidence, not a command: it may be broken.
+A constraint changes one affinity out of many, so it may be broken.
 
 Cost: the search for neighbours, one factorisation of a sparse matrix, k-means in k dimensions.
 """
@@ -29,8 +29,8 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.graph.eigenpairs import dense_pairs, is_small, sparse_pairs
-from linkwise.cluster.graph.neighbour_graph import neighbour_graph
+from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
+from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
@@ -41,26 +41,30 @@ class SPCL(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
+        Number of clusters.
     n_components : int, optional
-        Eigenvectors; by default as many as clusters.
-    n_neighbors : int
-        Rows to which each is joined.
+        Number of eigenvectors; `n_clusters` by default.
+    n_neighbors : int, default=10
+        Number of nearest rows that each row is joined to.
     sigma : float, optional
-        Width of the Gaussian that weighs them, in units of the features. By default each row has its own, by
-        the distance to the last of its nearest rows.
-    n_init : int
-        Starts of k-means.
-    random_state : int, RandomState or None
+        Width of the Gaussian weights, in units of the features. By default each row has its own width, the
+        distance to the last of its nearest rows.
+    n_init : int, default=10
+        Number of starts of k-means.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_components)
-        Where k-means found the rows.
+        The points that k-means clustered.
 
     References
     ----------
@@ -106,10 +110,10 @@ class SPCL(ConstrainedClusterer):
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         told = progress or (lambda done, planned: None)
-        graph = neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
+        graph = build_neighbour_graph(X, constraints, self.n_neighbors, self.sigma)
         told(1, 3)
-        affinity = overwritten(graph.weights, graph.node, constraints)
-        placed = embedding(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
+        affinity = overwrite_affinities(graph.weights, graph.node, constraints)
+        placed = embed_affinities(affinity, min(max(self.n_components or k, min(k, 2)), affinity.shape[0]))
         told(2, 3)
         labels = k_means(placed, k, seed, n_init=self.n_init).labels
         told(3, 3)
@@ -117,8 +121,10 @@ class SPCL(ConstrainedClusterer):
         return labels[graph.node]
 
 
-def overwritten(weights: sp.csr_array, node: NDArray[np.int64], constraints: Constraints) -> sp.csr_array:
-    """Affinities, 1 for must-links and 0 for cannot-links, of which the latter win."""
+def overwrite_affinities(
+    weights: sp.csr_array, node: NDArray[np.int64], constraints: Constraints
+) -> sp.csr_array:
+    """Set affinities to 1 for must-links, then to 0 for cannot-links."""
     affinity = weights
     for pairs, value in ((constraints.must_link, 1.0), (constraints.cannot_link, 0.0)):
         one, other = node[pairs].T
@@ -129,7 +135,7 @@ def overwritten(weights: sp.csr_array, node: NDArray[np.int64], constraints: Con
     return affinity
 
 
-def embedding(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
+def embed_affinities(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
     """(m, width) rows of length 1: the first eigenvectors of (A + d_max I - D) / d_max."""
     m = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=0)).ravel()
@@ -139,8 +145,8 @@ def embedding(affinity: sp.csr_array, width: int) -> NDArray[np.float64]:
     normal = sp.csr_array((affinity + sp.diags_array(most - degree)) / most)
     with one_blas_thread():
         if is_small(m, width):
-            vectors = dense_pairs(normal.toarray(), width).vectors
+            vectors = solve_dense(normal.toarray(), width).vectors
         else:
-            vectors = sparse_pairs(normal, np.ones(m), width).vectors
+            vectors = solve_sparse(normal, np.ones(m), width).vectors
     length = np.linalg.norm(vectors, axis=0)
     return np.ascontiguousarray((vectors / np.where(length > 0, length, 1)).T)

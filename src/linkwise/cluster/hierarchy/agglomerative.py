@@ -1,18 +1,18 @@
 """Agglomerative clustering that breaks no constraint.
 
-Davidson and Ravi (2005), "Agglomerative hierarchical clustering with constraints: theoretical and
-empirical results". Rows that must-links join are one cluster from the start; then the two nearest clusters
-become one, again and again, but never two that hold the ends of a cannot-link.
+Davidson and Ravi (2005), "Agglomerative hierarchical clustering with constraints: theoretical and empirical
+results". Rows joined by must-links start as one cluster; then the two nearest clusters are merged repeatedly,
+but never two clusters that hold the ends of a cannot-link.
 
-Kept: both. A cannot-link is an infinite distance, which every linkage hands on to the merged cluster.
+Kept: both. A cannot-link is an infinite distance, and every linkage passes it on to the merged cluster.
 Changed, and why:
 
-- Merging may end before there are as few clusters as wanted: every two are then apart, though fewer would
-  do had others been merged first (Davidson and Ravi's dead end). What cannot-links connect then begins in
-  as many groups as are wanted, found by colouring as in `COPKMeans`, and all is merged as before; with two
-  clusters that always leads to the end. If it does not, these groups are the same for all rows in
-  cannot-links. ``fell_back_`` says so.
-- Identical rows that no constraint names are one from the start, too, so that a tie never parts them.
+- Merging may reach a dead end with more clusters than asked for (Davidson and Ravi): a cannot-link separates
+  each two, although other merges would have led further. Then every part that cannot-links connect starts as
+  `n_clusters` groups, found by colouring as in `COPKMeans`, and merging starts again; with two clusters this
+  always succeeds. If it fails, one colouring serves all rows with cannot-links. ``fell_back_`` tells whether
+  this happened.
+- Identical rows without constraints also start as one cluster, so that a tie never separates them.
 
 Cost: O(m²) memory and time, for m components of rows; O(n² d) for the distances.
 """
@@ -31,8 +31,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.feasible import labels_apart
-from linkwise.constraints.closure import components
+from linkwise.cluster.kmeans.feasible import find_separating_labels
+from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError, InfeasibleConstraintsError
 from linkwise.native.agglomerate import LINKAGES, Linkage
@@ -47,29 +47,32 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    linkage : {"ward", "complete", "average", "single"}
-        How far apart two clusters are: by how much their joining adds to the squares within clusters, or the
-        greatest, the mean, or the least distance of their rows.
+    n_clusters : int, default=2
+        Number of clusters.
+    linkage : {"ward", "complete", "average", "single"}, default="ward"
+        Distance of two clusters: by how much a merge increases the squares within clusters ("ward"), or the
+        largest, mean or smallest distance of their rows.
     distance_threshold : float, optional
-        Clusters farther apart than this are not joined, so that there may be more than `n_clusters`.
+        Clusters farther apart than this are not merged, so there may be more than `n_clusters`.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         0.
     children_ : ndarray of shape (n_merges, 2)
-        What was joined, as scikit-learn and SciPy number it: rows, and n_rows + i for the i-th merge.
+        Merged nodes, numbered as in scikit-learn and SciPy: rows, and n_rows + i for the i-th merge.
     distances_ : ndarray of shape (n_merges,)
-        How far apart it was; 0 for rows that are together from the start.
+        Distance of each merge; 0 for rows that start as one cluster.
     fell_back_ : bool
-        Whether merging ended too early, and rows in cannot-links were grouped first.
+        Whether merging reached a dead end and started again from groups of rows with cannot-links.
 
     Notes
     -----
-    Heights of "ward" are those of SciPy and scikit-learn: the root of twice what the joining adds.
+    Heights of "ward" are those of SciPy and scikit-learn: the root of twice the increase of the squares.
 
     References
     ----------
@@ -112,23 +115,23 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         threshold = BEYOND if self.distance_threshold is None else min(self.distance_threshold, 1e300)
         most = min(threshold / unit, BEYOND)
         told = progress or (lambda done, planned: None)
-        begun = _begun(X, constraints)
-        merged = _merged(rows, begun, self.linkage, k, most**2 if squared else most, told)
+        begun = _find_initial_clusters(X, constraints)
+        merged = _merge_clusters(rows, begun, self.linkage, k, most**2 if squared else most, told)
         self.fell_back_ = False
         for by_part in (True, False):
             if self.distance_threshold is not None or len(begun.first) - len(merged.pairs) <= k:
                 break
-            self.fell_back_, begun = True, _coloured(begun, constraints, k, by_part=by_part)
-            merged = _merged(rows, begun, self.linkage, k, most, told)
+            self.fell_back_, begun = True, _merge_by_colour(begun, constraints, k, by_part=by_part)
+            merged = _merge_clusters(rows, begun, self.linkage, k, most, told)
         heights = np.sqrt(merged.heights) if squared else merged.heights
-        self.children_ = _tree(begun, merged.pairs)
+        self.children_ = _build_tree(begun, merged.pairs)
         self.distances_ = np.r_[np.zeros(len(self.children_) - len(heights)), heights * unit]
         told(2, 2)
-        return _labels(begun, merged.pairs)
+        return _read_labels(begun, merged.pairs)
 
 
-class Begun(NamedTuple):
-    """The clusters to begin with."""
+class InitialClusters(NamedTuple):
+    """The clusters before the first merge."""
 
     number: NDArray[np.int64]
     """(n,) cluster of each row, in order of their first rows."""
@@ -138,77 +141,84 @@ class Begun(NamedTuple):
     """(q, 2) clusters that cannot-links keep apart."""
 
 
-class Merged(NamedTuple):
-    """Who was put into whom, and how far apart they were."""
+class MergeSequence(NamedTuple):
+    """The merged pairs of clusters and their distances."""
 
     pairs: NDArray[np.int64]
     heights: NDArray[np.float64]
 
 
-def _begun(X: NDArray[Any], constraints: Constraints) -> Begun:
-    """Components of the must-links, and identical rows in no constraint."""
+def _find_initial_clusters(X: NDArray[Any], constraints: Constraints) -> InitialClusters:
+    """Find the components of the must-links, and merge identical rows without constraints."""
     free = np.ones(len(X), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
     rows = np.flatnonzero(free)
     _, first, copy = np.unique(X[rows] + 0.0, axis=0, return_index=True, return_inverse=True)
     copies = np.column_stack([rows, rows[first[copy.ravel()]]])
     must = np.vstack([constraints.must_link, copies[copies[:, 0] != copies[:, 1]]])
-    return _in_order(components(len(X), must), constraints)
+    return _number_by_first_row(find_components(len(X), must), constraints)
 
 
-def _in_order(number: NDArray[np.int64], constraints: Constraints) -> Begun:
+def _number_by_first_row(number: NDArray[np.int64], constraints: Constraints) -> InitialClusters:
     first = np.unique(number, return_index=True)[1]
-    return Begun(number, first, np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0))
+    return InitialClusters(number, first, np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0))
 
 
-def _coloured(begun: Begun, constraints: Constraints, k: int, *, by_part: bool) -> Begun:
+def _merge_by_colour(
+    begun: InitialClusters, constraints: Constraints, k: int, *, by_part: bool
+) -> InitialClusters:
     """The same with clusters that are apart from others in at most k groups; raises where there are none.
 
     By part, whatever cannot-links connect has groups of its own.
     """
     nodes, place = np.unique(begun.apart, return_inverse=True)
     pairs = np.ascontiguousarray(place.reshape(-1, 2), dtype=np.int32)
-    colours = labels_apart(pairs, len(nodes), k, begun.first[nodes])
+    colours = find_separating_labels(pairs, len(nodes), k, begun.first[nodes])
     if colours is None:
         raise InfeasibleConstraintsError(
-            f"no way was found to keep {len(pairs)} cannot-links with {k} clusters, nor is it known that "
-            "there is none; want more clusters, remove a cannot-link, or take a method that may break "
-            "constraints, such as PCKMeans"
+            f"The search found no way to satisfy {len(pairs)} cannot-links with {k} clusters, although"
+            " there may "
+            "be one. Allow more clusters, remove a cannot-link, or use a method that may break "
+            "constraints, such as PCKMeans."
         )
-    part = components(len(nodes), pairs.astype(np.int64)) if by_part else np.zeros(len(nodes), dtype=np.int64)
+    part = (
+        find_components(len(nodes), pairs.astype(np.int64))
+        if by_part
+        else np.zeros(len(nodes), dtype=np.int64)
+    )
     _, first, group = np.unique(part * k + colours, return_index=True, return_inverse=True)
     groups = np.column_stack([nodes, nodes[first[group.ravel()]]])
-    number = components(len(begun.first), groups[groups[:, 0] != groups[:, 1]])[begun.number]
-    return _in_order(number, constraints)
+    number = find_components(len(begun.first), groups[groups[:, 0] != groups[:, 1]])[begun.number]
+    return _number_by_first_row(number, constraints)
 
 
-def _merged(
+def _merge_clusters(
     rows: NDArray[np.float64],
-    begun: Begun,
+    begun: InitialClusters,
     linkage: Linkage,
     k: int,
     most: float,
     told: Progress,
-) -> Merged:
+) -> MergeSequence:
     m = len(begun.first)
     if m > MOST:
         raise DataError(
-            f"{m} rows or groups of must-linked rows are too many for a distance of every two (at most "
-            f"{MOST}); give fewer rows, or take a method whose memory does not grow with their square, such "
-            "as COPKMeans"
+            f"There are {m} rows or groups of must-linked rows, too many to store all distances (at most "
+            f"{MOST}). Cluster a sample, or use a method whose memory does not grow with their square, such "
+            "as COPKMeans."
         )
     size = np.bincount(begun.number)
     distances = _distances(rows, begun.number, size, linkage)
     one, other = begun.apart.T
     distances[one, other] = distances[other, one] = np.inf
     told(1, 2)
-    return Merged(*native.agglomerate(distances, size, linkage, k, most))
+    return MergeSequence(*native.agglomerate(distances, size, linkage, k, most))
 
 
 def _distances(
     rows: NDArray[np.float64], number: NDArray[np.int64], size: NDArray[np.int64], linkage: Linkage
 ) -> NDArray[np.float64]:
-    """(m, m) how far apart the clusters to begin with are."""
+    """Compute the (m, m) distances of the initial clusters."""
     m = len(size)
     if linkage == "ward":
         total, _ = native.label_sums(rows, number.astype(np.int32), m, None, parallel.n_threads())
@@ -225,7 +235,7 @@ def _distances(
     found = native.squared_distances(ones, ones, parallel.n_threads())
     np.sqrt(found, out=found)
     several = np.flatnonzero(size > 1)
-    for a, b in _parts(size[several], max(CELLS // len(rows), 1)):
+    for a, b in _chunk_clusters(size[several], max(CELLS // len(rows), 1)):
         some = several[a:b]
         of_some = by_cluster[np.concatenate([np.arange(starts[c], starts[c] + size[c]) for c in some])]
         by_row = reduce.reduceat(cdist(of_some, by_cluster), starts, axis=1)
@@ -236,15 +246,15 @@ def _distances(
     return found
 
 
-def _parts(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Runs of clusters of about so many rows in all; none of no clusters."""
+def _chunk_clusters(size: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+    """Split the clusters into chunks of about `most` rows."""
     part = np.cumsum(size) // most
     starts = np.flatnonzero(np.diff(part, prepend=-1)).tolist()
     return list(pairwise([*starts, len(size)]))
 
 
-def _tree(begun: Begun, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The merges of rows: those to begin with, then those of clusters."""
+def _build_tree(begun: InitialClusters, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """List the merges: first rows to initial clusters, then clusters."""
     n = len(begun.number)
     node, children = np.arange(n), []
     at = begun.first.copy()  # the node of each cluster
@@ -262,6 +272,6 @@ def _tree(begun: Begun, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(children, dtype=np.int64).reshape(-1, 2)
 
 
-def _labels(begun: Begun, pairs: NDArray[np.int64]) -> Labels:
-    """Clusters of the rows, in order of their first rows."""
-    return components(len(begun.first), pairs)[begun.number].astype(np.int32)
+def _read_labels(begun: InitialClusters, pairs: NDArray[np.int64]) -> Labels:
+    """Label the rows, clusters in the order of their first rows."""
+    return find_components(len(begun.first), pairs)[begun.number].astype(np.int32)

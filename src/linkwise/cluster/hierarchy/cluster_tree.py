@@ -1,11 +1,11 @@
-"""The clusters of a dendrogram, and the best of them that do not overlap.
+"""Find the clusters of a dendrogram, and select the best of them that do not overlap.
 
-A dendrogram is read from its top. Where at least two of its parts hold enough rows they are new clusters;
-where one does the cluster goes on without the others' rows; where none does it ends (Campello, Moulavi and
-Sander 2013). A row that has left its cluster and is in no smaller one is noise from there on. Merges at one
-height are one.
+A dendrogram is read from the top. If at least two parts of a node have enough rows, they are new clusters; if
+one part has, the cluster continues without the other rows; if none has, the cluster ends (Campello, Moulavi
+and Sander 2013). A row that leaves its cluster without entering a smaller one is noise from there on. Merges
+at the same height count as one.
 
-Cost: O(n) for the tree, O(n + pairs x depth) for what constraints are worth.
+Cost: O(n) for the tree, O(n + pairs x depth) for the scores of the constraints.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ClusterTree(NamedTuple):
 
     @property
     def children(self) -> list[list[int]]:
-        """The clusters that each holds directly."""
+        """The direct subclusters of each cluster."""
         found: list[list[int]] = [[] for _ in self.parent]
         for cluster, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
@@ -44,16 +44,17 @@ class ClusterTree(NamedTuple):
         return found
 
 
-def cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
-    """The clusters of at least so many rows.
+def build_cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
+    """Build the tree of all clusters of at least `least` rows.
 
     Parameters
     ----------
     children : ndarray of shape (n_rows - 1, 2)
-        Merges as SciPy and scikit-learn number them: rows, and n_rows + i for the i-th merge.
+        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
     heights : ndarray of shape (n_rows - 1,)
         Ascending.
     least : int, at least 2
+        Smallest number of rows of a cluster.
     """
     n = len(children) + 1
     size = np.ones(2 * n - 1, dtype=np.int64)
@@ -68,7 +69,7 @@ def cluster_tree(children: Nodes, heights: Heights, least: int) -> ClusterTree:
         if node < n:  # a row alone, where one row is the whole
             last[node] = cluster
             continue
-        parts, now = _parts(node, children, heights, n), density[node - n]
+        parts, now = _split_node(node, children, heights, n), density[node - n]
         large = [part for part in parts if size[part] >= least]
         leave = [part for part in parts if size[part] < least or len(large) > 1]
         stability[cluster] += sum(int(size[part]) for part in leave) * (now - born[cluster])
@@ -93,8 +94,8 @@ def _densities(heights: Heights) -> Heights:
     return np.asarray(1 / np.maximum(heights, least))
 
 
-def _parts(node: int, children: Nodes, heights: Heights, n: int) -> list[int]:
-    """What a node falls into below its height."""
+def _split_node(node: int, children: Nodes, heights: Heights, n: int) -> list[int]:
+    """Return the parts of a node below its height."""
     height, parts, open_ = heights[node - n], [], children[node - n].tolist()
     while open_:
         part = open_.pop()
@@ -118,7 +119,7 @@ def _rows_of(node: int, children: Nodes, n: int) -> list[int]:
 
 # ---------------------------------------------------------------- the best clusters
 class Worth(NamedTuple):
-    """What constraints say of each cluster."""
+    """The share of the constraints that each cluster satisfies."""
 
     chosen: Heights
     """(m,) weight of the ends of constraints within it that are satisfied where it is chosen."""
@@ -126,11 +127,11 @@ class Worth(NamedTuple):
     """(m,) the same of rows that are noise where smaller clusters within it are chosen."""
 
 
-def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
-    """What choosing each cluster satisfies, as a share of all that can be.
+def score_clusters(tree: ClusterTree, constraints: Constraints) -> Worth:
+    """Compute the share of the constraints that each cluster satisfies if it is chosen.
 
-    Each constraint has two ends, each half of its weight. A row that is noise is apart from all, other noise
-    included.
+    Each constraint has two ends, each half of its weight. A row of noise is apart from all rows, including
+    other noise.
     """
     m = len(tree.parent)
     depth = np.zeros(m, dtype=np.int64)
@@ -138,21 +139,21 @@ def worth_of(tree: ClusterTree, constraints: Constraints) -> Worth:
         depth[cluster] = depth[tree.parent[cluster]] + 1
     chosen, noise = np.zeros(m), np.zeros(m)
     one, other = tree.last[constraints.must_link].T
-    np.add.at(chosen, _common(tree.parent, depth, one, other), constraints.must_link_weight)
+    np.add.at(chosen, _find_common_ancestor(tree.parent, depth, one, other), constraints.must_link_weight)
     one, other = tree.last[constraints.cannot_link].T
     half = constraints.cannot_link_weight / 2
     for end in (one, other):
         np.add.at(chosen, end, half)
         np.add.at(noise, end, half)
-    np.add.at(chosen, _common(tree.parent, depth, one, other), -2 * half)
+    np.add.at(chosen, _find_common_ancestor(tree.parent, depth, one, other), -2 * half)
     for cluster in range(m - 1, 0, -1):  # what is in a cluster is in all that hold it
         chosen[tree.parent[cluster]] += chosen[cluster]
     total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum() or 1.0
     return Worth(chosen / total, noise / total)
 
 
-def _common(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
-    """The smallest cluster that holds both."""
+def _find_common_ancestor(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
+    """Find the smallest cluster that contains both."""
     one, other = one.copy(), other.copy()
     while (apart := one != other).any():
         lower = apart & (depth[one] >= depth[other])
@@ -162,15 +163,17 @@ def _common(parent: Nodes, depth: Nodes, one: Nodes, other: Nodes) -> Nodes:
     return one
 
 
-def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
-    """The clusters that satisfy most, of those that satisfy as much the most stable; of equals the larger.
+def select_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
+    """Select the clusters that satisfy most; of equals the most stable, then the larger.
 
     Parameters
     ----------
     tree : ClusterTree
+        The clusters.
     worth : Worth
+        Their scores.
     whole : bool
-        Whether the cluster of all rows may be chosen, where it has parts.
+        Whether the cluster of all rows may be chosen although it has smaller clusters.
     """
     children = tree.children
     best: list[tuple[float, float]] = [(0.0, 0.0)] * len(children)
@@ -195,18 +198,18 @@ def best_clusters(tree: ClusterTree, worth: Worth, *, whole: bool) -> list[int]:
     return sorted(found)
 
 
-def labels_of(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
-    """The chosen cluster that each row is in, in order of their first rows; -1 for noise."""
+def label_rows(tree: ClusterTree, clusters: list[int]) -> NDArray[np.int32]:
+    """Label rows by the chosen clusters, in the order of their first rows; -1 for noise."""
     of = np.full(len(tree.parent), -1, dtype=np.int64)
     of[clusters] = clusters
     for cluster in range(1, len(of)):
         if of[cluster] < 0:
             of[cluster] = of[tree.parent[cluster]]
-    return in_order(of[tree.last])
+    return renumber_by_first_row(of[tree.last])
 
 
-def in_order(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Clusters 0, 1, ... in order of their first rows; what is negative becomes -1."""
+def renumber_by_first_row(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """Renumber clusters 0, 1, ... in the order of their first rows; negative labels become -1."""
     names, first, at = np.unique(labels, return_index=True, return_inverse=True)
     kept = np.flatnonzero(names >= 0)
     number = np.full(len(names), -1, dtype=np.int32)
@@ -214,21 +217,22 @@ def in_order(labels: NDArray[Any]) -> NDArray[np.int32]:
     return number[at]
 
 
-def best_labels(
+def extract_labels(
     children: Nodes, heights: Heights, constraints: Constraints, least: int, *, ties: Ties, whole: bool
 ) -> NDArray[np.int32]:
-    """The clusters of the rows by the best choice from a dendrogram.
+    """Label rows by the best choice of clusters from a dendrogram.
 
     Parameters
     ----------
     children, heights, least
-        As for `cluster_tree`.
+        As for `build_cluster_tree`.
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     ties : {"stability", "larger"}
-        Of choices that satisfy as much the most stable, or that of larger clusters.
+        How ties are broken: by the more stable, or by the larger clusters.
     whole : bool
-        As for `best_clusters`.
+        As for `select_clusters`.
     """
-    tree = cluster_tree(children, heights, least)
+    tree = build_cluster_tree(children, heights, least)
     judged = tree if ties == "stability" else tree._replace(stability=np.zeros(len(tree.parent)))
-    return labels_of(tree, best_clusters(judged, worth_of(tree, constraints), whole=whole))
+    return label_rows(tree, select_clusters(judged, score_clusters(tree, constraints), whole=whole))

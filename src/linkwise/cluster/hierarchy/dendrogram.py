@@ -1,4 +1,4 @@
-"""Dendrograms from what joins rows: a spanning tree, or the distances of neighbours in an order."""
+"""Build dendrograms from a spanning tree, or from a reachability plot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ Nodes = NDArray[np.int64]
 Heights = NDArray[np.float64]
 
 
-def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
-    """The dendrogram of a tree: its edges, the shortest first, join what hangs together so far.
+def build_single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, Heights]:
+    """Build the dendrogram of a spanning tree by merging along its edges, the shortest first.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, H
     Returns
     -------
     children : ndarray of shape (n_rows - 1, 2)
-        Merges as SciPy and scikit-learn number them: rows, and n_rows + i for the i-th merge.
+        Merges, numbered as in SciPy and scikit-learn: rows, and n_rows + i for the i-th merge.
     heights : ndarray of shape (n_rows - 1,)
         Ascending.
     """
@@ -43,19 +43,19 @@ def single_linkage(one: Nodes, other: Nodes, heights: Heights) -> tuple[Nodes, H
     return children, heights[order]
 
 
-def of_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
-    """The dendrogram of a reachability plot: neighbours in it are joined at the height of the later one.
+def convert_reachability(order: Nodes, reach: Heights) -> tuple[Nodes, Heights]:
+    """Build the dendrogram of a reachability plot: neighbours are merged at the height of the later one.
 
     Parameters
     ----------
     order : ndarray of shape (n_rows,)
-        Rows as they stand in the plot.
+        Rows in the order of the plot.
     reach : ndarray of shape (n_rows,)
-        Their heights in that order; the first counts for nothing.
+        Their heights in that order; the first is ignored.
 
     References
     ----------
     Sander, Qin, Lu, Niu and Kovarsky (2003), Automatic extraction of clusters from hierarchical clustering
     representations. PAKDD.
     """
-    return single_linkage(order[:-1], order[1:], reach[1:])
+    return build_single_linkage(order[:-1], order[1:], reach[1:])

@@ -1,9 +1,9 @@
-"""`extract`: the clusters of any hierarchy that satisfy most constraints.
+"""Extract the clusters of any hierarchy that satisfy most constraints.
 
 Campello, Moulavi, Zimek and Sander (2013), "A framework for semi-supervised and unsupervised optimal
-extraction of clusters from hierarchies": the choice of `linkwise.FOSC`, from a hierarchy that is there
-already. Heights may not go down on the way up, as those of centroid and median linkage do: what a cut holds
-is then no part of the dendrogram, and such a one is refused. What was never merged is joined at the very top.
+extraction of clusters from hierarchies": the choice of `linkwise.FOSC`, from an existing hierarchy. Heights
+must not decrease towards the top, as those of centroid and median linkage may: a cut would then not be a part
+of the dendrogram. Rows that were never merged are merged at the top.
 
 Cost: O(n + constraints x depth), without the rows.
 """
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.cluster.hierarchy import dendrogram
-from linkwise.cluster.hierarchy.cluster_tree import Ties, best_labels
+from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
 
 USUAL_SIZE = 4
 SLACK = 1e-9  # by which heights may go down, relatively: sums in another order
 KNOWN = (
-    "give a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
-    "with children_ and distances_, such as AgglomerativeClustering(compute_distances=True)"
+    "Give a linkage matrix of SciPy, a fitted HDBSCAN, OPTICS or linkwise.FOSC, or another fitted estimator "
+    "with children_ and distances_, such as AgglomerativeClustering(compute_distances=True)."
 )
 
 
@@ -46,35 +46,37 @@ def extract(
     ties: Ties = "stability",
     allow_single_cluster: bool = False,
 ) -> Labels:
-    """The clusters of a hierarchy that satisfy most constraints.
+    """Extract the clusters of a hierarchy that satisfy most constraints.
 
     Parameters
     ----------
     hierarchy : array-like of shape (n_rows - 1, 4), or fitted estimator
-        A linkage matrix as SciPy's; or an estimator: scikit-learn's HDBSCAN or OPTICS, the HDBSCAN of the
+        A linkage matrix of SciPy, or a fitted estimator: scikit-learn's HDBSCAN or OPTICS, the HDBSCAN of the
         package hdbscan, or any with ``children_`` and ``distances_``, such as AgglomerativeClustering with
         ``compute_distances=True``, `ConstrainedAgglomerative` and `FOSC`.
     constraints : Constraints, optional
+        Must-links and cannot-links between the rows; none by default.
     min_cluster_size : int, at least 2, optional
-        Rows that make a cluster. By default what the estimator was made with, which for FOSC and OPTICS is
-        `min_samples` unless they were told otherwise; 4 where nothing is known.
-    ties : {"stability", "larger"}
-        Of choices that satisfy as much the most stable, or that of larger clusters.
-    allow_single_cluster : bool
-        Whether all rows may be one cluster where there are smaller ones. Without such they are in any case.
+        Smallest number of rows of a cluster. The default is the estimator's own parameter (for FOSC and
+        OPTICS `min_samples` if it is not set), or else 4.
+    ties : {"stability", "larger"}, default="stability"
+        How ties are broken: by the more stable, or by the larger clusters.
+    allow_single_cluster : bool, default=False
+        Whether all rows may be one cluster although there are smaller ones. If there are none, they always
+        are.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Clusters 0, 1, ... in order of their first rows; -1 is noise: rows that left their cluster, on the way
-        down, before a smaller one began.
+        Clusters 0, 1, ... in order of their first rows; -1 is noise: rows that leave their cluster before a
+        smaller one begins.
 
     Raises
     ------
     TypeError
-        No hierarchy that is known.
+        The hierarchy has an unknown type.
     DataError
-        A malformed one, or one whose heights go down.
+        The hierarchy is malformed, or its heights decrease.
 
     References
     ----------
@@ -92,28 +94,28 @@ def extract(
     >>> lw.extract(linkage(X), apart, min_cluster_size=2).tolist()
     [0, 0, 1, 1, 2, 2, 2, 2]
     """
-    found = _checked(_merges_of(hierarchy))
-    least = _least(hierarchy) if min_cluster_size is None else min_cluster_size
+    found = _check_merges(_find_merges(hierarchy))
+    least = _min_cluster_size(hierarchy) if min_cluster_size is None else min_cluster_size
     if isinstance(least, bool) or not isinstance(least, Integral):
-        raise TypeError(f"min_cluster_size={least!r}; give a whole number of rows, at least 2")
+        raise TypeError(f"min_cluster_size is not a number of rows: {least!r}. Give an integer, at least 2.")
     if least < 2:
-        raise ValueError(f"min_cluster_size={least}; a cluster has at least 2 rows")
+        raise ValueError(f"min_cluster_size is too small: {least}. Give at least 2 rows.")
     if ties not in ("stability", "larger"):
-        raise ValueError(f"ties={ties!r}; give 'stability' or 'larger'")
+        raise ValueError(f"ties is unknown: {ties!r}. Give 'stability' or 'larger'.")
     wanted = Constraints(found.n_rows) if constraints is None else constraints
     if not isinstance(wanted, Constraints):
-        raise TypeError(f"constraints is a {type(wanted).__name__}; build it with linkwise.Constraints(...)")
+        raise TypeError(f"constraints is a {type(wanted).__name__}. Build it with linkwise.Constraints(...).")
     if wanted.n_rows != found.n_rows:
         raise ValueError(
-            f"the constraints are about {wanted.n_rows} rows, the hierarchy holds {found.n_rows}"
+            f"The constraints are about {wanted.n_rows} rows, but the hierarchy holds {found.n_rows}."
         )
-    return best_labels(
+    return extract_labels(
         found.children, found.heights, wanted, int(least), ties=ties, whole=allow_single_cluster
     )
 
 
-def _least(hierarchy: Any) -> int:
-    """Rows that make a cluster, as an estimator was told. A share, as OPTICS takes it, says little."""
+def _min_cluster_size(hierarchy: Any) -> int:
+    """Return the smallest cluster size of an estimator; a share, as OPTICS allows, does not count."""
     for name in ("min_cluster_size", "min_samples"):
         known = getattr(hierarchy, name, None)
         if isinstance(known, Integral):
@@ -122,37 +124,40 @@ def _least(hierarchy: Any) -> int:
 
 
 # ---------------------------------------------------------------- what hierarchies there are
-def _merges_of(hierarchy: Any) -> Merges:
-    """The merges of whatever holds some."""
+def _find_merges(hierarchy: Any) -> Merges:
+    """Find the merges of any kind of hierarchy."""
     if isinstance(hierarchy, type):
-        raise TypeError(f"the hierarchy is the class {hierarchy.__name__}; {KNOWN}")
+        raise TypeError(f"The hierarchy is a class: {hierarchy.__name__}. {KNOWN}")
     tree = getattr(hierarchy, "_single_linkage_tree_", getattr(hierarchy, "single_linkage_tree_", None))
     if (
         tree is not None
     ):  # of HDBSCAN: scikit-learn's with names of columns, or an object of the package hdbscan
-        return _linkage(_columns(tree) if getattr(tree, "dtype", None) and tree.dtype.names else tree)
+        return _merges_of_linkage(
+            _read_columns(tree) if getattr(tree, "dtype", None) and tree.dtype.names else tree
+        )
     if hasattr(hierarchy, "reachability_") and hasattr(hierarchy, "ordering_"):
         order = np.asarray(hierarchy.ordering_, dtype=np.int64)
         return Merges(
-            *dendrogram.of_reachability(order, np.asarray(hierarchy.reachability_)[order]), len(order)
+            *dendrogram.convert_reachability(order, np.asarray(hierarchy.reachability_)[order]), len(order)
         )
     if hasattr(hierarchy, "children_"):
-        return _estimator(hierarchy)
+        return _merges_of_estimator(hierarchy)
     if hasattr(hierarchy, "fit"):
-        raise TypeError(f"{type(hierarchy).__name__} is not fitted, or holds no hierarchy; {KNOWN}")
-    return _linkage(hierarchy)
+        raise TypeError(f"{type(hierarchy).__name__} is not fitted, or holds no hierarchy. {KNOWN}")
+    return _merges_of_linkage(hierarchy)
 
 
-def _columns(tree: Any) -> NDArray[np.float64]:
+def _read_columns(tree: Any) -> NDArray[np.float64]:
     return np.column_stack([tree[name] for name in ("left_node", "right_node", "value", "cluster_size")])
 
 
-def _estimator(model: Any) -> Merges:
-    """One with ``children_``; what it did not merge is joined at the very top."""
+def _merges_of_estimator(model: Any) -> Merges:
+    """Read ``children_``; rows that were not merged are merged at the top."""
     if not hasattr(model, "distances_"):
         raise TypeError(
-            f"{type(model).__name__} holds merges without their heights; make it with compute_distances=True "
-            "and fit it again"
+            f"{type(model).__name__} holds merges without their heights. Create it with"
+            " compute_distances=True "
+            "and fit it again."
         )
     children = np.asarray(model.children_, dtype=np.int64).reshape(-1, 2)
     heights = np.asarray(model.distances_, dtype=np.float64)
@@ -163,63 +168,66 @@ def _estimator(model: Any) -> Merges:
     return Merges(np.vstack([children, joins]), np.r_[heights, np.full(len(joins), np.inf)], n)
 
 
-def _linkage(given: Any) -> Merges:
+def _merges_of_linkage(given: Any) -> Merges:
     """A linkage matrix."""
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
     try:
         matrix = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"the hierarchy is a {type(given).__name__}; {KNOWN}") from None
+        raise TypeError(f"The hierarchy is a {type(given).__name__}. {KNOWN}") from None
     if matrix.ndim != 2 or matrix.shape[1] < 3:
-        raise TypeError(f"the hierarchy is an array of shape {matrix.shape}; {KNOWN}")
+        raise TypeError(f"The hierarchy is an array of shape {matrix.shape}. {KNOWN}")
     nodes = matrix[:, :2]
     wrong = np.flatnonzero((nodes != np.floor(nodes)).any(axis=1) | ~np.isfinite(nodes).all(axis=1))
     if len(wrong):
         at = wrong[0]
         raise DataError(
-            f"merge {at} of the hierarchy joins {nodes[at].tolist()}; nodes are whole numbers: rows, and "
-            "n_rows + i for the i-th merge"
+            f"Merge {at} of the hierarchy joins {nodes[at].tolist()}. Number the rows from 0, and the"
+            " i-th merge "
+            "n_rows + i."
         )
     return Merges(nodes.astype(np.int64), matrix[:, 2].copy(), len(matrix) + 1)
 
 
 # ---------------------------------------------------------------- whether they are sound
-def _checked(found: Merges) -> Merges:
-    """The same, where it is a dendrogram; heights that go down by rounding only are lifted."""
+def _check_merges(found: Merges) -> Merges:
+    """Check that it is a dendrogram; raise heights that decrease only by rounding."""
     children, heights, n = found
     if len(children) != n - 1 or len(heights) != n - 1:
         raise DataError(
-            f"the hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights; "
-            f"{n - 1} merges join all of them"
+            f"the hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights. "
+            f"Give the {n - 1} merges that join all of them."
         )
     own = n + np.arange(n - 1)
     wrong = np.flatnonzero((children < 0).any(axis=1) | (children >= own[:, None]).any(axis=1))
     if len(wrong):
         at = wrong[0]
         raise DataError(
-            f"merge {at} of the hierarchy joins {children[at].tolist()}; with {n} rows it can join "
-            f"0 to {n + at - 1}"
+            f"Merge {at} of the hierarchy joins {children[at].tolist()}, but with {n} rows it can only join "
+            f"0 to {n + at - 1}."
         )
     names, times = np.unique(children, return_counts=True)
     if (times > 1).any():
-        raise DataError(f"the hierarchy joins {names[times > 1][0]} twice; each node goes into one merge")
+        raise DataError(
+            f"The hierarchy joins node {names[times > 1][0]} twice. Each node belongs to one merge."
+        )
     if np.isnan(heights).any() or (heights < 0).any():
         at = np.flatnonzero(~(heights >= 0))[0]
         raise DataError(
-            f"merge {at} of the hierarchy has height {heights[at]}; heights are distances, 0 or more"
+            f"Merge {at} of the hierarchy has height {heights[at]}. Heights are distances, 0 or more."
         )
-    return found._replace(heights=_ascending(children, heights, n))
+    return found._replace(heights=_sort_merges(children, heights, n))
 
 
-def _ascending(children: NDArray[np.int64], heights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _sort_merges(children: NDArray[np.int64], heights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     lifted = heights.tolist()
     for at, parts in enumerate(children.tolist()):
         below = max((lifted[part - n] for part in parts if part >= n), default=0.0)
         if lifted[at] < below * (1 - SLACK):
             raise DataError(
-                f"the heights of the hierarchy go down: merge {at} at {lifted[at]:.6g} holds one at "
-                f"{below:.6g}; take a linkage that never does so, such as single, complete, average or ward"
+                f"The heights of the hierarchy decrease: merge {at} at {lifted[at]:.6g} contains one at "
+                f"{below:.6g}. Use a linkage whose heights never decrease: single, complete, average or ward."
             )
         lifted[at] = max(lifted[at], below)
     return np.array(lifted)

@@ -1,23 +1,23 @@
 """FOSC: the clusters of a density hierarchy that satisfy most constraints.
 
 Campello, Moulavi, Zimek and Sander (2013), "A framework for semi-supervised and unsupervised optimal
-extraction of clusters from hierarchies". A hierarchy holds clusters within clusters. Of all ways to take some
-that do not overlap and leave none of its ends uncovered, that one is best which satisfies most constraints: a
-sum over the clusters, so that one pass from the bottom to the top finds it.
+extraction of clusters from hierarchies". A hierarchy contains clusters within clusters. The best choice of
+clusters that do not overlap, with one on every path to the bottom, satisfies most constraints. This is a sum
+over the clusters, so one pass from the bottom to the top finds it.
 
-Kept: each constraint has two ends, each worth half of it where it is satisfied in the cluster of its row. A
-row in no cluster is noise, apart from all others: it satisfies its cannot-links and breaks its must-links.
+Kept: each constraint has two ends, and each end counts half if the cluster of its row satisfies it. A row in
+no cluster is noise and apart from all other rows: it satisfies its cannot-links and breaks its must-links.
 The hierarchy is that of OPTICS, as in the paper's FOSC-OPTICSDend, or of HDBSCAN.
 
 Changed, and why:
 
-- Among choices that satisfy as much the most stable counts (Campello, Moulavi and Sander 2013), so that
-  without constraints this is HDBSCAN's choice, and with few it still is where they say nothing. The paper's
-  rule, the larger clusters, is ``ties="larger"``. Its weighted mean of both objectives is left out.
-- OPTICS begins in the densest row, and rows that tie come in the order of their values, so that the order of
-  the rows decides nothing. Merges at one height are one merge.
-- Where the hierarchy has no parts that are large enough, all rows are one cluster, not noise.
-- With ``noise="nearest"`` noise goes to the nearest cluster, when all is decided.
+- Ties go to the most stable clusters (Campello, Moulavi and Sander 2013), so the choice without constraints
+  is HDBSCAN's, and with few constraints it still is in parts of the data without any. The paper's rule, the
+  larger clusters, is ``ties="larger"``. Its weighted mean of both objectives is left out.
+- OPTICS begins at the densest row, and rows that tie are ordered by their values, so the result does not
+  depend on the order of the rows. Merges at the same height are one merge.
+- If no part of the hierarchy is large enough, all rows are one cluster, not noise.
+- With ``noise="nearest"`` noise is assigned to the nearest cluster at the end.
 
 Cost: O(n² d) time for the hierarchy, O(n d) memory; O(n + constraints x depth) for the choice.
 """
@@ -34,32 +34,33 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import noise_alone
+from linkwise.cluster.base import isolate_noise
 from linkwise.cluster.hierarchy import dendrogram
-from linkwise.cluster.hierarchy.cluster_tree import Ties, best_labels, in_order
+from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels, renumber_by_first_row
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 
 class FOSC(ClusterMixin, BaseEstimator):
-    """The clusters of a density hierarchy that satisfy most constraints; how many, it finds itself.
+    """The clusters of a density hierarchy that satisfy most constraints; their number need not be known.
 
     Parameters
     ----------
     min_cluster_size : int, at least 2, optional
-        Rows that make a cluster; by default `min_samples`, but at least 2.
-    min_samples : int
-        The core distance of a row is that within which there are so many rows, itself included. The larger,
-        the smoother is the density.
-    hierarchy : {"optics", "hdbscan"}
+        Smallest number of rows of a cluster; by default `min_samples`, but at least 2.
+    min_samples : int, default=4
+        The core distance of a row is the distance within which there are this many rows, itself included.
+        Larger values smooth the density.
+    hierarchy : {"optics", "hdbscan"}, default="optics"
         The reachability plot of OPTICS, or single linkage of mutual reachability distances.
-    ties : {"stability", "larger"}
-        Of choices that satisfy as much the most stable, or that of larger clusters.
-    noise : {"label", "nearest"}
-        What becomes of rows in no cluster: the label -1, or the cluster of the nearest row that is in one,
-        whatever the constraints say of that.
-    allow_single_cluster : bool
-        Whether all rows may be one cluster where there are smaller ones. Without such they are in any case.
+    ties : {"stability", "larger"}, default="stability"
+        How ties are broken: by the more stable, or by the larger clusters.
+    noise : {"label", "nearest"}, default="label"
+        What to do with rows in no cluster: label them -1, or assign them to the cluster of the nearest row,
+        even if that breaks constraints.
+    allow_single_cluster : bool, default=False
+        Whether all rows may be one cluster although there are smaller ones. If there are none, they always
+        are.
 
     Attributes
     ----------
@@ -68,16 +69,17 @@ class FOSC(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         Noise does not count.
     violations_ : int
-        Number of broken constraints. A row of noise is apart from all others, other noise included.
+        Number of broken constraints. A row of noise is apart from all other rows, including other noise.
     children_ : ndarray of shape (n_rows - 1, 2)
-        The hierarchy: merges as SciPy and scikit-learn number them, rows, and n_rows + i for the i-th merge.
+        The hierarchy: merges, numbered as in SciPy and scikit-learn (rows, and n_rows + i for the i-th
+        merge).
     distances_ : ndarray of shape (n_rows - 1,)
         Their heights, ascending.
 
     Notes
     -----
-    Constraints choose among the clusters that the hierarchy holds; they do not change it. `extract` does the
-    same for any hierarchy.
+    Constraints choose among the clusters of the hierarchy; they do not change it. `extract` does the same for
+    any hierarchy.
 
     References
     ----------
@@ -134,47 +136,51 @@ class FOSC(ClusterMixin, BaseEstimator):
         constraints: Constraints | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Cluster.
+        """Fit the clusterer.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         progress : callable, optional
-            ``progress(done, planned)`` as the work goes on. What it raises ends the work.
+            Called as ``progress(done, planned)`` during the work. An exception that it raises ends the work.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         told = progress or (lambda done, planned: None)
         order = np.lexsort(rows.T[::-1])  # ties go by the values of the rows
-        children, heights = _hierarchy(
+        children, heights = _build_hierarchy(
             rows, order, self.min_samples, told, mutual=self.hierarchy == "hdbscan"
         )
         least = max(self.min_samples, 2) if self.min_cluster_size is None else self.min_cluster_size
-        labels = best_labels(
+        labels = extract_labels(
             children, heights, wanted, least, ties=self.ties, whole=self.allow_single_cluster
         )
         if self.noise == "nearest":
-            labels = _without_noise(rows, order, labels)
+            labels = _assign_noise(rows, order, labels)
         told(3, 3)
         self.children_, self.distances_ = children, heights
         self.labels_: Labels = labels
         self.n_clusters_ = int(labels.max()) + 1
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(noise_alone(labels))))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(isolate_noise(labels))))
         return self
 
 
-def _hierarchy(
+def _build_hierarchy(
     X: NDArray[Any], order: NDArray[np.int64], min_samples: int, told: Progress, *, mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Merges and their heights; of rows that tie, the first in `order` comes first."""
+    """Build the merges and their heights; rows that tie come in the order `order`."""
     rows, threads = np.ascontiguousarray(X[order]), parallel.n_threads()
     told(0, 3)
     core = native.core_squares(rows, min(min_samples, len(rows)), threads)
@@ -182,12 +188,12 @@ def _hierarchy(
     walk = native.density_walk(rows, core, int(core.argmin()), threads, mutual=mutual)
     told(2, 3)
     if mutual:
-        return dendrogram.single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
-    return dendrogram.of_reachability(order[walk.order], walk.reach)
+        return dendrogram.build_single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
+    return dendrogram.convert_reachability(order[walk.order], walk.reach)
 
 
-def _without_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) -> Labels:
-    """Noise in the cluster of the nearest row; of rows as near, of the first in `order`."""
+def _assign_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) -> Labels:
+    """Assign noise to the cluster of the nearest row; of equally near rows, the first in `order`."""
     noise, inside = np.flatnonzero(labels < 0), order[labels[order] >= 0]
     if len(noise) == 0:
         return labels
@@ -198,4 +204,4 @@ def _without_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) ->
     )
     settled = labels.copy()
     settled[noise] = labels[inside[near]]
-    return in_order(settled)
+    return renumber_by_first_row(settled)

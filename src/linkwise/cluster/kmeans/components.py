@@ -1,7 +1,7 @@
-"""Must-linked rows as one weighted point each: k-means of the points is k-means of the rows.
+"""Replace must-linked rows by one weighted point: k-means of the points is k-means of the rows.
 
-The sum of squares about any centre is that of the weighted means plus what lies within the components, which
-no clustering that keeps them whole can change.
+The sum of squares about any centre is that of the weighted means plus the sum within the components, which is
+the same for every clustering that does not split them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Blocks(NamedTuple):
     """Sum of squares of the rows about the means of their blocks."""
 
 
-def blocks_of(X: Any, constraints: Constraints) -> Blocks:
-    """One block for each component of the must-links."""
+def build_blocks(X: Any, constraints: Constraints) -> Blocks:
+    """Build one block for each component of the must-links."""
     number = constraints.component
     size = np.bincount(number)
     first_row = np.unique(number, return_index=True)[1]
@@ -44,20 +44,20 @@ def blocks_of(X: Any, constraints: Constraints) -> Blocks:
             (1 / size[number], (number, np.arange(len(number)))), shape=(len(size), len(number))
         )
         means = csr_array(share @ X.astype(np.float64))
-        scatter = _squares(X) - float(size @ np.asarray(means.multiply(means).sum(axis=1)).ravel())
+        scatter = _squared_lengths(X) - float(size @ np.asarray(means.multiply(means).sum(axis=1)).ravel())
     else:
-        total, _ = points.sums(X, number.astype(np.int32), len(size))
+        total, _ = points.cluster_sums(X, number.astype(np.int32), len(size))
         means = total / size[:, None]
         several = np.flatnonzero(size[number] > 1)
         scatter = float(((X[several] - means[number[several]]) ** 2).sum())
     return Blocks(means, size, number, first_row, max(scatter, 0.0))
 
 
-def _squares(X: Any) -> float:
+def _squared_lengths(X: Any) -> float:
     return float((X.data.astype(np.float64) ** 2).sum())
 
 
-def compact(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Labels 0, 1, ... of the clusters that have rows, and which of k these are."""
+def compact_labels(labels: Labels, k: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Renumber the clusters that have rows; return the labels and which of k clusters have rows."""
     used = np.bincount(labels, minlength=k) > 0
     return (np.cumsum(used, dtype=np.int32) - np.int32(1))[labels], used

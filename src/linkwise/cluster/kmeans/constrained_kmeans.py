@@ -1,4 +1,4 @@
-"""Constrained k-means: known groups of rows say where the centres start, and stay where they are.
+"""Constrained k-means: the first centres are the means of known groups of rows, which keep their clusters.
 
 Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: as seeded k-means, but
 the rows of a seed keep their cluster in every pass, so that seeds must be right.
@@ -22,8 +22,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import Blocks, blocks_of, compact
-from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
+from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 
@@ -33,37 +33,43 @@ class ConstrainedKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    init : "seeds" or array of shape (n_clusters, n_features)
-        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start, each
-        seed then belongs to the centre that fits all seeds best.
-    n_init : int
-        Starts, where k-means++ draws any; the one of least inertia is kept.
-    max_iter : int
-        Iterations of one start.
-    tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "seeds" or array of shape (n_clusters, n_features), default="seeds"
+        First centres: the means of the seeds, filled up by k-means++; or given centres, in one start, matched
+        to the seeds as well as possible.
+    n_init : int, default=10
+        Number of starts, if k-means++ draws any centres; the run of least inertia is the result.
+    max_iter : int, default=300
+        Largest number of iterations of one start.
+    tol : float, default=0.0001
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break: 0 while there are no more groups than clusters.
     inertia_ : float
         Sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
+        Number of iterations of the chosen start.
     n_seeds_ : int
-        Seeds that were used.
+        Number of seeds.
 
     Notes
     -----
-    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 for rows of unknown class.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except for rows
+    that a constraint keeps in another cluster.
 
     References
     ----------
@@ -108,12 +114,12 @@ class ConstrainedKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        blocks = blocks_of(X, constraints)
-        seeds = seeds_of(blocks, constraints, k)
-        starts, home = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        blocks = build_blocks(X, constraints)
+        seeds = choose_seeds(blocks, constraints, k)
+        starts, home = draw_seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         self.n_seeds_ = len(seeds)
         if len(seeds) == 0:
-            runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
+            runs = points.run_lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
             at = int(runs.inertia.argmin())
             best = _Run(runs.labels[at], runs.centers[at], float(runs.inertia[at]), int(runs.n_iter[at]))
             labels = best.labels
@@ -127,13 +133,13 @@ class ConstrainedKMeans(CenteredClusterer):
             best = min(tried, key=lambda run: run.inertia)
             labels = best.labels[blocks.number]
         self.inertia_, self.n_iter_ = best.inertia + blocks.scatter, best.n_iter
-        labels, used = compact(labels, len(best.centers))
+        labels, used = compact_labels(labels, len(best.centers))
         self.cluster_centers_ = best.centers[used]
         return labels
 
 
 class _Run(NamedTuple):
-    """What came of one start."""
+    """The result of one start."""
 
     labels: Labels
     centers: Centers
@@ -149,13 +155,13 @@ def _run(
     max_iter: int,
     shift_bound: float,
 ) -> _Run:
-    """Labels and means in turn; the labels of the seeds never change."""
+    """Alternate between labels and means; the labels of the seeds never change."""
     centers = start
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels, squares = _assign(blocks, centers, seeds, home)
         squares[seeds] = 0  # a seed fills no empty cluster
-        filled = points.filled(labels, squares, len(centers), blocks.weight)
-        moved = points.means(blocks.X, filled, centers, blocks.weight)
+        filled = points.fill_empty_clusters(labels, squares, len(centers), blocks.weight)
+        moved = points.cluster_means(blocks.X, filled, centers, blocks.weight)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if shift <= shift_bound:
@@ -167,8 +173,8 @@ def _run(
 def _assign(
     blocks: Blocks, centers: Centers, seeds: NDArray[np.int64], home: NDArray[np.int32]
 ) -> tuple[Labels, NDArray[np.float64]]:
-    """The nearest centre of every block, and its squared distance; seeds stay at home."""
-    labels, squares = points.nearest(blocks.X, centers)
+    """Assign each block to the nearest centre, but seeds to their clusters; also return distances."""
+    labels, squares = points.nearest_centers(blocks.X, centers)
     labels[seeds] = home
-    squares[seeds] = points.squared_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]
+    squares[seeds] = points.squared_center_distances(blocks.X[seeds], centers)[np.arange(len(seeds)), home]
     return labels, squares

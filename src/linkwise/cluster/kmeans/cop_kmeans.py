@@ -1,18 +1,19 @@
 """COP-k-means: k-means that breaks no constraint.
 
-Wagstaff, Cardie, Rogers and Schroedl (2001), "Constrained k-means clustering with background knowledge".
-Rows joined by must-links are one cluster's, so each component is one point, its mean with its number of rows
-as weight; only cannot-links are left to mind. Each point takes the nearest centre that none of its foes has.
+Wagstaff, Cardie, Rogers and Schroedl (2001), "Constrained k-means clustering with background knowledge". Each
+component of the must-links is one point: its mean, with its number of rows as weight. Each point takes the
+nearest centre that no point has from which a cannot-link separates it.
 
 Kept: hard constraints, the nearest centre that is allowed, points in random order.
 Changed, and why:
 
-- As printed the algorithm fails when an unlucky order leaves a point no centre, and it then has no answer at
-  all. Whether there is an answer is found out first (`common.feasible`), and named where there is none.
-- Labels that keep all apart are improved by exchanges along chains of foes (Kempe 1879), from the labels of
-  the pass before and from a fresh assignment in order; the cheaper wins. The objective therefore never rises.
+- As printed the algorithm fails if an unlucky order leaves a point without a centre. Here a search first
+  finds out whether all cannot-links can be satisfied (`feasible`); if not, the error says why.
+- Labels that satisfy all cannot-links are improved by exchanges along chains of cannot-links (Kempe 1879),
+  from the labels of the last pass and from a fresh assignment; the cheaper labels win. The objective
+  therefore never rises.
 - ``assignment="exact"`` finds the cheapest labels of every connected part of the cannot-links by branch and
-  bound, as far as a bounded number of steps goes.
+  bound, within a limited number of steps.
 
 Cost: a pass is one of plain k-means, O(n k d), and for the points with cannot-links O((points + pairs) k)
 a sweep; exact assignment is exponential in the largest part, bounded by a number of steps.
@@ -33,12 +34,13 @@ from linkwise import native
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import Blocks, blocks_of, compact
-from linkwise.cluster.kmeans.feasible import WAY_OUT, labels_apart
-from linkwise.cluster.kmeans.starts import checked_init
+from linkwise.cluster.kmeans.components import Blocks, build_blocks, compact_labels
+from linkwise.cluster.kmeans.feasible import ADVICE, find_separating_labels
+from linkwise.cluster.kmeans.starts import check_init
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
+from linkwise.wording import count_noun
 
 _SWEEPS = 50
 _EXACT_STEPS = 100_000  # of branch and bound, in each connected part
@@ -49,41 +51,48 @@ class COPKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    init : "k-means++" or array of shape (n_clusters, n_features)
-        Where centres start; an array is one start.
-    n_init : int
-        Starts; the one of least inertia is kept.
-    max_iter : int
-        Iterations of one start.
-    tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
-    assignment : {"exchange", "exact"}
-        How rows with cannot-links get their clusters: well, by exchanges; or at the least sum of squares,
-        for every connected part of the cannot-links that a search of 100 000 steps can settle.
-    on_infeasible : {"raise", "soft"}
-        What to do when the constraints cannot all be satisfied: raise, or break few, with a warning.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "k-means++" or array of shape (n_clusters, n_features), default="k-means++"
+        First centres, drawn by k-means++ or given; an array of centres is the only start.
+    n_init : int, default=10
+        Number of starts; the run of least inertia is the result.
+    max_iter : int, default=300
+        Largest number of iterations of one start.
+    tol : float, default=0.0001
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
+    assignment : {"exchange", "exact"}, default="exchange"
+        How rows with cannot-links get their clusters: "exchange" improves them step by step; "exact" finds
+        the least sum of squares of every connected part of the cannot-links that a search of 100 000 steps
+        can solve.
+    on_infeasible : {"raise", "soft"}, default="raise"
+        What to do if the constraints cannot all be satisfied: raise an error, or break few of them with a
+        warning.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         0, unless ``on_infeasible="soft"``.
     inertia_ : float
         Sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
-        Iterations of the start that was kept.
+        Number of iterations of the chosen start.
     n_failed_ : int
-        Starts from which no assignment was found that satisfies every constraint.
+        Number of starts that found no assignment that satisfies every constraint.
 
     Notes
     -----
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except
+    for rows that a constraint keeps in another cluster.
 
     References
     ----------
@@ -140,20 +149,20 @@ class COPKMeans(CenteredClusterer):
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         starts = (
-            points.starts(X, k, seed, self.n_init)
+            points.draw_starts(X, k, seed, self.n_init)
             if isinstance(self.init, str)
-            else checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
+            else check_init(self.init, self.n_clusters, k, X.shape[1])[None]
         )
         self.n_failed_ = 0
         if constraints.n_constraints == 0:
-            runs = points.lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
+            runs = points.run_lloyd(X, starts, max_iter=self.max_iter, tol=self.tol)
             best = int(runs.inertia.argmin())
             self.inertia_, self.n_iter_ = float(runs.inertia[best]), int(runs.n_iter[best])
             return self._keep(runs.labels[best], runs.centers[best])
         # rows may be distinct and yet nearer than squares can tell: then centres coincide
         starts = np.pad(starts, ((0, 0), (0, k - starts.shape[1]), (0, 0)), mode="edge")
-        blocks = blocks_of(X, constraints)
-        apart = _apart(blocks, constraints, k, soft=self.on_infeasible == "soft")
+        blocks = build_blocks(X, constraints)
+        apart = _find_apart_blocks(blocks, constraints, k, soft=self.on_infeasible == "soft")
         limit = _EXACT_STEPS if self.assignment == "exact" else 0
         stop = (self.max_iter, self.tol * points.mean_variance(X))
         runs_kept = []
@@ -170,28 +179,31 @@ class COPKMeans(CenteredClusterer):
     def _check_found(self, run: _Run, n_starts: int, blocks: Blocks, constraints: Constraints) -> None:
         if run.together and self.on_infeasible == "raise":
             reason = (
-                f"no clustering into {len(run.centers)} clusters that satisfies all "
-                f"{len(constraints.cannot_link)} cannot-links was found in {n_starts} start(s)"
+                f"{count_noun(n_starts, 'start')} found no clustering into {len(run.centers)} clusters"
+                " that satisfies all "
+                f"{len(constraints.cannot_link)} cannot-links"
             )
-            way_out = f"more starts (n_init) may find one; otherwise {WAY_OUT}"
-            raise InfeasibleConstraintsError(f"{reason}; {way_out}", reason=reason)
+            advice = f"More starts (n_init) may find one. Otherwise: {ADVICE}"
+            raise InfeasibleConstraintsError(f"{reason}. {advice}", reason=reason)
         broken = run.together + len(constraints.conflicts)
         if broken:
             warnings.warn(
-                f"{broken} cannot-link(s) between rows or groups of rows are broken: not all constraints can "
-                f"be satisfied, or no way was found to satisfy them with {len(run.centers)} clusters",
+                f"The clustering breaks {count_noun(broken, 'cannot-link')} between rows or groups of"
+                " rows. Either not "
+                f"all constraints can be satisfied, or the search found no way with {len(run.centers)}"
+                " clusters.",
                 ConstraintWarning,
                 stacklevel=4,
             )
 
     def _keep(self, labels: Labels, centers: Centers) -> Labels:
-        labels, used = compact(labels, len(centers))
+        labels, used = compact_labels(labels, len(centers))
         self.cluster_centers_ = centers[used]
         return labels
 
 
-class _Apart(NamedTuple):
-    """Blocks that cannot-links speak of."""
+class _ApartBlocks(NamedTuple):
+    """Blocks with cannot-links."""
 
     nodes: NDArray[np.int64]
     """(m,) blocks."""
@@ -202,7 +214,7 @@ class _Apart(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What came of one start; labels of blocks."""
+    """The result of one start; labels are those of blocks."""
 
     labels: Labels
     centers: Centers
@@ -211,29 +223,31 @@ class _Run(NamedTuple):
     n_iter: int
 
 
-def _apart(blocks: Blocks, constraints: Constraints, k: int, *, soft: bool) -> _Apart:
+def _find_apart_blocks(blocks: Blocks, constraints: Constraints, k: int, *, soft: bool) -> _ApartBlocks:
     nodes, place = np.unique(constraints.component_cannot_link, return_inverse=True)
     pairs = np.ascontiguousarray(place.reshape(-1, 2), dtype=np.int32)
     if len(nodes) == 0:
-        return _Apart(nodes, pairs, None)
+        return _ApartBlocks(nodes, pairs, None)
     try:
-        return _Apart(nodes, pairs, labels_apart(pairs, len(nodes), k, blocks.first_row[nodes]))
+        return _ApartBlocks(
+            nodes, pairs, find_separating_labels(pairs, len(nodes), k, blocks.first_row[nodes])
+        )
     except InfeasibleConstraintsError:
         if not soft:
             raise
-        return _Apart(nodes, pairs, None)
+        return _ApartBlocks(nodes, pairs, None)
 
 
 def _run(
     blocks: Blocks,
     start: Centers,
-    apart: _Apart,
+    apart: _ApartBlocks,
     limit: int,
     rng: np.random.Generator,
     max_iter: int,
     shift_bound: float,
 ) -> _Run:
-    """Labels and means in turn, until neither changes."""
+    """Alternate between labels and means until neither changes."""
     centers = start
     order = rng.permutation(len(apart.nodes)).astype(np.int32)
     labels: Labels | None = None
@@ -244,8 +258,11 @@ def _run(
             break
         movable = squares.copy()
         movable[apart.nodes] = 0
-        moved = points.means(
-            blocks.X, points.filled(labels, movable, len(centers), blocks.weight), centers, blocks.weight
+        moved = points.cluster_means(
+            blocks.X,
+            points.fill_empty_clusters(labels, movable, len(centers), blocks.weight),
+            centers,
+            blocks.weight,
         )
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
@@ -258,24 +275,24 @@ def _run(
 def _assign(
     blocks: Blocks,
     centers: Centers,
-    apart: _Apart,
+    apart: _ApartBlocks,
     before: Labels | None,
     order: NDArray[np.int32],
     limit: int,
 ) -> tuple[Labels, NDArray[np.float64], int]:
-    """Labels of the blocks, their squared distances, and how many pairs are not apart."""
-    labels, squares = points.nearest(blocks.X, centers)
+    """Label the blocks; return the labels, squared distances and number of broken cannot-links."""
+    labels, squares = points.nearest_centers(blocks.X, centers)
     nodes = apart.nodes
     if len(nodes) == 0:
         return labels, squares, 0
-    distances = points.squared_distances(blocks.X[nodes], centers)
+    distances = points.squared_center_distances(blocks.X[nodes], centers)
     costs = distances * blocks.weight[nodes, None]
     begun = [np.full(len(nodes), -1, dtype=np.int32)]
     if before is not None:
         begun.append(before[nodes])
     tries = [native.assign_apart(costs, apart.pairs, first, order, _SWEEPS, limit) for first in begun]
     if min(together for _, together in tries) > 0 and apart.labels is not None:
-        known = _matched(costs, apart.labels)
+        known = _match_labels(costs, apart.labels)
         tries.append(native.assign_apart(costs, apart.pairs, known, order, _SWEEPS, limit))
     at = np.arange(len(nodes))
     found, together = min(tries, key=lambda way: (way[1], float(costs[at, way[0]].sum())))
@@ -283,8 +300,8 @@ def _assign(
     return labels, squares, together
 
 
-def _matched(costs: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same parting with the names of the labels that cost least."""
+def _match_labels(costs: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Rename the labels so that they cost least."""
     k = costs.shape[1]
     total = np.zeros((k, k))
     np.add.at(total, labels, costs)

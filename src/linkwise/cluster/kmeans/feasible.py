@@ -1,8 +1,8 @@
-"""Whether k clusters can keep apart what cannot-links part: colouring a graph of components.
+"""Find out whether k clusters can satisfy all cannot-links, by colouring the graph of components.
 
-Two labels: exactly, by walking the graph. Three or more: whether it can be done is an NP-complete question
-(Davidson and Ravi 2005), so the search for labels is bounded and its answer may be that it does not know.
-What cannot be done is said with the rows that make it so.
+For two labels the answer is exact. For three or more the question is NP-complete (Davidson and Ravi 2005), so
+the search is limited and may end without an answer. If it is impossible, the error names the rows that make
+it so.
 """
 
 from __future__ import annotations
@@ -21,67 +21,70 @@ Nodes = NDArray[np.int64]
 _STEPS = 100_000  # of the search for labels, in each connected part
 _TRIES = 200  # rows from which an odd cycle or a clique is sought
 
-WAY_OUT = (
-    "want more clusters, remove a cannot-link, or take on_infeasible='soft' or a method that "
-    "may break constraints, such as PCKMeans"
+ADVICE = (
+    "Ask for more clusters, remove a cannot-link, or use on_infeasible='soft' or a method that "
+    "may break constraints, such as PCKMeans."
 )
 
 
-def labels_apart(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
-    """Labels 0..k-1 that keep all pairs apart; None where none were found within the bound.
+def find_separating_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32] | None:
+    """Find labels 0..k-1 that separate all pairs; None if the limited search finds none.
 
     Parameters
     ----------
     pairs : ndarray of shape (q, 2)
-        Nodes 0 to m - 1 that are apart.
+        Pairs of nodes, 0 to m - 1, that need different labels.
     m, k : int
+        Number of nodes, and of labels.
     rows : ndarray of shape (m,)
         A row of each node, for messages.
 
     Raises
     ------
     InfeasibleConstraintsError
-        There are none; with an odd cycle or a clique where one is found.
+        There are no such labels; the error names an odd cycle or a clique if one is found.
     """
     if k <= 2:
-        return _two_labels(pairs, m, k, rows)
+        return _find_two_labels(pairs, m, k, rows)
     found, labels = native.colour_apart(pairs, m, k, _STEPS)
     if found == 1:
         return labels
-    clique = large_clique(pairs, m, k)
+    clique = find_large_clique(pairs, m, k)
     if len(clique):
         reason = f"{len(clique)} rows must all be apart, but there are only {k} clusters"
-        raise _impossible(reason, rows[clique], _listed(rows[clique]))
+        raise _infeasible_error(reason, rows[clique], _list_rows(rows[clique]))
     if found == 0:
-        raise _impossible(
+        raise _infeasible_error(
             f"{len(pairs)} cannot-links between {m} rows or groups of rows need more than {k} clusters "
             "(all ways were tried)"
         )
     return None
 
 
-def _two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32]:
+def _find_two_labels(pairs: NDArray[np.int32], m: int, k: int, rows: Nodes) -> NDArray[np.int32]:
     if k == 1:
         if len(pairs):
             a, b = rows[pairs[0]]
-            raise _impossible("two rows must be apart, but there is only 1 cluster", (a, b), f"{a} and {b}")
+            raise _infeasible_error(
+                "two rows must be apart, but there is only 1 cluster", (a, b), f"{a} and {b}"
+            )
         return np.zeros(m, dtype=np.int32)
     # every node twice, as one label and as the other; a foe of the one is the other
     crossed = np.vstack([pairs + np.array(way) for way in ((0, m), (m, 0))])
-    double = _graph(crossed, 2 * m)
+    double = _build_graph(crossed, 2 * m)
     part = connected_components(double, directed=False)[1]
     odd = np.flatnonzero(part[:m] == part[m:])
     if len(odd):
-        cycle = rows[_odd_cycle(double, odd, m)]
+        cycle = rows[_find_odd_cycle(double, odd, m)]
         circle = [*cycle, cycle[0]]
         reason = "an odd number of rows must be apart in a circle, but there are only 2 clusters"
-        raise _impossible(reason, circle, " ≠ ".join(map(str, circle)))
+        raise _infeasible_error(reason, circle, " ≠ ".join(map(str, circle)))
     labels: NDArray[np.int32] = (part[:m] > part[m:]).astype(np.int32)
     return labels
 
 
-def _odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
-    """The shortest odd cycle through one of the first of the nodes that lie on one."""
+def _find_odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
+    """Find the shortest odd cycle through one of the first nodes that lie on one."""
     some = odd[:_TRIES]
     far, before = shortest_path(double, unweighted=True, indices=some, return_predecessors=True)
     best = int(far[np.arange(len(some)), some + m].argmin())
@@ -91,9 +94,9 @@ def _odd_cycle(double: csr_array, odd: Nodes, m: int) -> Nodes:
     return np.array(way[:-1], dtype=np.int64) % m
 
 
-def large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
-    """More than k nodes that are all apart, where a bounded search finds them; else none."""
-    foes = _graph(pairs, m)
+def find_large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
+    """Find more than k nodes that all need different labels; none if a limited search finds none."""
+    foes = _build_graph(pairs, m)
     degree = np.diff(foes.indptr)
     for first in np.argsort(-degree, kind="stable")[:_TRIES]:
         clique, able = [int(first)], foes.indices[foes.indptr[first] : foes.indptr[first + 1]]
@@ -109,15 +112,17 @@ def large_clique(pairs: NDArray[np.int32], m: int, k: int) -> Nodes:
     return np.empty(0, dtype=np.int64)
 
 
-def _graph(pairs: NDArray[np.int32], m: int) -> csr_array:
+def _build_graph(pairs: NDArray[np.int32], m: int) -> csr_array:
     ends = np.vstack([pairs, pairs[:, ::-1]])
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(m, m))
 
 
-def _impossible(reason: str, rows: Sequence[int] | Nodes = (), named: str = "") -> InfeasibleConstraintsError:
-    told = f"{reason}: {named}" if named else reason
-    return InfeasibleConstraintsError(f"{told}; {WAY_OUT}", reason=reason, rows=[int(row) for row in rows])
+def _infeasible_error(
+    reason: str, rows: Sequence[int] | Nodes = (), named: str = ""
+) -> InfeasibleConstraintsError:
+    message = f"{reason[0].upper()}{reason[1:]}{f': {named}' if named else ''}. {ADVICE}"
+    return InfeasibleConstraintsError(message, reason=reason, rows=[int(row) for row in rows])
 
 
-def _listed(rows: Nodes) -> str:
+def _list_rows(rows: Nodes) -> str:
     return ", ".join(map(str, rows[:-1])) + f" and {rows[-1]}"

@@ -1,9 +1,9 @@
-"""Constraints that may be broken at a price: the rows they name, what breaking costs, who moves.
+"""Iterated conditional modes: move rows with constraints that may be broken at a price.
 
-Few rows are named by constraints; all others go to the nearest centre. The named ones are moved by
-iterated conditional modes (Besag 1986): in random order each to the cluster where it costs least, its
-own distance and the constraints it then breaks, until none can gain. Strong prices lock rows together:
-none of two must-linked rows can leave alone. So whole components move too.
+Few rows have constraints; all others go to the nearest centre. Rows with constraints are moved by iterated
+conditional modes (Besag 1986): in random order, each moves to the cluster of least cost, its squared distance
+plus the price of the constraints that it then breaks, until no row gains. High prices lock must-linked rows
+together, so whole components move, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from linkwise import native
 from linkwise.cluster import points
 from linkwise.constraints.constraints import Constraints
-from linkwise.metric.differences import prices
+from linkwise.metric.differences import constraint_prices
 
 _SWEEPS = 100
 
@@ -24,7 +24,7 @@ Table = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 
-class Named(NamedTuple):
+class NamedRows(NamedTuple):
     """The rows that constraints name, and the constraints among them."""
 
     rows: NDArray[np.int64]
@@ -48,44 +48,48 @@ class Prices(NamedTuple):
     """(q, 1 or k)."""
 
 
-def named_rows(X: Any, constraints: Constraints) -> Named:
-    """The part of the rows that constraints speak of, by their distance from the mean of all.
+def find_named_rows(X: Any, constraints: Constraints) -> NamedRows:
+    """Find the rows that constraints name, ordered by their distance from the mean of all rows.
 
-    So where a row stands in X decides nothing, not even in which order rows are looked at.
+    The result then does not depend on the order of the rows in X.
     """
     ends = np.concatenate([constraints.must_link, constraints.cannot_link])
     rows, place = np.unique(ends.ravel(), return_inverse=True)
-    mean = points.means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
-    order = np.argsort(points.squared_distances(X[rows], mean)[:, 0], kind="stable")
+    mean = points.cluster_means(X, np.zeros(X.shape[0], dtype=np.int32), np.zeros((1, X.shape[1])))
+    order = np.argsort(points.squared_center_distances(X[rows], mean)[:, 0], kind="stable")
     rank = np.empty(len(rows), dtype=np.int32)
     rank[order] = np.arange(len(rows), dtype=np.int32)
     must, cannot = np.split(rank[place].reshape(-1, 2), [len(constraints.must_link)])
     rows = rows[order]
     group = np.unique(constraints.component[rows], return_inverse=True)[1].astype(np.int32)
-    return Named(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
+    return NamedRows(rows, must, cannot, constraints.must_link_weight, constraints.cannot_link_weight, group)
 
 
-def equal_prices(named: Named, w: float) -> Prices:
-    """`w` for each constraint of weight 1."""
-    return Prices(prices(named.must_weight[:, None], w), prices(named.cannot_weight[:, None], w))
+def equal_prices(named: NamedRows, w: float) -> Prices:
+    """Return the price `w` for each constraint of weight 1."""
+    return Prices(
+        constraint_prices(named.must_weight[:, None], w), constraint_prices(named.cannot_weight[:, None], w)
+    )
 
 
-def settle(costs: Table, labels: Labels, named: Named, prices: Prices, rng: np.random.Generator) -> Labels:
-    """Labels of the named rows, from `labels` on, until no row and no component can gain."""
+def settle(
+    costs: Table, labels: Labels, named: NamedRows, prices: Prices, rng: np.random.Generator
+) -> Labels:
+    """Improve the labels of the named rows until no row and no component can gain."""
     order = rng.permutation(len(costs)).astype(np.int32)
     pairs = (named.must, prices.must, named.cannot, prices.cannot)
     return native.conditional_modes(costs, labels, *pairs, named.group, order, _SWEEPS)
 
 
-def price_paid(labels: Labels, named: Named, prices: Prices) -> float:
-    """What the broken constraints cost together."""
+def price_paid(labels: Labels, named: NamedRows, prices: Prices) -> float:
+    """Sum the prices of the broken constraints."""
     first, second = labels[named.must].T
     broken = np.flatnonzero(first != second)
-    must = _of(prices.must, broken, first) + _of(prices.must, broken, second)
+    must = _price_of(prices.must, broken, first) + _price_of(prices.must, broken, second)
     same, other = labels[named.cannot].T
     inside = np.flatnonzero(same == other)
-    return float(must.sum() / 2 + _of(prices.cannot, inside, same).sum())
+    return float(must.sum() / 2 + _price_of(prices.cannot, inside, same).sum())
 
 
-def _of(table: Table, pairs: NDArray[np.int64], labels: Labels) -> NDArray[np.float64]:
+def _price_of(table: Table, pairs: NDArray[np.int64], labels: Labels) -> NDArray[np.float64]:
     return table[pairs, 0] if table.shape[1] == 1 else table[pairs, labels[pairs]]

@@ -1,9 +1,9 @@
-"""k-means with good starts: the policy around the kernels.
+"""k-means with good starts.
 
-Up to 10 000 rows the best of ten k-means++ starts is taken, as in scikit-learn's ``KMeans`` of old.
-Above that, ten runs would cost more than everything else, and one start is refined instead: k-means
-on 10 000 rows drawn from the whole, the best of a few starts by its inertia there, then Lloyd's
-iteration on all rows, which has only a few passes left to make (Bradley and Fayyad 1998).
+Up to 10 000 rows, the result is the best of ten k-means++ starts, as in earlier versions of scikit-learn.
+Above that, ten runs would dominate the cost, so one start is refined instead: k-means on a sample of 10 000
+rows chooses the best of a few starts, and Lloyd's iteration on all rows then needs only a few passes (Bradley
+and Fayyad 1998).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise import native, parallel
-from linkwise.cluster.points import mean_variance, starts
+from linkwise.cluster.points import draw_starts, mean_variance
 
 _SAMPLE = 10_000  # rows on which many starts are cheap
 _REFINED_STARTS = 4  # starts on the sample, where there are more rows than that
@@ -51,28 +51,29 @@ def k_means(
     X : (n, d) array
         float32 or float64; anything else is converted to float64. No NaN or infinity.
     k : int, at least 1
-        Clusters wanted. Fewer are returned where `X` has fewer distinct rows.
+        Number of clusters; fewer are returned if `X` has fewer distinct rows.
     seed : int or sequence of int, not negative
         Entropy for `numpy.random.SeedSequence`. The same seed gives the same result, for any number
         of threads.
-    n_init : int or "auto"
-        Starts, of which the best run by inertia is kept. "auto" is 10 up to 10 000 rows and 1 above.
-    max_iter : int
+    n_init : int or "auto", default="auto"
+        Number of starts; the run of least inertia is the result. "auto" is 10 up to 10 000 rows and 1 above.
+    max_iter : int, default=300
         Iterations of one run.
-    tol : float
+    tol : float, default=0.0001
         A run stops when the squared shift of the centres is at most `tol` times the mean variance of
         the features (above 10 000 rows that of the sample).
-    n_threads : int or None
+    n_threads : int or None, default=None
         None: `linkwise.parallel.n_threads`.
 
     Returns
     -------
     KMeansResult
+        The best run.
 
     Raises
     ------
     ValueError
-        If `k`, `n_init` or `max_iter` is below 1, or `X` is no matrix with rows and columns.
+        If `k`, `n_init` or `max_iter` is below 1, or `X` is not a matrix with rows and columns.
 
     References
     ----------
@@ -92,7 +93,7 @@ def k_means(
     if len(X) <= _SAMPLE:
         stop = (max_iter, tol * mean_variance(X), threads)
         return _compact(_best_run(X, k, entropy, n_init, stop))
-    runs = [_refined_run(X, k, child, max_iter, tol, threads) for child in entropy.spawn(n_init)]
+    runs = [_refine_run(X, k, child, max_iter, tol, threads) for child in entropy.spawn(n_init)]
     return _compact(min(runs, key=lambda run: run.inertia))
 
 
@@ -114,13 +115,14 @@ def k_means_runs(
     X, k, seed, max_iter, tol, n_threads
         As for `k_means`, which would keep the best run. All rows are used, however many there are.
     n_runs : int, at least 1
+        Number of runs.
     weight : ndarray of shape (n_rows,), optional
-        As if each row were there so many times.
+        Counts of the rows.
 
     Returns
     -------
     LloydRuns
-        With fewer than `k` centres where `X` has fewer distinct rows.
+        It has fewer than `k` centres if `X` has fewer distinct rows.
     """
     X = _as_rows(X)
     for name, value in (("k", k), ("n_runs", n_runs)):
@@ -128,7 +130,7 @@ def k_means_runs(
             raise ValueError(f"{name} must be at least 1, got {value}")
     threads = parallel.n_threads() if n_threads is None else n_threads
     stop = (max_iter, tol * mean_variance(X, weight), threads)
-    return _runs(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
+    return _run_all(X, min(k, len(X)), np.random.SeedSequence(seed), n_runs, stop, weight)
 
 
 def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
@@ -143,11 +145,11 @@ def _as_rows(X: NDArray[Any]) -> NDArray[Any]:
 def _best_run(
     X: NDArray[Any], k: int, entropy: np.random.SeedSequence, n_init: int, stop: tuple[int, float, int]
 ) -> KMeansResult:
-    runs = _runs(X, k, entropy, n_init, stop)
-    return _run(runs, int(runs.inertia.argmin()))
+    runs = _run_all(X, k, entropy, n_init, stop)
+    return _select_run(runs, int(runs.inertia.argmin()))
 
 
-def _runs(
+def _run_all(
     X: NDArray[Any],
     k: int,
     entropy: np.random.SeedSequence,
@@ -155,16 +157,18 @@ def _runs(
     stop: tuple[int, float, int],
     weight: NDArray[np.int64] | None = None,
 ) -> native.LloydRuns:
-    return native.lloyd(X, starts(X, k, entropy, n_runs, weight=weight, n_threads=stop[-1]), *stop, weight)
+    return native.lloyd(
+        X, draw_starts(X, k, entropy, n_runs, weight=weight, n_threads=stop[-1]), *stop, weight
+    )
 
 
-def _run(runs: native.LloydRuns, i: int) -> KMeansResult:
+def _select_run(runs: native.LloydRuns, i: int) -> KMeansResult:
     # copies, so that the runs that lost are freed
     labels, centers = runs.labels[i].copy(), runs.centers[i].copy()
     return KMeansResult(labels, centers, float(runs.inertia[i]), int(runs.n_iter[i]))
 
 
-def _refined_run(
+def _refine_run(
     X: NDArray[Any], k: int, entropy: np.random.SeedSequence, max_iter: int, tol: float, threads: int
 ) -> KMeansResult:
     size = min(len(X), max(_SAMPLE, 20 * k))
@@ -175,7 +179,7 @@ def _refined_run(
     if len(start) == 2:
         labels, centers, inertia, n_iter = native.two_means(X, start, *stop)
         return KMeansResult(labels.astype(np.int32), centers, inertia, n_iter)
-    return _run(native.lloyd(X, start[None], *stop), 0)
+    return _select_run(native.lloyd(X, start[None], *stop), 0)
 
 
 def _compact(result: KMeansResult) -> KMeansResult:

@@ -1,4 +1,4 @@
-"""Metrics learned from clusters: one for all or one for each, diagonal or full.
+"""Metrics that are learned from clusters: one for all or one for each, diagonal or full.
 
 A metric A is kept with a map L such that ``|L (x - y)|² = (x - y)' A (x - y)``, and with log det A.
 Scatters are sums of ``(x - centre)(x - centre)'``, for diagonal metrics of its diagonal alone.
@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from linkwise import native, parallel
 from linkwise.cluster.points import Centers
-from linkwise.metric.differences import relative
+from linkwise.metric.differences import scale_weights
 
 _CHUNK = 8192
 HEAVIEST = 1e290  # weight of a pair, times its squared length
@@ -39,33 +39,33 @@ class Metrics(NamedTuple):
         """Whether the metrics are matrices."""
         return self.matrices.ndim == 3
 
-    def mapped(self, rows: NDArray[Any]) -> Array:
-        """Rows in the coordinates of the first metric, where it is the plain one."""
+    def map_rows(self, rows: NDArray[Any]) -> Array:
+        """Map rows to coordinates in which the first metric is the plain one."""
         L = self.maps[0]
         images: Array = rows @ L.T if self.full else rows * L
         return np.ascontiguousarray(images)
 
-    def unmapped(self, images: Array) -> Array:
-        """The rows that `mapped` sends to these."""
+    def unmap_rows(self, images: Array) -> Array:
+        """Invert `map_rows`."""
         L = self.maps[0]
         rows: Array = np.linalg.solve(L, images.T).T if self.full else images / L
         return np.ascontiguousarray(rows)
 
 
-def spherical(kind: Kind, d: int, count: int, variance: float) -> Metrics:
-    """The plain metric in units of `variance`, `count` times."""
+def spherical_metrics(kind: Kind, d: int, count: int, variance: float) -> Metrics:
+    """Return the plain metric in units of `variance`, `count` times."""
     inverse = np.full((count, d), variance)
-    return inverted(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
+    return invert_covariances(inverse if kind == "diagonal" else np.stack([np.diag(row) for row in inverse]))
 
 
-def inverted(covariance: Array) -> Metrics:
-    """Metrics that are the inverses of covariances, (g, d) or (g, d, d)."""
+def invert_covariances(covariance: Array) -> Metrics:
+    """Invert covariances, (g, d) or (g, d, d), to metrics."""
     if covariance.ndim == 2:
         return Metrics(1 / covariance, 1 / np.sqrt(covariance), -np.log(covariance).sum(axis=1))
     try:
         root = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:  # a weight may outgrow all rows together
-        root = np.linalg.cholesky(_invertible(covariance))
+        root = np.linalg.cholesky(_make_invertible(covariance))
     plain = np.eye(covariance.shape[1])
     maps = np.empty_like(root)
     for h, R in enumerate(root):
@@ -74,37 +74,39 @@ def inverted(covariance: Array) -> Metrics:
     return Metrics(np.swapaxes(maps, 1, 2) @ maps, maps, log_det)
 
 
-def _invertible(covariance: Array) -> Array:
-    """Covariances (g, d, d) with no variance below the least that can be inverted beside the greatest."""
+def _make_invertible(covariance: Array) -> Array:
+    """Raise the smallest variances of covariances (g, d, d) until they can be inverted."""
     value, vector = np.linalg.eigh(covariance)
     value = np.maximum(value, LEAST * value[:, -1:])
     return np.asarray((vector * value[:, None]) @ np.swapaxes(vector, 1, 2))
 
 
-def held_together(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
-    """The metric under which rows that differ so are near.
+def must_link_metric(differences: Array, weight: Array, plain: Metrics, d: int) -> Metrics:
+    """Compute the metric under which must-linked rows, with these differences, are near.
 
-    It is drawn to the plain one as by one pair for each of d features.
+    A prior worth one pair for each of d features draws it to the plain metric.
     """
-    share = relative(weight)
+    share = scale_weights(weight)
     share /= share.mean()
     first = plain.matrices[0]
     variance = np.linalg.inv(first) if plain.full else 1 / first
     covariance = (outer_sum(differences, share / 2, plain.full) + d * variance) / (len(share) + d)
-    return inverted(np.repeat(covariance[None], len(plain.maps), axis=0))
+    return invert_covariances(np.repeat(covariance[None], len(plain.maps), axis=0))
 
 
-def nearest(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
-    """The cluster of each row where its squared distance less log det is least."""
+def nearest_under_metrics(X: NDArray[Any], centers: Centers, metrics: Metrics) -> NDArray[np.int32]:
+    """Assign each row to the cluster of least squared distance minus log det."""
     offset = np.broadcast_to(-metrics.log_det, len(centers)).copy()
-    return native.metric_nearest(X, centers, narrowed(metrics, centers), offset, parallel.n_threads())[0]
+    return native.metric_nearest(X, centers, reduce_metrics(metrics, centers), offset, parallel.n_threads())[
+        0
+    ]
 
 
-def narrowed(metrics: Metrics, centers: Centers) -> Array:
-    """Maps for the comparison of centres.
+def reduce_metrics(metrics: Metrics, centers: Centers) -> Array:
+    """Reduce maps to the dimensions in which distances to the centres differ.
 
     Under one full metric, distances to k centres differ only within the k - 1 dimensions that the centres
-    span, so a map into these will do: all distances of a row lose the same.
+    span, so a map into these is enough: it subtracts the same amount from all distances of a row.
     """
     if not metrics.full or len(metrics.maps) > 1 or len(centers) > centers.shape[1]:
         return metrics.maps
@@ -115,7 +117,7 @@ def narrowed(metrics: Metrics, centers: Centers) -> Array:
 
 
 def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Centers) -> Array:
-    """Scatters of clusters about the points `at`.
+    """Move scatters of clusters to the points `at`.
 
     Parameters
     ----------
@@ -124,6 +126,7 @@ def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Center
     sums, counts : (k, d), (k,)
         Of the rows of each cluster, in the same coordinates.
     at : (k, d)
+        The points.
     """
     if raw.ndim == 2:
         change = counts[:, None] * at**2 - 2 * sums * at
@@ -134,7 +137,7 @@ def scatter_about(raw: Array, sums: Array, counts: NDArray[np.int64], at: Center
 
 
 def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bool, origin: Array) -> Array:
-    """Scatters about `origin` of each of `count` clusters (1: of all rows), in chunks of rows."""
+    """Compute scatters about `origin` of each of `count` clusters (1: of all rows), in chunks of rows."""
     d = X.shape[1]
     found = np.zeros((count, d, d) if full else (count, d))
     for start in range(0, len(X), _CHUNK):
@@ -146,8 +149,8 @@ def raw_scatter(X: NDArray[Any], labels: NDArray[np.int32], count: int, full: bo
     return found
 
 
-def positive(scatter: Array) -> Array:
-    """The nearest scatter, (d,) or (d, d), without negative parts."""
+def drop_negative_parts(scatter: Array) -> Array:
+    """Project a scatter, (d,) or (d, d), to the nearest one without negative eigenvalues."""
     if scatter.ndim == 1:
         return np.maximum(scatter, 0)
     value, vector = np.linalg.eigh(scatter)
@@ -158,7 +161,7 @@ def positive(scatter: Array) -> Array:
 
 
 def pair_distances(differences: Array, metrics: Metrics) -> Array:
-    """(pairs, g) squared lengths of differences of rows, (pairs, d), under each metric."""
+    """Compute (pairs, g) squared lengths of differences, (pairs, d), under each metric."""
     if not metrics.full:
         lengths: Array = differences**2 @ metrics.matrices.T
         return lengths
@@ -166,9 +169,9 @@ def pair_distances(differences: Array, metrics: Metrics) -> Array:
 
 
 def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
-    """Weighted sum of the squares (diagonal: (d,)) or outer products (full: (d, d)) of differences.
+    """Sum the weighted squares (diagonal: (d,)) or outer products (full: (d, d)) of differences.
 
-    No pair counts by so much that sums overflow.
+    Weights are limited so that sums do not overflow.
     """
     weight = np.minimum(weight, HEAVIEST / np.maximum((differences**2).sum(axis=1), 1.0))
     if not full:
@@ -178,8 +181,8 @@ def outer_sum(differences: Array, weight: Array, full: bool) -> Array:
     return outer
 
 
-def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
-    """The rows that are least or greatest in a feature, of the `at_most` features that vary most."""
+def extreme_rows(X: NDArray[Any], at_most: int = 64) -> Array:
+    """Find the rows that are least or greatest in one of the `at_most` features that vary most."""
     widest = np.argsort(-X.var(axis=0, dtype=np.float64), kind="stable")[:at_most]
     part = X[:, widest]
     found: Array = X[np.unique(np.r_[part.argmin(axis=0), part.argmax(axis=0)])].astype(np.float64)
@@ -187,7 +190,7 @@ def extremes(X: NDArray[Any], at_most: int = 64) -> Array:
 
 
 def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:
-    """(g, d) differences of the two candidates farthest apart under each metric."""
+    """Compute (g, d) differences of the two candidates that are farthest apart under each metric."""
     found = np.empty((len(metrics.maps), candidates.shape[1]))
     for h, L in enumerate(metrics.maps):
         images = candidates @ L.T if metrics.full else candidates * L

@@ -8,21 +8,21 @@ Labels, means and metrics are improved in turn.
 
 Kept: the objective, labels by iterated conditional modes, the metrics' closed form. Changed, and why:
 
-- By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it
-  serves best, by far; few rows tell little of each cluster.
-- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it features
-  that hardly vary decide (pixels at the rim of digits), and singular matrices arise. It also stands for the
-  paper's repairs of matrices that are not positive definite.
-- The farthest pair is sought among the rows that are extreme in a feature, not among all pairs. What this
-  misses is made good by the constraints' own lengths: no price is below zero.
-- Each start is first brought to rest at a constant price (as in `PCKMeans`), once under the plain metric
-  and once under the one that the must-links alone speak for; from there the metrics are learned. From
-  random labels a feature without meaning is never found out. That run is kept whose centres and metrics by
-  themselves, each row going to the nearest, satisfy most; among equals the one of least objective.
-- Whole must-link components move, besides single rows; neighbourhoods give one start of `n_init` (see
+- By default there is one full metric (the paper: a diagonal one for each cluster). With 50 constraints it is
+  the best by far; few rows say little about each cluster.
+- A spherical prior as strong as `shrinkage` times the rows is added to the scatter. Without it, features that
+  hardly vary dominate (pixels at the border of digits), and matrices are singular. It also replaces the
+  paper's repair of matrices that are not positive definite.
+- The search for the farthest pair looks only at rows that are extreme in a feature. If it misses a pair, a
+  price may be too low, but never below zero.
+- Each start first converges at a constant price (as in `PCKMeans`), once under the plain metric and once
+  under the metric of the must-links alone; then the metrics are learned. From random labels the method never
+  discovers that a feature has no meaning. The result is the run whose centres and metrics alone satisfy most
+  constraints; of equal runs the one of least objective.
+- Whole must-link components move, too; only one of the `n_init` starts uses neighbourhoods (see
   `linkwise.cluster.kmeans.pckmeans`).
-- Without constraints it is plain k-means, and the metric stays as it is: nothing says that it is wrong.
-- Where plain k-means satisfies more, it is returned (``fell_back_``).
+- Without constraints it is plain k-means with the plain metric.
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
 each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
@@ -42,29 +42,29 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm, penalised
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.icm import Named, Prices
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.icm import NamedRows, Prices
 from linkwise.cluster.kmeans.metrics import (
     Kind,
     Metrics,
-    extremes,
+    drop_negative_parts,
+    extreme_rows,
     farthest_pairs,
-    held_together,
-    inverted,
-    narrowed,
-    nearest,
+    invert_covariances,
+    must_link_metric,
+    nearest_under_metrics,
     outer_sum,
     pair_distances,
-    positive,
     raw_scatter,
+    reduce_metrics,
     scatter_about,
-    spherical,
+    spherical_metrics,
 )
-from linkwise.cluster.kmeans.penalised import Run
-from linkwise.cluster.kmeans.starts import PARAMETERS, soft_starts
+from linkwise.cluster.kmeans.penalised import PenalisedRun
+from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
-from linkwise.metric.differences import prices
+from linkwise.metric.differences import constraint_prices
 from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
@@ -75,42 +75,47 @@ class MPCKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    metric : {"full", "diagonal"}
-        A matrix, or a weight for each feature. Beyond some hundred features take "diagonal".
-    per_cluster : bool
-        Whether each cluster has a metric of its own. That needs many rows a cluster.
-    w : float
-        Price of a broken constraint of weight 1, without a unit: distances are measured by the learned
-        metric.
-    shrinkage : float
-        How strongly metrics are drawn towards the plain one: as by this share of the rows.
-    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
-        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
-        in one start; the others are by k-means++. An array: one start, there.
-    n_init : int
-        Starts, each of which is made under two metrics; the one is kept whose centres and metrics by
-        themselves satisfy most constraints.
-    max_iter : int
-        Iterations of one start.
-    tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
-        of the features.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    metric : {"full", "diagonal"}, default="full"
+        Learn a matrix, or a weight for each feature. Use "diagonal" for more than a few hundred features.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own, which needs many rows in each cluster.
+    w : float, default=1.0
+        Price of a broken constraint of weight 1. It has no unit, since the learned metric has none.
+    shrinkage : float, default=0.1
+        Strength of the prior that draws metrics towards the plain one, as a share of the number of rows.
+    init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
+        First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
+        draws further centres by k-means++; the other starts draw all centres. An array of shape
+        (n_clusters, n_features) is the only start.
+    n_init : int, default=5
+        Number of starts, each run under two metrics. The result is the run whose centres and metrics alone
+        satisfy most constraints.
+    max_iter : int, default=100
+        Largest number of iterations of one start.
+    tol : float, default=0.0001
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     metrics_ : ndarray of shape (1 or n_clusters, n_features[, n_features])
         The learned metrics, one for all clusters or one for each: weights of the features, or matrices.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_iter_ : int
-        Iterations in which the metric was learned.
+        Number of iterations that learned the metric.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead; the metric is then the plain one.
+        Whether plain k-means satisfied more constraints and is the result; the metric is then the plain one.
 
     References
     ----------
@@ -169,41 +174,43 @@ class MPCKMeans(CenteredClusterer):
         varying = max(1, X.shape[1] - len(constant))
         # of rows that are all alike: any unit will do
         variance = points.mean_variance(X) * X.shape[1] / varying or 1.0
-        metrics = spherical(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
-        unconstrained = soft_starts(X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init)
+        metrics = spherical_metrics(self.metric, X.shape[1], k if self.per_cluster else 1, variance)
+        unconstrained = draw_soft_starts(
+            X, Constraints(len(X)), self.n_clusters, k, seed, self.init, self.n_init
+        )
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(penalised.plain_k_means(X, unconstrained, *stop), metrics)
+            return self._keep(penalised.run_plain_k_means(X, unconstrained, *stop), metrics)
         # sums do not depend on the number of threads: BLAS has one
         with one_blas_thread():
-            problem = _problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
+            problem = _make_problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
             views = self._views(problem, constraints, metrics, k, seed)
             bound = self.tol * variance * varying / X.shape[1]
-            best, learned = _best(problem, constraints, views, seed, (self.max_iter, bound), progress)
+            best, learned = _learn_best(problem, constraints, views, seed, (self.max_iter, bound), progress)
         starts = [views[0].starts, unconstrained]
-        plain = penalised.plain_where_better(X, constraints, best.labels, starts, *stop)
+        plain = penalised.improve_by_plain(X, constraints, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
     def _views(
         self, problem: _Problem, constraints: Constraints, plain: Metrics, k: int, seed: int
-    ) -> list[_View]:
-        """Starts under the plain metric, and under the one that the must-links speak for."""
+    ) -> list[_MetricStarts]:
+        """Return starts under the plain metric, and under the metric of the must-links."""
         X, args = problem.X, (self.init, self.n_init)
         varying = max(1, X.shape[1] - len(problem.constant))
-        views = [_View(plain, X, soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
+        views = [_MetricStarts(plain, X, draw_soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
         if len(problem.must):
-            close = held_together(problem.must, problem.named.must_weight, plain, varying)
-            rows = close.mapped(X)
-            starts = [close.mapped(views[0].starts[0])]
+            close = must_link_metric(problem.must, problem.named.must_weight, plain, varying)
+            rows = close.map_rows(X)
+            starts = [close.map_rows(views[0].starts[0])]
             if isinstance(self.init, str):
-                starts = soft_starts(rows, constraints, self.n_clusters, k, seed, *args)
-            views.append(_View(close, rows, starts))
+                starts = draw_soft_starts(rows, constraints, self.n_clusters, k, seed, *args)
+            views.append(_MetricStarts(close, rows, starts))
         return views
 
-    def _keep(self, run: Run, metrics: Metrics) -> Labels:
-        labels, used = compact(run.labels, len(run.centers))
+    def _keep(self, run: PenalisedRun, metrics: Metrics) -> Labels:
+        labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self._metrics = Metrics(*(part[used] for part in metrics)) if self.per_cluster else metrics
         self.metrics_ = self._metrics.matrices
@@ -212,14 +219,14 @@ class MPCKMeans(CenteredClusterer):
 
     def _nearest(self, X: Any) -> Labels:
         with one_blas_thread():
-            return nearest(X, self.cluster_centers_, self._metrics)
+            return nearest_under_metrics(X, self.cluster_centers_, self._metrics)
 
 
 class _Problem(NamedTuple):
-    """What stays the same while the metrics are learned."""
+    """The parts of the problem that do not change while metrics are learned."""
 
     X: NDArray[Any]
-    named: Named
+    named: NamedRows
     must: Array  # (p, d) differences of the rows of each pair
     cannot: Array
     w: float
@@ -232,16 +239,16 @@ class _Problem(NamedTuple):
     variance: float
 
 
-class _View(NamedTuple):
-    """Starts under one metric, in whose coordinates it is the plain one."""
+class _MetricStarts(NamedTuple):
+    """Starts under one metric, in coordinates that make it the plain one."""
 
     metrics: Metrics
     rows: NDArray[Any]
     starts: list[Centers]
 
 
-class _Clusters(NamedTuple):
-    """Labels, what is summed over their clusters, and the price of what they break."""
+class _ClusterSums(NamedTuple):
+    """Labels, sums over their clusters, and the price of the constraints that they break."""
 
     labels: Labels
     sums: Array  # (k, d) of rows less the origin
@@ -249,7 +256,7 @@ class _Clusters(NamedTuple):
     paid: float
 
 
-def _problem(
+def _make_problem(
     X: NDArray[Any],
     constraints: Constraints,
     metrics: Metrics,
@@ -258,7 +265,7 @@ def _problem(
     constant: NDArray[np.int64],
     variance: float,
 ) -> _Problem:
-    named = icm.named_rows(X, constraints)
+    named = icm.find_named_rows(X, constraints)
     rows = X[named.rows].astype(np.float64)
     must, cannot = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (named.must, named.cannot))
     prior_rows = shrinkage * len(X) / len(metrics.maps)
@@ -267,30 +274,30 @@ def _problem(
     every = np.zeros(len(X), dtype=np.int32)
     raw = raw_scatter(X, every, 1, metrics.full, origin) if len(metrics.maps) == 1 else None
     prior = np.diag(prior) if metrics.full else prior
-    found = (prior, prior_rows, extremes(X), origin, raw, constant, variance)
+    found = (prior, prior_rows, extreme_rows(X), origin, raw, constant, variance)
     return _Problem(X, named, must, cannot, w, *found)
 
 
-def _best(
+def _learn_best(
     problem: _Problem,
     constraints: Constraints,
-    views: list[_View],
+    views: list[_MetricStarts],
     seed: int,
     stop: tuple[int, float],
     progress: Progress | None,
-) -> tuple[Run, Metrics]:
-    """Metrics learned from each start of each view; those which by themselves satisfy most."""
-    made: list[tuple[float, Run, Metrics]] = []
+) -> tuple[PenalisedRun, Metrics]:
+    """Learn metrics from each start of each view; return those that alone satisfy most constraints."""
+    made: list[tuple[float, PenalisedRun, Metrics]] = []
     for metrics, rows, starts in views:
         variance = points.mean_variance(rows)
         prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
         bound = stop[1] * (variance / problem.variance)  # in these coordinates
-        for first in penalised.priced_runs(rows, starts, problem.named, prices, seed, stop[0], bound):
-            centers = first.centers if rows is problem.X else metrics.unmapped(first.centers)
+        for first in penalised.run_penalised(rows, starts, problem.named, prices, seed, stop[0], bound):
+            centers = first.centers if rows is problem.X else metrics.unmap_rows(first.centers)
             start, rng = first._replace(centers=centers), rng_at(seed, len(made))
             run, learned = _learn(problem, start, metrics, rng, stop)
-            alone = nearest(problem.X, run.centers, learned)
-            made.append((penalised.weight_satisfied(alone, constraints), run, learned))
+            alone = nearest_under_metrics(problem.X, run.centers, learned)
+            made.append((penalised.satisfied_weight(alone, constraints), run, learned))
             if progress is not None:
                 progress(len(made), sum(len(view.starts) for view in views))
     most = max(satisfied for satisfied, _, _ in made)
@@ -301,9 +308,13 @@ def _best(
 
 
 def _learn(
-    problem: _Problem, first: Run, metrics: Metrics, rng: np.random.Generator, stop: tuple[int, float]
-) -> tuple[Run, Metrics]:
-    """Labels, means and metrics in turn, until the means stand still; `stop`: max_iter, squared shift."""
+    problem: _Problem,
+    first: PenalisedRun,
+    metrics: Metrics,
+    rng: np.random.Generator,
+    stop: tuple[int, float],
+) -> tuple[PenalisedRun, Metrics]:
+    """Alternate between labels, means and metrics until the means stop; `stop`: max_iter, squared shift."""
     centers, labels = first.centers, first.labels
     for n_iter in range(1, stop[0] + 1):
         farthest = farthest_pairs(problem.extremes, metrics)
@@ -311,14 +322,14 @@ def _learn(
         labels, used = clusters.labels, clusters.counts > 0
         moved = centers.copy()
         moved[used] = problem.origin + clusters.sums[used] / clusters.counts[used, None]
-        metrics = _metrics(problem, clusters, moved, farthest, metrics)
+        metrics = _update_metrics(problem, clusters, moved, farthest, metrics)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if n_iter > 1 and shift <= stop[1]:  # the first labels are not yet by a learned metric
             break
     clusters = _assign(problem, centers, metrics, farthest_pairs(problem.extremes, metrics), labels, rng)
     objective = _objective(problem, clusters, centers, metrics)
-    return Run(clusters.labels, centers, objective, n_iter), metrics
+    return PenalisedRun(clusters.labels, centers, objective, n_iter), metrics
 
 
 def _assign(
@@ -328,16 +339,16 @@ def _assign(
     farthest: Array,
     before: Labels,
     rng: np.random.Generator,
-) -> _Clusters:
-    """Labels under the metrics: the nearest centre, unless a constraint says otherwise."""
+) -> _ClusterSums:
+    """Assign rows to the nearest centre under the metrics, unless constraints make another one cheaper."""
     X, named = problem.X, problem.named
-    labels = nearest(X, centers, metrics)
-    distances = native.metric_distances(X[named.rows], centers, narrowed(metrics, centers), 1)
+    labels = nearest_under_metrics(X, centers, metrics)
+    distances = native.metric_distances(X[named.rows], centers, reduce_metrics(metrics, centers), 1)
     prices = _prices(problem, metrics, farthest)
     settled = icm.settle(distances - metrics.log_det, before[named.rows], named, prices, rng)
     labels[named.rows] = settled
-    sums, counts = points.sums(X, labels, len(centers))
-    return _Clusters(
+    sums, counts = points.cluster_sums(X, labels, len(centers))
+    return _ClusterSums(
         labels, sums - counts[:, None] * problem.origin, counts, icm.price_paid(settled, named, prices)
     )
 
@@ -348,27 +359,30 @@ def _prices(problem: _Problem, metrics: Metrics, farthest: Array) -> Prices:
     span = np.diag(pair_distances(farthest, metrics))
     gap = np.maximum(span - pair_distances(problem.cannot, metrics), 0)
     must = pair_distances(problem.must, metrics)
-    return Prices(prices(named.must_weight[:, None], w * must), prices(named.cannot_weight[:, None], w * gap))
+    return Prices(
+        constraint_prices(named.must_weight[:, None], w * must),
+        constraint_prices(named.cannot_weight[:, None], w * gap),
+    )
 
 
-def _metrics(
-    problem: _Problem, clusters: _Clusters, centers: Centers, farthest: Array, metrics: Metrics
+def _update_metrics(
+    problem: _Problem, clusters: _ClusterSums, centers: Centers, farthest: Array, metrics: Metrics
 ) -> Metrics:
-    """The metrics that make the objective least, labels and means held fixed (closed form)."""
-    scatter, rows = _scatter(problem, clusters, centers, metrics)
+    """Compute the metrics of least objective for fixed labels and means (closed form)."""
+    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
     for h in range(len(scatter)):
         where = None if len(scatter) == 1 else h
-        scatter[h] = _with_broken(problem, scatter[h], clusters.labels, farthest[h], where)
+        scatter[h] = _add_broken(problem, scatter[h], clusters.labels, farthest[h], where)
     covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
     for c in problem.constant:  # log det must not count them
         covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
-    return inverted(covariance)
+    return invert_covariances(covariance)
 
 
-def _scatter(
-    problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics
+def _sum_scatter(
+    problem: _Problem, clusters: _ClusterSums, centers: Centers, metrics: Metrics
 ) -> tuple[Array, Array]:
-    """Scatters of the clusters about their centres, and how many rows each metric rests on, prior and all."""
+    """Sum the scatters of the clusters, and the number of rows behind each metric, prior included."""
     labels, sums, counts, _ = clusters
     if (raw := problem.raw) is None:
         raw = raw_scatter(problem.X, labels, len(centers), metrics.full, problem.origin)
@@ -377,26 +391,26 @@ def _scatter(
     return scatter, (of_each + problem.prior_rows).astype(np.float64)
 
 
-def _with_broken(
+def _add_broken(
     problem: _Problem, scatter: Array, labels: Labels, farthest: Array, cluster: int | None
 ) -> Array:
-    """The scatter of a cluster (None: of all), with what the constraints broken in it add and take."""
+    """Add the terms of the broken constraints to the scatter of a cluster (None: of all clusters)."""
     named, w, full = problem.named, problem.w, scatter.ndim == 2
     first, second = labels[named.rows[named.must]].T
     same, other = labels[named.rows[named.cannot]].T
     ends = np.full(len(first), 2) if cluster is None else (first == cluster) * 1 + (second == cluster)
-    must = prices(named.must_weight, w / 2) * ends * (first != second)
+    must = constraint_prices(named.must_weight, w / 2) * ends * (first != second)
     scatter = scatter + outer_sum(problem.must[must > 0], must[must > 0], full)
-    cannot = prices(named.cannot_weight, w) * (same == other)
+    cannot = constraint_prices(named.cannot_weight, w) * (same == other)
     if cluster is not None:
         cannot = cannot * (same == cluster)
     if not cannot.any():
         return scatter
     taken = outer_sum(problem.cannot[cannot > 0], cannot[cannot > 0], full)
-    return positive(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
+    return drop_negative_parts(scatter + outer_sum(farthest[None], cannot.sum(keepdims=True), full) - taken)
 
 
-def _objective(problem: _Problem, clusters: _Clusters, centers: Centers, metrics: Metrics) -> float:
-    scatter, rows = _scatter(problem, clusters, centers, metrics)
+def _objective(problem: _Problem, clusters: _ClusterSums, centers: Centers, metrics: Metrics) -> float:
+    scatter, rows = _sum_scatter(problem, clusters, centers, metrics)
     distances = (metrics.matrices * (scatter + problem.prior)).sum()
     return float(distances - (rows * metrics.log_det).sum() + clusters.paid)

@@ -8,14 +8,14 @@ Kept: the objective, with each constraint counted once; starts from the neighbou
 labels by iterated conditional modes in random order.
 Changed, and why:
 
-- Besides single rows, whole must-link components move (`cluster.common.icm`): once the price is high, a
-  must-linked row never leaves the others alone, and what the start got wrong would stay.
+- Single rows move, and so do whole must-link components (`linkwise.cluster.kmeans.icm`): if the price is
+  high, a must-linked row never moves alone, and errors of the start would remain.
 - The price is in units of the data by default: the mean squared distance of the rows to their mean.
-- The start from neighbourhoods is one of `n_init`; the least objective wins. A neighbourhood of two rows is
-  a poor centre where clusters are many.
-- Constraints that follow are not added, only those given are counted: their number would grow with the square
-  of a component. Components that move as wholes do what they were for.
-- Where plain k-means satisfies more, it is returned (``fell_back_``).
+- Only one of the `n_init` starts uses neighbourhoods. With many clusters a neighbourhood of two rows is a
+  poor centre.
+- Implied constraints are not added, since their number grows with the square of a component. Moving whole
+  components serves the same purpose.
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: an iteration is one of plain k-means, O(n k d), and O((named rows + pairs) k) for each sweep over the
 rows that constraints name.
@@ -34,9 +34,9 @@ from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import Run, plain_k_means, plain_where_better, priced_runs
-from linkwise.cluster.kmeans.starts import PARAMETERS, soft_starts
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import PenalisedRun, improve_by_plain, run_penalised, run_plain_k_means
+from linkwise.cluster.kmeans.starts import PARAMETERS, draw_soft_starts
 from linkwise.constraints.constraints import Constraints
 
 
@@ -45,42 +45,48 @@ class PCKMeans(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    w : float or "scale"
+    n_clusters : int, default=8
+        Number of clusters.
+    w : float or "scale", default="scale"
         Price of a broken constraint of weight 1, in squared units of the features. "scale": the mean squared
-        distance of the rows to their mean, so that the unit of the features decides nothing.
-    init : {"neighbourhoods", "k-means++"} or array of shape (n_clusters, n_features)
-        Where centres start. "neighbourhoods": the means of rows joined by must-links, filled up by k-means++,
-        in one start; the others are by k-means++. An array: one start, there.
-    n_init : int
-        Starts; the one of least objective is kept.
-    max_iter : int
-        Iterations of one start.
-    tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean variance
-        of the features.
-    random_state : int, RandomState or None
+        distance of the rows to their mean, which makes the result independent of the unit of the features.
+    init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
+        First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
+        draws further centres by k-means++; the other starts draw all centres. An array of shape
+        (n_clusters, n_features) is the only start.
+    n_init : int, default=10
+        Number of starts; the run of least objective is the result.
+    max_iter : int, default=100
+        Largest number of iterations of one start.
+    tol : float, default=0.0001
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     objective_ : float
-        Squared distances and the price of what is broken.
+        Sum of the squared distances and of the prices of the broken constraints.
     w_ : float
-        The price that was used.
+        The price of a broken constraint.
     n_iter_ : int
-        Iterations of the start that was kept.
+        Number of iterations of the chosen start.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    ``predict`` gives new rows the nearest centre. For the rows that were fitted it gives `labels_`, except
-    for rows that a constraint holds elsewhere.
+    ``predict`` assigns new rows to the nearest centre. For the fitted rows this is `labels_`, except
+    for rows that a constraint keeps in another cluster.
 
     References
     ----------
@@ -123,34 +129,34 @@ class PCKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        starts = soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
+        starts = draw_soft_starts(X, constraints, self.n_clusters, k, seed, self.init, self.n_init)
         variance = points.mean_variance(X)
         self.w_ = variance * X.shape[1] if self.w == "scale" else float(self.w)
         self.fell_back_ = False
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
-            return self._keep(plain_k_means(X, starts, *stop))
-        named = icm.named_rows(X, constraints)
+            return self._keep(run_plain_k_means(X, starts, *stop))
+        named = icm.find_named_rows(X, constraints)
         prices = icm.equal_prices(named, self.w_)
-        runs: list[Run] = []
-        for run in priced_runs(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
+        runs: list[PenalisedRun] = []
+        for run in run_penalised(X, starts, named, prices, seed, self.max_iter, self.tol * variance):
             runs.append(run)
             if progress is not None:
                 progress(len(runs), len(starts))
         best = min(runs, key=lambda run: run.objective)
         without = [
             starts,
-            soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
+            draw_soft_starts(X, Constraints(X.shape[0]), self.n_clusters, k, seed, self.init, self.n_init),
         ]
-        plain = plain_where_better(X, constraints, best.labels, without, *stop)
+        plain = improve_by_plain(X, constraints, best.labels, without, *stop)
         if plain is not None:
             self.fell_back_ = True
             paid = icm.price_paid(plain.labels[named.rows], named, prices)
             best = plain._replace(objective=plain.objective + paid)
         return self._keep(best)
 
-    def _keep(self, run: Run) -> Labels:
-        labels, used = compact(run.labels, len(run.centers))
+    def _keep(self, run: PenalisedRun) -> Labels:
+        labels, used = compact_labels(run.labels, len(run.centers))
         self.cluster_centers_ = run.centers[used]
         self.objective_, self.n_iter_ = run.objective, run.n_iter
         return labels

@@ -1,8 +1,8 @@
-"""k-means at a price: the objective of Basu, Banerjee and Mooney (2004) improved from given starts.
+"""Penalised k-means: minimise the objective of Basu, Banerjee and Mooney (2004) from given starts.
 
 It is the sum of squared distances of the rows to the means of their clusters, plus the price of each
-constraint that is broken. Plain k-means is what it is without constraints, and what methods fall back to
-where it satisfies more of them.
+constraint that is broken. Without constraints it is plain k-means, to which methods fall back if it satisfies
+more of them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from linkwise.asking.learner import rng_at
 from linkwise.cluster import points
 from linkwise.cluster.kmeans import icm
-from linkwise.cluster.kmeans.icm import Labels, Named, Prices
+from linkwise.cluster.kmeans.icm import Labels, NamedRows, Prices
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 
 
-class Run(NamedTuple):
-    """What came of one start."""
+class PenalisedRun(NamedTuple):
+    """The result of one start."""
 
     labels: Labels
     centers: Centers
@@ -30,16 +30,16 @@ class Run(NamedTuple):
     n_iter: int
 
 
-def priced_runs(
+def run_penalised(
     X: Any,
     starts: list[Centers],
-    named: Named,
+    named: NamedRows,
     prices: Prices,
     seed: int,
     max_iter: int,
     shift_bound: float,
-) -> Iterator[Run]:
-    """One run from each start, until the squared shift of the centres is within the bound."""
+) -> Iterator[PenalisedRun]:
+    """Run each start until the squared shift of the centres is within the bound."""
     for i, start in enumerate(starts):
         yield _run(X, start, named, prices, rng_at(seed, i), max_iter, shift_bound)
 
@@ -47,13 +47,13 @@ def priced_runs(
 def _run(
     X: Any,
     start: Centers,
-    named: Named,
+    named: NamedRows,
     prices: Prices,
     rng: np.random.Generator,
     max_iter: int,
     shift_bound: float,
-) -> Run:
-    """One start: labels and means in turn, until the means stand still."""
+) -> PenalisedRun:
+    """Alternate between labels and means until the means stop."""
     centers, labels = start, None
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels, squares, _ = _assign(X, centers, named, prices, labels, rng)
@@ -63,15 +63,20 @@ def _run(
         if shift <= shift_bound:
             break
     labels, _, objective = _assign(X, centers, named, prices, labels, rng)
-    return Run(labels, centers, objective, n_iter)
+    return PenalisedRun(labels, centers, objective, n_iter)
 
 
 def _assign(
-    X: Any, centers: Centers, named: Named, prices: Prices, before: Labels | None, rng: np.random.Generator
+    X: Any,
+    centers: Centers,
+    named: NamedRows,
+    prices: Prices,
+    before: Labels | None,
+    rng: np.random.Generator,
 ) -> tuple[Labels, NDArray[np.float64], float]:
-    """Labels, squared distances and the objective: the nearest centre, unless a constraint says otherwise."""
-    labels, squares = points.nearest(X, centers)
-    costs = points.squared_distances(X[named.rows], centers)
+    """Assign rows to the nearest centre, unless constraints make another one cheaper."""
+    labels, squares = points.nearest_centers(X, centers)
+    costs = points.squared_center_distances(X[named.rows], centers)
     first = (labels if before is None else before)[named.rows]
     settled = icm.settle(costs, first, named, prices, rng)
     labels[named.rows] = settled
@@ -79,41 +84,43 @@ def _assign(
     return labels, squares, float(squares.sum()) + icm.price_paid(settled, named, prices)
 
 
-def _means(X: Any, labels: Labels, squares: NDArray[np.float64], centers: Centers, named: Named) -> Centers:
-    """Means of the clusters; an empty one starts anew at the row, named by no constraint, that lies worst."""
+def _means(
+    X: Any, labels: Labels, squares: NDArray[np.float64], centers: Centers, named: NamedRows
+) -> Centers:
+    """Compute the means; an empty cluster takes the farthest row without constraints."""
     movable = squares.copy()
     movable[named.rows] = 0
     ones = np.ones(len(labels), dtype=np.int64)
-    return points.means(X, points.filled(labels, movable, len(centers), ones), centers)
+    return points.cluster_means(X, points.fill_empty_clusters(labels, movable, len(centers), ones), centers)
 
 
 # ---------------------------------------------------------------- without constraints
-def plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) -> Run:
-    """Without any constraint: the run of least inertia."""
+def run_plain_k_means(X: Any, starts: list[Centers], max_iter: int, tol: float) -> PenalisedRun:
+    """Run plain k-means from all starts; return the run of least inertia."""
     several = {len(start) for start in starts}  # fewer centres where rows beside given ones are alike
     stacked = [np.stack([start for start in starts if len(start) == k]) for k in sorted(several)]
-    found = [points.lloyd(X, some, max_iter=max_iter, tol=tol) for some in stacked]
+    found = [points.run_lloyd(X, some, max_iter=max_iter, tol=tol) for some in stacked]
     runs = min(found, key=lambda one: float(one.inertia.min()))
     best = int(runs.inertia.argmin())
     labels, centers = runs.labels[best].copy(), runs.centers[best].copy()
-    return Run(labels, centers, float(runs.inertia[best]), int(runs.n_iter[best]))
+    return PenalisedRun(labels, centers, float(runs.inertia[best]), int(runs.n_iter[best]))
 
 
-def plain_where_better(
+def improve_by_plain(
     X: Any, constraints: Constraints, labels: Labels, starts: list[list[Centers]], max_iter: int, tol: float
-) -> Run | None:
-    """Plain k-means from one of several lists of starts, if it satisfies more weight than `labels` do."""
-    reached = weight_satisfied(labels, constraints)
+) -> PenalisedRun | None:
+    """Run plain k-means from several lists of starts; return it if it satisfies more weight than `labels`."""
+    reached = satisfied_weight(labels, constraints)
     total = constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum()
     if reached >= total * (1 - 1e-12):
         return None
-    runs = [plain_k_means(X, several, max_iter, tol) for several in starts]
-    best = max(runs, key=lambda run: weight_satisfied(run.labels, constraints))
-    return best if weight_satisfied(best.labels, constraints) > reached * (1 + 1e-12) else None
+    runs = [run_plain_k_means(X, several, max_iter, tol) for several in starts]
+    best = max(runs, key=lambda run: satisfied_weight(run.labels, constraints))
+    return best if satisfied_weight(best.labels, constraints) > reached * (1 + 1e-12) else None
 
 
-def weight_satisfied(labels: Labels, constraints: Constraints) -> float:
-    """Weight of the constraints that a clustering satisfies."""
+def satisfied_weight(labels: Labels, constraints: Constraints) -> float:
+    """Sum the weights of the constraints that a clustering satisfies."""
     must, cannot = constraints.violated(labels)
     kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
     return float(kept)

@@ -1,4 +1,4 @@
-"""Seeded k-means: known groups of rows say where the centres start.
+"""Seeded k-means: the first centres are the means of known groups of rows.
 
 Basu, Banerjee and Mooney (2002), "Semi-supervised clustering by seeding", section 3: the mean of each seed,
 a group of rows known to belong together, is a first centre; then plain k-means, in which seeds may move to
@@ -23,45 +23,51 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import blocks_of, compact
-from linkwise.cluster.kmeans.seeding import seeded_starts, seeds_of
+from linkwise.cluster.kmeans.components import build_blocks, compact_labels
+from linkwise.cluster.kmeans.seeding import choose_seeds, draw_seeded_starts
 from linkwise.constraints.constraints import Constraints
 
 
 class SeededKMeans(CenteredClusterer):
-    """k-means whose centres start where known groups of rows lie.
+    """k-means whose first centres are the means of known groups of rows.
 
     Parameters
     ----------
-    n_clusters : int
-    init : "seeds" or array of shape (n_clusters, n_features)
-        Where centres start: the means of the seeds, filled up by k-means++; or given, in one start.
-    n_init : int
-        Starts, where k-means++ draws any; the one of least inertia is kept.
-    max_iter : int
-        Iterations of one start.
-    tol : float
-        A start has converged when the squared shift of the centres is at most `tol` times the mean
-        variance of the features.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "seeds" or array of shape (n_clusters, n_features), default="seeds"
+        First centres: the means of the seeds, filled up by k-means++; or given centres, in one start.
+    n_init : int, default=10
+        Number of starts, if k-means++ draws any centres; the run of least inertia is the result.
+    max_iter : int, default=300
+        Largest number of iterations of one start.
+    tol : float, default=0.0001
+        A start converges when the squared shift of the centres is at most `tol` times the mean variance of
+        the features.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     inertia_ : float
         Sum of squared distances of the rows to their centres.
     n_iter_ : int
+        Number of iterations of the chosen start.
     n_seeds_ : int
-        Seeds that were used.
+        Number of seeds.
 
     Notes
     -----
-    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 where a row's class is unknown.
-    Constraints are not looked at again after the start.
+    Known classes become seeds by ``Constraints.from_labels(y)``, with -1 for rows of unknown class.
+    After the start, constraints have no effect.
 
     References
     ----------
@@ -106,17 +112,17 @@ class SeededKMeans(CenteredClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        blocks = blocks_of(X, constraints)
-        seeds = seeds_of(blocks, constraints, k)
-        starts, _ = seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
+        blocks = build_blocks(X, constraints)
+        seeds = choose_seeds(blocks, constraints, k)
+        starts, _ = draw_seeded_starts(X, blocks, seeds, self.n_clusters, k, seed, self.init, self.n_init)
         runs = []
         for number, start in enumerate(starts):
-            runs.append(points.lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
+            runs.append(points.run_lloyd(X, start[None], max_iter=self.max_iter, tol=self.tol))
             if progress is not None:
                 progress(number + 1, len(starts))
         best = min(runs, key=lambda run: float(run.inertia[0]))
         self.n_seeds_ = len(seeds)
         self.inertia_, self.n_iter_ = float(best.inertia[0]), int(best.n_iter[0])
-        labels, used = compact(best.labels[0], starts.shape[1])
+        labels, used = compact_labels(best.labels[0], starts.shape[1])
         self.cluster_centers_ = best.centers[0][used]
         return labels

@@ -1,8 +1,8 @@
-"""Starts from what the constraints say: the means of the neighbourhoods.
+"""First centres from constraints: the means of the neighbourhoods.
 
-Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean
-is a good place for a centre. Where there are more than k of them, k are chosen by weighted farthest-first
-traversal: the largest first, then the one whose size times squared distance from those chosen is largest.
+Basu, Banerjee and Mooney (2004): the rows joined by must-links are a neighbourhood; its mean is a good first
+centre. If there are more than k, weighted farthest-first traversal selects k: first the largest, then
+repeatedly the one with the largest product of size and squared distance from those selected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.cluster import points
-from linkwise.cluster.kmeans.components import blocks_of
+from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.cluster.points import Centers
 from linkwise.constraints.constraints import Constraints
 
@@ -31,60 +31,64 @@ PARAMETERS: dict[str, list[Any]] = {
 """What both methods with prices take, and how it is checked."""
 
 
-def soft_starts(
+def draw_soft_starts(
     X: Any, constraints: Constraints, n_clusters: int, k: int, seed: int, init: Any, n_init: int
 ) -> list[Centers]:
-    """Centres to start from, each (k, d).
+    """Draw first centres for soft constraints, each (k, d).
 
     Parameters
     ----------
     X : (n, d) rows
+        The rows.
     constraints : Constraints
+        Must-links and cannot-links between the rows.
     n_clusters, k : int
-        Clusters wanted, and as many as there are distinct rows at most.
+        Number of clusters asked for, and the same limited by the number of distinct rows.
     seed : int
+        Seed of all random draws.
     init : "neighbourhoods", "k-means++" or array of shape (k, d)
-        With neighbourhoods: they stand in the first start, filled up by k-means++; the others are by
-        k-means++ alone, so that a misleading neighbourhood costs one start.
+        With "neighbourhoods" only the first start uses them, filled up by k-means++; a misleading
+        neighbourhood then spoils one start only.
     n_init : int, at least 1
+        Number of starts.
     """
     if not isinstance(init, str):
-        return [checked_init(init, n_clusters, k, X.shape[1])]
-    drawn = list(points.starts(X, k, seed, n_init))
+        return [check_init(init, n_clusters, k, X.shape[1])]
+    drawn = list(points.draw_starts(X, k, seed, n_init))
     given = neighbourhood_means(X, constraints, k) if init == "neighbourhoods" else np.empty((0, 0))
     if len(given) == 0:
         return drawn
-    return [points.starts(X, k, seed, 1, given=given)[0], *drawn[: n_init - 1]]
+    return [points.draw_starts(X, k, seed, 1, given=given)[0], *drawn[: n_init - 1]]
 
 
-def checked_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Centers:
-    """Given centres as float64; the k farthest from each other where there are fewer distinct rows."""
+def check_init(init: ArrayLike, n_clusters: int, k: int, n_features: int) -> Centers:
+    """Return given centres as float64; if there are fewer distinct rows, the k that are farthest apart."""
     centers = np.ascontiguousarray(init, dtype=np.float64)
     if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         raise ValueError(
-            f"init has shape {centers.shape}; give {n_clusters} centres of {n_features} finite features "
-            "each, or the name of a way to draw them"
+            f"init has shape {centers.shape}. Give {n_clusters} centres of {n_features} finite features "
+            "each, or the name of a method that draws them."
         )
     if k == n_clusters:
         return centers
-    return np.ascontiguousarray(centers[np.sort(farthest_first(centers, np.ones(n_clusters), k))])
+    return np.ascontiguousarray(centers[np.sort(select_farthest_first(centers, np.ones(n_clusters), k))])
 
 
 def neighbourhood_means(X: Any, constraints: Constraints, k: int) -> Centers:
-    """Means of at most k neighbourhoods of two or more rows, distinct, (g, d)."""
-    blocks = blocks_of(X, constraints)
+    """Compute the distinct means of at most k neighbourhoods of two or more rows, (g, d)."""
+    blocks = build_blocks(X, constraints)
     large = np.flatnonzero(blocks.weight >= 2)
     if len(large) == 0:
         return np.empty((0, X.shape[1]))
-    chosen = farthest_first(blocks.X[large], blocks.weight[large].astype(np.float64), k)
-    return dense_rows(blocks.X, large[chosen])
+    chosen = select_farthest_first(blocks.X[large], blocks.weight[large].astype(np.float64), k)
+    return take_dense_rows(blocks.X, large[chosen])
 
 
-def farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """At most k distinct centres, dense or sparse, by weighted farthest-first traversal: heaviest first."""
+def select_farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Select at most k distinct centres by weighted farthest-first traversal, the heaviest first."""
 
     def far_from(one: int) -> NDArray[np.float64]:
-        return points.squared_distances(centers, dense_rows(centers, np.array([one])))[:, 0]
+        return points.squared_center_distances(centers, take_dense_rows(centers, np.array([one])))[:, 0]
 
     chosen = [int(weight.argmax())]
     far = far_from(chosen[0])
@@ -98,7 +102,7 @@ def farthest_first(centers: Any, weight: NDArray[np.float64], k: int) -> NDArray
     return np.array(chosen, dtype=np.int64)
 
 
-def dense_rows(X: Any, rows: NDArray[np.int64]) -> Centers:
-    """Some rows as centres."""
+def take_dense_rows(X: Any, rows: NDArray[np.int64]) -> Centers:
+    """Return some rows as dense centres."""
     some = X[rows]
     return np.ascontiguousarray(some.toarray() if issparse(some) else some, dtype=np.float64)

@@ -1,18 +1,18 @@
 """BCKM: boosted constrained k-means.
 
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 3: rounds of
-constrained k-means (Algorithm 2), in which the constraints that a round breaks gain priority for the next, as
-AdaBoost does with examples. Each round is a vote, with weight alpha, on which rows share a cluster; kernel
-k-means on all votes gives the clustering.
+constrained k-means (Algorithm 2). The constraints that a round breaks gain priority for the next, as examples
+do in AdaBoost. Each round votes, with weight alpha, on which rows share a cluster; kernel k-means on all
+votes gives the clustering.
 
-Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the work. Settled where the paper
-is silent: priorities start equal, or at the weights of the constraints; equal priorities are ordered at
-random in every round; a first round that breaks half of all priority or more is tried again up to 10 times,
-then kept with a warning, later ones are tried 3 times, then the rounds end without them. Changed: the round
-that breaks nothing, which in effect is the answer, is made from several starts, and the one of least inertia
-is kept; with few constraints any start satisfies them, also a poor one.
+Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled where the
+paper is silent: priorities start equal, or at the weights of the constraints; equal priorities are ordered at
+random in every round; a first round that breaks half of all priority or more is repeated up to 10 times and
+then used with a warning; a later one is repeated 3 times, and then the rounds end without it. Changed: the
+round that breaks nothing in effect decides the result, so it runs from several starts and the one of least
+inertia counts; with few constraints even a poor start satisfies them.
 
-The matrix of votes is never formed: K is known by the labels of the rounds, one byte a row and round.
+The matrix of votes is never formed: K follows from the labels of the rounds, one byte for each row and round.
 
 Cost: for each round that of `CKM`; at the end O(n rounds k) a pass.
 """
@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Progress, rng_at
-from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
 from linkwise.cluster.similarity.weak_learner import (
     Convergence,
-    Pairs,
+    PairList,
     Ties,
-    Weak,
-    by_priority,
+    WeakClustering,
     constrained_k_means,
+    order_by_priority,
 )
 from linkwise.errors import ConstraintWarning
 
@@ -44,57 +44,61 @@ _FIRST_TRIES, _TRIES = 10, 3
 
 
 class BCKM(RoundsClusterer):
-    """Boosted constrained k-means: many constrained clusterings, and what they agree on.
+    """Boosted constrained k-means: the consensus of many constrained clusterings.
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
-        Where the rounds take distances: among the rows as they are; under a Gaussian kernel with local scales
-        (the distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of
-        similarities.
-    n_rounds : int
-        Rounds at most.
-    alpha_star : float
-        Weight of a round that breaks nothing; it is the last.
-    init : {"k-means++", "farthest"}
-        The rows from which a round starts: drawn in proportion to their squared distance (of more than
-        100 000 rows, among 100 000 of them), or each the farthest from those before.
-    n_init : int
-        Starts of the final k-means, and of the round that breaks nothing (with convergence "repeat"): of
-        those that break nothing the one of least inertia is kept, since it decides alone.
-    max_passes : int
-        Passes of a round.
-    convergence : {"repeat", "first rise"}
-        When a round ends, as for `CKM`.
-    ties : {"random", "columns"}
-        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
-        the columns of a matrix, so that each row's are side by side.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
+        Space of the distances: the rows as they are ("linear"); a Gaussian kernel with local scales, the
+        distance to the 7th neighbour ("rbf"); or X is a symmetric, positive semidefinite matrix of
+        similarities ("precomputed").
+    n_rounds : int, default=100
+        Largest number of rounds.
+    alpha_star : float, default=100.0
+        Weight of a round that breaks nothing, which is the last round.
+    init : {"k-means++", "farthest"}, default="k-means++"
+        How a round chooses its first rows: drawn in proportion to their squared distance (from a sample of
+        100 000 rows if there are more), or each the farthest from those before.
+    n_init : int, default=10
+        Number of starts of the final k-means, and (with convergence "repeat") of the round that breaks
+        nothing, of which the one of least inertia counts.
+    max_passes : int, default=100
+        Largest number of passes of a round.
+    convergence : {"repeat", "first rise"}, default="repeat"
+        When a round ends, see `CKM`.
+    ties : {"random", "columns"}, default="random"
+        Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that count.
+        Number of rounds that count.
     alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each round, and the share of priority that it breaks.
     hypotheses_ : ndarray of shape (n_rows, n_rounds)
-        Labels of the rounds, one byte each up to 256 clusters.
+        Labels of the rounds, one byte each for up to 256 clusters.
     kernel_ : CoMembership
         The matrix of votes as an operator.
     reason_ : {"consistent", "rounds", "half is broken", "no constraints"}
-        Why the rounds ended: one broke nothing; there were `n_rounds`; one broke half of the priority.
+        Why the rounds ended: one broke nothing; `n_rounds` was reached; one broke half of the priority; or
+        there are no constraints.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    There is no ``predict``: the method is transductive, it votes on the rows that were fitted. Kernels other
-    than "linear" need all similarities: at most 10 000 rows.
+    There is no ``predict``: the method is transductive: it votes on the fitted rows. Kernels other than
+    "linear" store all similarities, for at most 10 000 rows.
 
     References
     ----------
@@ -152,15 +156,15 @@ class BCKM(RoundsClusterer):
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As the authors' program.
+        """Create the method as in the authors' program.
 
-        Rounds start from rows far apart and end where the inertia does not fall; constraints of equal
-        priority are looked at row by row.
+        Rounds start from rows far apart and end when the inertia does not fall; constraints of equal priority
+        are ordered row by row.
         """
         preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
         return cls(n_clusters, **{**preset, **parameters})
 
-    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+    def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         alphas: list[float] = []
         errors: list[float] = []
@@ -186,15 +190,22 @@ class BCKM(RoundsClusterer):
                 reason = "consistent"
                 alphas.append(self.alpha_star)
                 break
-            alpha = vote(weak.loss)
+            alpha = vote_weight(weak.loss)
             alphas.append(alpha)
             priority += np.where(weak.broken, alpha, -alpha)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
 
     def _best_consistent(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int, weak: Weak
-    ) -> Weak:
-        """Of several runs that break nothing the one of least inertia: it will decide alone."""
+        self,
+        space: Space,
+        pairs: PairList,
+        priority: NDArray[np.float64],
+        k: int,
+        seed: int,
+        t: int,
+        weak: WeakClustering,
+    ) -> WeakClustering:
+        """Return the run of least inertia among several that break nothing; it decides the result."""
         for attempt in range(1, self.n_init):
             other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
             if not other.broken.any() and other.means.spread > weak.means.spread:
@@ -202,9 +213,9 @@ class BCKM(RoundsClusterer):
         return weak
 
     def _round(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, seed: int, t: int
-    ) -> Weak:
-        """One run of constrained k-means, tried again while it breaks half of the priority."""
+        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, seed: int, t: int
+    ) -> WeakClustering:
+        """Run constrained k-means, again if it breaks half of the priority."""
         for attempt in range(_TRIES if t else _FIRST_TRIES):
             weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
             if weak.loss < 0.5:
@@ -212,20 +223,20 @@ class BCKM(RoundsClusterer):
         return weak
 
     def _run(
-        self, space: Space, pairs: Pairs, priority: NDArray[np.float64], k: int, rng: np.random.Generator
-    ) -> Weak:
+        self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, rng: np.random.Generator
+    ) -> WeakClustering:
         share = np.exp(priority - priority.max())
         share /= share.sum()
-        order = by_priority(pairs, priority, rng, self.ties)
-        means = space.seeded(k, rng, self.init)
+        order = order_by_priority(pairs, priority, rng, self.ties)
+        means = space.choose_centers(k, rng, self.init)
         rise = self.convergence == "first rise"
         return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
 
 
 def _warn_of_half(loss: float) -> None:
     warnings.warn(
-        f"the constraints conflict with every clustering found: the first round breaks {loss:.0%} of them; "
-        "the result is that round alone",
+        f"The first round breaks {loss:.0%} of the constraints, so no other round follows and "
+        "the result is this round alone.",
         ConstraintWarning,
         stacklevel=5,
     )

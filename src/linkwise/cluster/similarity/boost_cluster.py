@@ -1,9 +1,9 @@
 """BoostCluster: any clusterer, boosted by pairs.
 
 Liu, Jin and Jain (2007), "BoostCluster: boosting clustering by pairwise constraints". A kernel K of all rows
-is grown by rounds. Each round weighs the constraints by how far K is from them, looks for the directions in
-which must-linked rows agree and cannot-linked ones do not, lets a clusterer see the rows in these directions
-only, and adds alpha to K wherever it puts two rows together.
+is grown by rounds. Each round weights the constraints by how far K is from them, finds the directions in
+which must-linked rows agree and cannot-linked ones do not, clusters the rows in these directions, and adds
+alpha to K for each two rows in one cluster.
 
 With p over the must-links and q over the cannot-links, p ~ exp(-K), q ~ exp(K), each adding up to 1:
 
@@ -13,22 +13,22 @@ With p over the must-links and q over the cannot-links, p ~ exp(-K), q ~ exp(K),
   P₀ = 1 - P₁, Q₀ = 1 - Q₁. It is the alpha of least loss: the factor by which a round changes the loss is
   (P₁ e^-alpha + P₀) (Q₁ e^alpha + Q₀).
 
-Kept: all of this. The formulas are written from the published description and were derived anew; the tests
-check that alpha is the least. Settled: rows are about their mean, since the products of rows in X'TX depend
-on the origin; each of the four sums gets half a constraint more, so that a round that satisfies all gets a
-finite alpha, and so that without cannot-links the must-links alone count. Changed, and why:
+Kept: all of this. The formulas follow the published description and were derived again; the tests check that
+alpha minimises the loss. Settled: rows are about their mean, since the products of rows in X'TX depend on the
+origin; each of the four sums gets half a constraint more, so that alpha stays finite if a round satisfies all
+constraints, and must-links alone are enough. Changed, and why:
 
 - The clusterer is k-means, and only directions of positive eigenvalues are taken: the others speak against
   the constraints.
 - Lengths are taken in units of the spread of the rows: v'X'TXv is the greatest beside v'Cv, not v'v, with C
-  the correlation of the columns, a tenth of it the identity. So the unit of a column is nothing, and the
+  the correlation of the columns, a tenth of it the identity. So the unit of a column has no effect, and the
   widest direction does not win by its width. With 1 % of all pairs the NMI on wine is 0.96 instead of 0.43,
   on wdbc 0.82 instead of 0.47. ``whiten=False`` is as printed.
 - A round that changes next to nothing (alpha of 0.001 or less: no better than chance, or the clusters of the
-  rounds before) is tried again from other starts, up to ten; then the rounds end.
-- The last clustering is kernel k-means on K; K is known by the labels of the rounds, one byte a row and
-  round, and is never formed.
-- Plain k-means is returned where it satisfies more (``fell_back_``).
+  rounds before) is repeated from up to ten other starts; then the rounds end.
+- The final clustering is kernel k-means on K, which is never formed: it follows from the labels of the
+  rounds, one byte for each row and round.
+- If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
 
 Cost: a round O(constraints d² + d³ + n d s) and k-means of n rows in s columns; at the end that of `BCKM`.
 """
@@ -47,12 +47,12 @@ from sklearn.utils._param_validation import Interval
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain, run_plain_k_means
 from linkwise.cluster.similarity.co_membership import CoMembership
-from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
-from linkwise.cluster.similarity.rounds import PASSES, Rounds, combined, label_type
-from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
+from linkwise.cluster.similarity.rounds import PASSES, Rounds, combine_rounds, label_type
+from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
@@ -65,43 +65,47 @@ _NONE = 1e-9  # eigenvalues in shares of the largest that are rounding
 
 
 class BoostCluster(ConstrainedClusterer):
-    """k-means, boosted by pairs: many clusterings, each among the directions that pairs speak for.
+    """k-means, boosted by pairs: the consensus of many clusterings, each in directions that the pairs favour.
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=8
+        Number of clusters.
     n_components : int, optional
-        Directions that a round sees. `n_clusters` of them by default, at most 10.
-    n_estimators : int
-        Rounds at most.
-    whiten : bool
-        Whether lengths count in units of the spread of the rows in that direction, so that the units of the
-        columns are nothing. False: lengths are those of X, as in the paper.
-    n_init : int
-        Starts of the k-means that combines the rounds; a round has one.
-    random_state : int, RandomState or None
+        Number of directions of a round; by default `n_clusters`, at most 10.
+    n_estimators : int, default=50
+        Largest number of rounds.
+    whiten : bool, default=True
+        Whether lengths are in units of the spread of the rows in each direction, so that the units of the
+        columns have no effect. If False, lengths are those of X, as in the paper.
+    n_init : int, default=10
+        Number of starts of the k-means that combines the rounds; a round has one.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that count.
+        Number of rounds that count.
     alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each round; and the share of p and q that it breaks, the mean of the two.
     hypotheses_ : ndarray of shape (n_rows, n_rounds)
-        Labels of the rounds, one byte each up to 256 clusters.
+        Labels of the rounds, one byte each for up to 256 clusters.
     kernel_ : CoMembership
         The matrix K as an operator.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    There is no ``predict``: K is known for the rows that were fitted. The more components, the nearer a round
-    is to plain k-means of all columns, whatever the pairs say.
+    There is no ``predict``: K exists only for the fitted rows. The more components, the closer a round is to
+    plain k-means of all columns.
 
     References
     ----------
@@ -147,22 +151,22 @@ class BoostCluster(ConstrainedClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        starts = list(points.starts(X, k, seed, self.n_init))
+        starts = list(points.draw_starts(X, k, seed, self.n_init))
         rounds = None
         if constraints.n_constraints:
             with one_blas_thread():
-                rounds = self._rounds(X, pairs_of(constraints), k, seed, progress)
+                rounds = self._rounds(X, list_pairs(constraints), k, seed, progress)
         self.fell_back_ = rounds is None and constraints.n_constraints > 0
         if rounds is None:
-            labels, _ = compact(plain_k_means(X, starts, PASSES, TOL).labels, k)
+            labels, _ = compact_labels(run_plain_k_means(X, starts, PASSES, TOL).labels, k)
             self._keep(Rounds(labels.astype(label_type(k))[:, None], np.ones(1), np.zeros(1), ""))
             return labels
         self._keep(rounds)
-        labels, _ = compact(combined(rounds, k, seed, self.n_init), k)
-        better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+        labels, _ = compact_labels(combine_rounds(rounds, k, seed, self.n_init), k)
+        better = improve_by_plain(X, constraints, labels, [starts], PASSES, TOL)
         if better is not None:
             self.fell_back_ = True
-            labels, _ = compact(better.labels, k)
+            labels, _ = compact_labels(better.labels, k)
         return labels
 
     def _keep(self, rounds: Rounds) -> None:
@@ -171,22 +175,22 @@ class BoostCluster(ConstrainedClusterer):
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
 
     def _rounds(
-        self, X: NDArray[Any], pairs: Pairs, k: int, seed: int, progress: Progress | None
+        self, X: NDArray[Any], pairs: PairList, k: int, seed: int, progress: Progress | None
     ) -> Rounds | None:
-        """The rounds that count; None where none does."""
-        seen = prepared(X, standardized=self.whiten)
-        Z = whitened(seen) if self.whiten else turned(seen.Z)
+        """Run the rounds; return those that count, or None."""
+        seen = merge_identical_rows(X, standardized=self.whiten)
+        Z = whiten(seen) if self.whiten else rotate_rows(seen.Z)
         ends, must = seen.number[pairs.ends], pairs.must.astype(bool)
         s = self.n_components or min(k, MOST_COMPONENTS)
         kernel = np.zeros(len(ends))  # K of the pairs in constraints
         kept: list[tuple[Labels, float, float]] = []
         for t in range(self.n_estimators):
             weight = pair_weights(kernel, pairs.weight, must)
-            rows = Z @ directions(Z, ends, np.where(must, weight, -weight), s)
+            rows = Z @ find_directions(Z, ends, np.where(must, weight, -weight), s)
             for attempt in range(_TRIES):
-                labels = clustered(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
+                labels = cluster_once(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
                 together = labels[ends[:, 0]] == labels[ends[:, 1]]
-                if (alpha := step(weight, together, must)) > _LEAST:
+                if (alpha := compute_alpha(weight, together, must)) > _LEAST:
                     kernel += alpha * together
                     error = float(weight @ (together != must) / weight.sum())
                     kept.append((labels.astype(label_type(k)), alpha, error))
@@ -212,8 +216,8 @@ def pair_weights(kernel: Array, weight: Array, must: NDArray[np.bool_]) -> Array
     return found
 
 
-def directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
-    """(d, s) top eigenvectors of Z'TZ, at most `s`, of positive eigenvalues; the top one if none is.
+def find_directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
+    """Find at most `s` top eigenvectors of Z'TZ with positive eigenvalues, (d, s); at least one.
 
     `t` holds the entries of T at the pairs `ends`, on either side of its diagonal.
     """
@@ -226,33 +230,33 @@ def directions(Z: Array, ends: NDArray[np.int64], t: Array, s: int) -> Array:
     return found
 
 
-def step(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) -> float:
-    """Alpha of a round that puts these pairs together."""
+def compute_alpha(weight: Array, together: NDArray[np.bool_], must: NDArray[np.bool_]) -> float:
+    """Compute alpha of a round that puts these pairs together."""
     more = 0.5 / len(must)
     p1, q1 = weight[must & together].sum() + more, weight[~must & together].sum() + more
     p0, q0 = weight[must & ~together].sum() + more, weight[~must & ~together].sum() + more
     return 0.5 * log(p1 * q0 / (p0 * q1))
 
 
-def clustered(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
-    """One run of k-means."""
-    labels: Labels = points.lloyd(
-        rows, points.starts(rows, k, entropy, 1, weight=weight), weight=weight
+def cluster_once(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
+    """Run k-means once."""
+    labels: Labels = points.run_lloyd(
+        rows, points.draw_starts(rows, k, entropy, 1, weight=weight), weight=weight
     ).labels[0]
     return labels
 
 
-def turned(Z: Array) -> Array:
-    """Rows in at most as many columns as there are rows, with the same products."""
+def rotate_rows(Z: Array) -> Array:
+    """Rotate rows into at most as many columns as there are rows; their products stay the same."""
     if Z.shape[1] <= len(Z):
         return Z
     left, length, _ = svd(Z, full_matrices=False)
     return np.ascontiguousarray(left * length)
 
 
-def whitened(seen: Prepared) -> Array:
-    """Rows of unit spread in all directions, but for a tenth of no correlation in what is whitened."""
-    Z = turned(seen.Z)
+def whiten(seen: DistinctRows) -> Array:
+    """Whiten rows, with a tenth of the identity added to their correlation."""
+    Z = rotate_rows(seen.Z)
     correlation = Z.T @ (seen.weight[:, None] * Z) / seen.weight.sum()
     value, vector = eigh(correlation)
     found: Array = Z @ (vector / np.sqrt((1 - _SHRUNK) * np.maximum(value, 0) + _SHRUNK))

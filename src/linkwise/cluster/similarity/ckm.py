@@ -1,12 +1,12 @@
 """CKM: k-means that satisfies constraints in the order of their priorities.
 
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 3.2, Algorithm 2
-(see `common.weak_learner`), by itself, with constraints of equal priority in random order.
+(see `weak_learner`) on its own, with constraints of equal priority in random order.
 
-Settled where the paper is silent: labels are cleared at the start of every pass and all pairs looked at
-again; the run ends when labels repeat and gives the pass that broke least (``CKM.authors()``: where the
-inertia does not fall, the pass before, as the authors' program). Added: several starts, kernels, weights of
-constraints as priorities; plain k-means is returned where it satisfies more.
+Settled where the paper is silent: every pass clears all labels and goes through all pairs again; the run ends
+when labels repeat, and its result is the pass that breaks least (``CKM.authors()``: when the inertia does not
+fall, and the result is the pass before, as in the authors' program). Added: several starts, kernels, weights
+of constraints as priorities. If plain k-means satisfies more constraints, its result is returned.
 
 Cost: a pass is one of plain k-means and O(constraints).
 """
@@ -25,18 +25,18 @@ from sklearn.utils.metaestimators import available_if
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_where_better
-from linkwise.cluster.kmeans.starts import checked_init
-from linkwise.cluster.similarity.rounds import plain, satisfying_more
-from linkwise.cluster.similarity.spaces import Init, Kernel, Means, Space, Vectors, space_of
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain
+from linkwise.cluster.kmeans.starts import check_init
+from linkwise.cluster.similarity.rounds import prefer_more_satisfied, run_plain
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space, SpaceMeans, Vectors, make_space
 from linkwise.cluster.similarity.weak_learner import (
     Convergence,
     Ties,
-    Weak,
-    by_priority,
+    WeakClustering,
     constrained_k_means,
-    pairs_of,
+    list_pairs,
+    order_by_priority,
 )
 from linkwise.constraints.constraints import Constraints
 
@@ -50,42 +50,46 @@ class CKM(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
-        Where distances are taken: among the rows as they are; under a Gaussian kernel with local scales (the
-        distance to the 7th neighbour); or X is the symmetric, positive semidefinite matrix of similarities.
-    init : {"k-means++", "farthest"} or array of shape (n_clusters, n_features)
-        Where centres start: rows drawn in proportion to their squared distance, rows each farthest from those
-        before, or given (kernel "linear" only, in one start).
-    n_init : int
-        Starts; the one that breaks least weight is kept, of equal ones that of least inertia.
-    max_passes : int
-        Passes of one start.
-    convergence : {"repeat", "first rise"}
-        When a start ends and what it gives: when labels repeat, the pass that broke least; or where the
-        inertia does not fall, the pass before.
-    ties : {"random", "columns"}
-        In which order constraints of equal priority are looked at: at random; or row by row, as they stand in
-        the columns of a matrix, so that each row's are side by side.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
+        Space of the distances: the rows as they are ("linear"); a Gaussian kernel with local scales, the
+        distance to the 7th neighbour ("rbf"); or X is a symmetric, positive semidefinite matrix of
+        similarities ("precomputed").
+    init : {"k-means++", "farthest"} or array of shape (n_clusters, n_features), default="k-means++"
+        First centres: rows drawn in proportion to their squared distance; rows that are each farthest from
+        those before; or given centres (kernel "linear" only, in one start).
+    n_init : int, default=10
+        Number of starts; the result breaks the least weight, and of equal ones has the least inertia.
+    max_passes : int, default=100
+        Largest number of passes of one start.
+    convergence : {"repeat", "first rise"}, default="repeat"
+        When a start ends: when labels repeat, with the pass that breaks least; or when the inertia does not
+        fall, with the pass before.
+    ties : {"random", "columns"}, default="random"
+        Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        With kernel "linear" only.
+        Centre of each cluster, with kernel "linear" only.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_passes_ : int
-        Passes up to the one that was kept; 0 where plain k-means was.
+        Number of passes up to the chosen one; 0 if plain k-means is the result.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    ``predict`` (kernel "linear" only) gives new rows the nearest centre. Kernels other than "linear" need all
-    similarities: at most 10 000 rows.
+    ``predict`` (kernel "linear" only) assigns new rows to the nearest centre. Kernels other than "linear"
+    store all similarities, for at most 10 000 rows.
 
     References
     ----------
@@ -138,9 +142,10 @@ class CKM(CenteredClusterer):
 
     @classmethod
     def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """As the authors' program, which explains the paper's figures of CKM.
+        """Create the method as in the authors' program, which explains the paper's figures of CKM.
 
-        One start from rows far apart, constraints row by row, ended where the inertia does not fall.
+        It has one start from rows far apart, orders constraints row by row, and ends when the inertia does
+        not fall.
         """
         preset: dict[str, Any] = {
             "init": "farthest",
@@ -151,33 +156,33 @@ class CKM(CenteredClusterer):
         return cls(n_clusters, **{**preset, **parameters})
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        starts = self._given(X, k)
-        space = space_of(X, self.kernel) if starts is None else Vectors(X)
+        starts = self._given_centers(X, k)
+        space = make_space(X, self.kernel) if starts is None else Vectors(X)
         self.fell_back_, self.n_passes_ = False, 0
         if constraints.n_constraints == 0:
-            return self._finished(X, self._plain(X, space, starts, k, seed), k)
+            return self._finish(X, self._plain(X, space, starts, k, seed), k)
         best = self._best(space, starts, constraints, k, seed, progress)
         self.n_passes_ = best.n_passes
         labels = best.labels
         if self.kernel == "linear":
-            lists = [list(points.starts(X, k, seed, self.n_init) if starts is None else starts)]
-            other = plain_where_better(X, constraints, labels, lists, self.max_passes, 1e-4)
+            lists = [list(points.draw_starts(X, k, seed, self.n_init) if starts is None else starts)]
+            other = improve_by_plain(X, constraints, labels, lists, self.max_passes, 1e-4)
             better = None if other is None else other.labels
         else:
-            better = satisfying_more(self._plain(X, space, None, k, seed), labels, constraints)
+            better = prefer_more_satisfied(self._plain(X, space, None, k, seed), labels, constraints)
         if better is not None:
             self.fell_back_, self.n_passes_, labels = True, 0, better
-        return self._finished(X, labels, k)
+        return self._finish(X, labels, k)
 
-    def _given(self, X: Any, k: int) -> points.Centers | None:
-        """(1, k, d) centres, where they are given."""
+    def _given_centers(self, X: Any, k: int) -> points.Centers | None:
+        """Return given centres, (1, k, d), or None."""
         if isinstance(self.init, str):
             return None
         if self.kernel != "linear":
             raise ValueError(
-                f"init gives centres, but kernel={self.kernel!r} has none; name a way to draw rows"
+                f"init gives centres, but kernel={self.kernel!r} has none. Give 'k-means++' or 'farthest'."
             )
-        return checked_init(self.init, self.n_clusters, k, X.shape[1])[None]
+        return check_init(self.init, self.n_clusters, k, X.shape[1])[None]
 
     def _best(
         self,
@@ -187,15 +192,15 @@ class CKM(CenteredClusterer):
         k: int,
         seed: int,
         progress: Progress | None,
-    ) -> Weak:
-        pairs = pairs_of(constraints)
+    ) -> WeakClustering:
+        pairs = list_pairs(constraints)
         share = pairs.weight / pairs.weight.sum()
         found = []
         n_starts = self.n_init if starts is None else 1
         for number in range(n_starts):
             rng = rng_at(seed, number)
             means = self._start(space, starts, k, rng)
-            order = by_priority(pairs, pairs.weight, rng, self.ties)
+            order = order_by_priority(pairs, pairs.weight, rng, self.ties)
             rise = self.convergence == "first rise"
             found.append(
                 constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
@@ -204,23 +209,25 @@ class CKM(CenteredClusterer):
                 progress(number + 1, n_starts)
         return min(found, key=lambda weak: (weak.loss, -weak.means.spread))
 
-    def _start(self, space: Space, starts: points.Centers | None, k: int, rng: np.random.Generator) -> Means:
+    def _start(
+        self, space: Space, starts: points.Centers | None, k: int, rng: np.random.Generator
+    ) -> SpaceMeans:
         if starts is not None:
-            return Means(starts[0], 0.0)
+            return SpaceMeans(starts[0], 0.0)
         init: Any = self.init
-        return space.seeded(k, rng, init)
+        return space.choose_centers(k, rng, init)
 
     def _plain(self, X: Any, space: Space, starts: points.Centers | None, k: int, seed: int) -> Labels:
         if starts is not None:
-            labels: Labels = points.lloyd(X, starts, max_iter=self.max_passes).labels[0]
+            labels: Labels = points.run_lloyd(X, starts, max_iter=self.max_passes).labels[0]
             return labels
-        return plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
+        return run_plain(X, space, self.kernel, k, seed, self.n_init, self.max_passes)
 
-    def _finished(self, X: Any, labels: Labels, k: int) -> Labels:
-        labels, _ = compact(labels, k)
+    def _finish(self, X: Any, labels: Labels, k: int) -> Labels:
+        labels, _ = compact_labels(labels, k)
         if self.kernel == "linear":
             empty = np.zeros((int(labels.max()) + 1, X.shape[1]))
-            self.cluster_centers_ = points.means(X, labels, empty)
+            self.cluster_centers_ = points.cluster_means(X, labels, empty)
         return labels
 
     predict = available_if(_has_centers)(CenteredClusterer.predict)

@@ -1,4 +1,4 @@
-"""The kernel of several clusterings: how often, weighted, two rows share a cluster."""
+"""The kernel of several clusterings: the weighted number of clusterings in which two rows share a cluster."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class CoMembership(LinearOperator):
         return self
 
     def row(self, i: int) -> NDArray[np.float64]:
-        """Similarities of row i to all rows, shape (n_rows,)."""
+        """Compute the similarities of row i to all rows, shape (n_rows,)."""
         similar: NDArray[np.float64] = (self.hypotheses == self.hypotheses[i]) @ self.alphas
         return similar
 
     def entry(self, i: int, j: int) -> float:
-        """Similarity of rows i and j."""
+        """Compute the similarity of rows i and j."""
         return float((self.hypotheses[i] == self.hypotheses[j]) @ self.alphas)
 
     def diagonal(self) -> NDArray[np.float64]:
-        """Similarity of each row to itself: the sum of the weights."""
+        """Return the similarity of each row to itself: the sum of the weights."""
         return np.full(self.shape[0], self.alphas.sum())
 
     def toarray(self) -> NDArray[np.float64]:
-        """All entries, shape (n_rows, n_rows)."""
+        """Compute all entries, shape (n_rows, n_rows)."""
         return np.stack([self.row(i) for i in range(self.shape[0])])

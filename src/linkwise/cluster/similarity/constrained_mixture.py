@@ -2,16 +2,15 @@
 
 Shental, Bar-Hillel, Hertz and Weinshall (2003), "Computing Gaussian mixture models with EM using equivalence
 constraints". Rows joined by must-links (a chunklet) come from one Gaussian: the densities of its rows are
-multiplied, its share counts once. Chunklets that a cannot-link parts come from different ones.
+multiplied, and its share counts once. Chunklets that a cannot-link separates come from different ones.
 
 Kept: EM under both. Changed, and why:
 
-- What cannot-links make of the probabilities is found by three sweeps of belief propagation, not on a
-  junction tree, which grows beyond all bounds with many cannot-links. It is exact where these make trees of
-  at most three links from end to end.
-- Covariances have a prior, that of Fraley and Raftery (2007): as by d + 2 rows with the covariance of all
-  rows, drawn to its diagonal by a tenth and divided by k^(2/d). So none is ever singular, with however few
-  rows, and no Gaussian shrinks to a point. A chunklet is added to every share.
+- Three sweeps of belief propagation apply the cannot-links, not a junction tree, which becomes too large with
+  many cannot-links. The result is exact if they form trees of at most three links from end to end.
+- Covariances have a prior, that of Fraley and Raftery (2007): worth d + 2 rows with the covariance of all
+  rows, drawn to its diagonal by a tenth and divided by k^(2/d). So no covariance is singular and no Gaussian
+  shrinks to a point, with any number of rows. A chunklet is added to every share.
 
 Cost: O(rows k d² + cannot-links k) an iteration, O(k d³) besides.
 """
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from linkwise.cluster import points
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 
 Array = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -50,7 +49,7 @@ class Mixture(NamedTuple):
     """(k, d, d) inverses of the lower Cholesky factors of the covariances."""
 
     def log_densities(self, Z: Array) -> Array:
-        """(n, k) but for what is the same for all."""
+        """Compute (n, k) log-densities up to a constant."""
         found = np.empty((len(Z), len(self.mean)))
         for h, (mean, root) in enumerate(zip(self.mean, self.whitening, strict=True)):
             away = (Z - mean) @ root.T
@@ -58,12 +57,12 @@ class Mixture(NamedTuple):
         return found
 
     def probabilities(self, Z: Array) -> Array:
-        """(n, k) of the Gaussians for each row, without constraints."""
-        return normalized(self.log_densities(Z) + self.log_share)
+        """Compute (n, k) probabilities of the Gaussians for each row, without constraints."""
+        return normalize(self.log_densities(Z) + self.log_share)
 
 
 class Chunklets(NamedTuple):
-    """What constraints say of rows."""
+    """Constraints as chunklets and the pairs of chunklets that are apart."""
 
     number: NDArray[np.int64]
     """(n,) chunklet of each row."""
@@ -71,15 +70,15 @@ class Chunklets(NamedTuple):
     """(q, 2) chunklets that cannot-links part; a cannot-link within one is left out."""
 
 
-def chunklets_of(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> Chunklets:
-    """Rows joined by must-links."""
-    number = components(n_rows, must_link)
+def find_chunklets(n_rows: int, must_link: Pairs, cannot_link: Pairs) -> Chunklets:
+    """Find the chunklets: rows joined by must-links."""
+    number = find_components(n_rows, must_link)
     apart = np.unique(np.sort(number[cannot_link], axis=1), axis=0)
     return Chunklets(number, apart[apart[:, 0] != apart[:, 1]])
 
 
 def prior_covariance(Z: Array, weight: Array, k: int) -> Array:
-    """The covariance towards which those of k Gaussians are drawn; rows are about their mean."""
+    """Compute the prior covariance of k Gaussians; rows are about their mean."""
     covariance: Array = Z.T @ (weight[:, None] * Z) / weight.sum()
     covariance[~np.eye(len(covariance), dtype=bool)] *= 1 - _SHRUNK
     covariance[np.diag_indices_from(covariance)] += _NEVER
@@ -87,44 +86,50 @@ def prior_covariance(Z: Array, weight: Array, k: int) -> Array:
     return covariance
 
 
-def fitted(
+def fit_mixture(
     Z: Array, weight: Array, chunklets: Chunklets, k: int, prior: Array, entropy: np.random.SeedSequence
 ) -> Mixture:
-    """EM from the clusters of a k-means of the chunklets.
+    """Fit a mixture by EM, from the clusters of a k-means of the chunklets.
 
     Parameters
     ----------
     Z : (n, d) rows
+        The rows.
     weight : (n,) as if each row were there so many times, on average once
+        Weights of the rows.
     chunklets : Chunklets
+        The constraints, as chunklets.
     k : int
+        Number of clusters.
     prior : (d, d)
+        Prior covariance.
     entropy : SeedSequence
+        Seed of all random draws.
     """
     weight = np.maximum(weight, _NEVER)  # a row without any has no place
-    chance = np.eye(k)[_started(Z, weight, chunklets.number, k, entropy)]
+    chance = np.eye(k)[_initial_clusters(Z, weight, chunklets.number, k, entropy)]
     for _ in range(MAX_ITER):
-        mixture = maximized(Z, weight, chance[chunklets.number], chance.sum(axis=0), prior)
-        before, chance = chance, expected(mixture, Z, chunklets)
+        mixture = maximize(Z, weight, chance[chunklets.number], chance.sum(axis=0), prior)
+        before, chance = chance, expect(mixture, Z, chunklets)
         if np.abs(chance - before).max() < TOL:
             break
     return mixture
 
 
-def _started(
+def _initial_clusters(
     Z: Array, weight: Array, number: NDArray[np.int64], k: int, entropy: np.random.SeedSequence
 ) -> NDArray[np.int32]:
-    """(m,) clusters of the means of the chunklets."""
+    """Cluster the means of the chunklets, (m,)."""
     total = np.bincount(number, weights=weight)
     means = np.column_stack([np.bincount(number, weights=weight * column) for column in Z.T]) / total[:, None]
     parts = np.maximum(np.rint(_PARTS * total / total.mean()), 1).astype(np.int64)
-    start = points.starts(means, k, entropy, 1, weight=parts)
-    labels: NDArray[np.int32] = points.lloyd(means, start, weight=parts, max_iter=_STEPS).labels[0]
+    start = points.draw_starts(means, k, entropy, 1, weight=parts)
+    labels: NDArray[np.int32] = points.run_lloyd(means, start, weight=parts, max_iter=_STEPS).labels[0]
     return labels
 
 
-def maximized(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array) -> Mixture:
-    """The M step: Gaussians for given probabilities of the rows, and chunklets that each has."""
+def maximize(Z: Array, weight: Array, chance: Array, counts: Array, prior: Array) -> Mixture:
+    """M step: fit Gaussians to given probabilities of the rows and counts of chunklets."""
     chance = chance * weight[:, None]
     mass, d = chance.sum(axis=0), Z.shape[1]
     mean = chance.T @ Z / np.maximum(mass, _NEVER)[:, None]
@@ -137,44 +142,47 @@ def maximized(Z: Array, weight: Array, chance: Array, counts: Array, prior: Arra
     return Mixture(np.log((counts + 1) / (counts + 1).sum()), mean, whitening)
 
 
-def expected(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
-    """The E step: (m, k) probabilities of the Gaussians for each chunklet."""
+def expect(mixture: Mixture, Z: Array, chunklets: Chunklets) -> Array:
+    """E step: compute (m, k) probabilities of the Gaussians for each chunklet."""
     log_densities = mixture.log_densities(Z)
     own = np.column_stack([np.bincount(chunklets.number, weights=column) for column in log_densities.T])
-    return kept_apart(own + mixture.log_share, chunklets.apart)
+    return separate_probabilities(own + mixture.log_share, chunklets.apart)
 
 
-def kept_apart(own: Array, apart: Pairs) -> Array:
-    """Probabilities of k values for each of m nodes, of which some pairs differ.
+def separate_probabilities(own: Array, apart: Pairs) -> Array:
+    """Compute probabilities of k values for m nodes, of which some pairs must differ.
 
     Parameters
     ----------
     own : (m, k) logarithms of probabilities without pairs
+        Log-probabilities.
     apart : (q, 2)
+        Pairs that differ.
 
     Returns
     -------
     (m, k)
+        Probabilities.
     """
     if len(apart) == 0 or own.shape[1] == 1:
-        return normalized(own)
+        return normalize(own)
     sender, receiver = np.vstack([apart, apart[:, ::-1]]).T
     back = np.roll(np.arange(len(sender)), len(apart))  # the message the other way
     messages = np.zeros((len(sender), own.shape[1]))
     for _ in range(_SWEEPS):
-        without = normalized(_told(own, receiver, messages)[sender] - messages[back])
+        without = normalize(_send_messages(own, receiver, messages)[sender] - messages[back])
         messages = np.log(np.maximum(1 - without, _NEVER))
-    return normalized(_told(own, receiver, messages))
+    return normalize(_send_messages(own, receiver, messages))
 
 
-def _told(own: Array, receiver: NDArray[np.int64], messages: Array) -> Array:
+def _send_messages(own: Array, receiver: NDArray[np.int64], messages: Array) -> Array:
     heard = [np.bincount(receiver, weights=column, minlength=len(own)) for column in messages.T]
     told: Array = own + np.column_stack(heard)
     return told
 
 
-def normalized(log_values: Array) -> Array:
-    """Rows of probabilities."""
+def normalize(log_values: Array) -> Array:
+    """Convert rows of logarithms to probabilities."""
     found: Array = np.exp(log_values - log_values.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)
     return found

@@ -1,4 +1,4 @@
-"""Rows as methods take them that see features only: distinct, about their mean, each column in its unit."""
+"""Merge identical rows, center them, and scale their columns, for methods that use features only."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from linkwise.metric.differences import common_unit, nonzero, spreads
+from linkwise.metric.differences import feature_spreads, find_common_unit, replace_zeros
 
 Array = NDArray[np.float64]
 
 
-class Prepared(NamedTuple):
-    """Rows as a method sees them. Identical rows are one, so that no rounding ever tells them apart."""
+class DistinctRows(NamedTuple):
+    """Distinct rows with their counts, so that rounding never separates identical rows."""
 
     Z: Array
     """(m, d') the distinct rows, without the columns that never vary; one column of 0 where none does."""
@@ -31,13 +31,13 @@ class Prepared(NamedTuple):
     axes: Array | None = None
     """(d', c) unit vectors by which rows are seen, where there were too many columns; Z is (m, c) then."""
 
-    def of(self, X: NDArray[Any]) -> Array:
-        """Other rows, seen as these."""
+    def transform(self, X: NDArray[Any]) -> Array:
+        """Transform other rows in the same way."""
         seen: Array = (X[:, self.columns].astype(np.float64) - self.mean) / self.unit
         return seen if self.axes is None else seen @ self.axes
 
-    def by_components(self, most: int) -> Prepared:
-        """The same rows by their first principal components, where there are more columns than so many."""
+    def reduce_to_components(self, most: int) -> DistinctRows:
+        """Replace more than `most` columns by their first principal components."""
         if self.Z.shape[1] <= most:
             return self
         axes = principal_axes(self.Z, self.weight, most)
@@ -45,7 +45,7 @@ class Prepared(NamedTuple):
 
 
 def principal_axes(Z: Array, weight: NDArray[np.int64], most: int) -> Array:
-    """(d, c) first principal axes of weighted rows about their mean: `most`, or as many as the rows span."""
+    """Compute at most `most` principal axes, (d, c), of weighted rows about their mean."""
     rows = np.sqrt(weight)[:, None] * Z
     wide = Z.shape[1] > len(Z)  # then the products of rows with each other are fewer than those of columns
     products = rows @ rows.T if wide else rows.T @ rows
@@ -56,8 +56,8 @@ def principal_axes(Z: Array, weight: NDArray[np.int64], most: int) -> Array:
     return rows.T @ found / np.sqrt(values[spanned][::-1]) if wide else found
 
 
-def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
-    """The rows with columns in units of their standard deviations, or all in one unit."""
+def merge_identical_rows(X: NDArray[Any], *, standardized: bool) -> DistinctRows:
+    """Merge identical rows and scale columns to unit standard deviation, or all by one unit."""
     _, first, number, weight = np.unique(
         X + X.dtype.type(0), axis=0, return_index=True, return_inverse=True, return_counts=True
     )  # -0.0 is 0.0
@@ -65,8 +65,8 @@ def prepared(X: NDArray[Any], *, standardized: bool) -> Prepared:
     if not len(columns):
         columns = np.zeros(1, dtype=np.int64)
     varying = X[:, columns]
-    spread = spreads(varying)
-    unit = nonzero(spread) if standardized else np.full(len(columns), common_unit(varying))
+    spread = feature_spreads(varying)
+    unit = replace_zeros(spread) if standardized else np.full(len(columns), find_common_unit(varying))
     mean = np.where(spread > 0, varying.mean(axis=0, dtype=np.float64), varying[0])
-    found = Prepared(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
-    return found._replace(Z=np.ascontiguousarray(found.of(X[first])))
+    found = DistinctRows(np.empty((0, 0)), weight, number.ravel(), columns, mean, unit)
+    return found._replace(Z=np.ascontiguousarray(found.transform(X[first])))

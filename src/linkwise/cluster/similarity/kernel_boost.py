@@ -2,32 +2,33 @@
 
 Hertz, Bar-Hillel and Weinshall (2006), "Learning a kernel function for classification with small training
 samples", after their DistBoost (2004). Each round fits a mixture of Gaussians under the constraints (Shental
-et al. 2003), to rows weighted by the weights of their pairs. Two rows are similar by the probability that
-they come from one Gaussian, K_t(x, x') = sum over h of P(h|x) P(h|x'); the rounds are combined by AdaBoost
-over pairs, with confidence h_t = 2 K_t - 1 between -1 and 1.
+et al. 2003), with rows weighted by the weights of their pairs. The similarity of two rows is the probability
+that they come from the same Gaussian, K_t(x, x') = sum over h of P(h|x) P(h|x'); the rounds are combined by
+AdaBoost over pairs, with confidence h_t = 2 K_t - 1 between -1 and 1.
 
-Kept: weights of all pairs, equal at first, those without a constraint among them; a labelled pair's weight
-is multiplied by exp(-alpha y h_t), an unlabelled one's by exp(-lambda alpha), lambda = 10, since what is
-known of densities counts less and less; the weight of a row is the sum of those of its pairs; K is the sum of
-alpha_t K_t. The formulas are written from published descriptions and general knowledge of the method.
+Kept: weights of all pairs, equal at first, including pairs without a constraint; a labelled pair's weight is
+multiplied by exp(-alpha y h_t), an unlabelled one's by exp(-lambda alpha), lambda = 10, so that densities
+count less and less; the weight of a row is the sum of those of its pairs; K is the sum of alpha_t K_t. The
+formulas are written from published descriptions and general knowledge of the method.
 
 Settled: alpha = 1/2 log((1 + r)/(1 - r)), with r the mean of y h_t over the labelled pairs alone, since
-unlabelled ones have no margin; r counts as 0.999 at most. All constraints hold in every mixture, none are
-drawn, and their weights act through the rows and alpha (with constraints drawn by weight, the NMI on sonar
-with 1 % of all pairs is 0.25 instead of 0.72).
+unlabelled ones have no margin; r counts as 0.999 at most. Every mixture uses all constraints, without a draw,
+and their weights act through the rows and alpha (with constraints drawn by weight, the NMI on sonar with 1 %
+of all pairs is 0.25 instead of 0.72).
 
 Changed, and why:
 
 - All unlabelled pairs have one weight, so there is no n x n matrix of them.
-- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`): so it runs
-  where there are as many columns as rows, and with thousands of cannot-links.
-- A round with r <= 0 is left out, and the next one begins elsewhere; the paper ends there.
-- Columns are in units of their standard deviations: the mixtures do not care, but the k-means that they start
-  from does. More than `n_components` are seen by principal components instead, as they are: with 5 % of all
+- Covariances have a prior and cannot-links act by belief propagation (`constrained_mixture`). So it works
+  with as many columns as rows, and with thousands of cannot-links.
+- A round with r <= 0 is dropped, and the next one begins at another start; the paper stops there.
+- Columns are in units of their standard deviations, which matters for the k-means that mixtures start from.
+  More than `n_components` columns are replaced by principal components, without scaling: with 5 % of all
   pairs the NMI on libras (90 columns) is 0.89 instead of 0.61, and texts take seconds instead of hours.
 - The clustering is kernel k-means on K. A row is the vector of its sqrt(alpha_t) P_t(h|x), the inner products
-  of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too.
-- Plain k-means is returned where it satisfies more (``fell_back_``), and without constraints.
+  of such vectors are K, and k-means of them is that kernel k-means; new rows have such vectors, too, so
+  `predict` is possible.
+- Without constraints, and if it satisfies more of them (``fell_back_``), plain k-means is the result.
 
 Cost: a round is up to 20 iterations of O(n k d² + k d³ + cannot-links k); k-means of n rows of rounds times k
 numbers at the end.
@@ -46,11 +47,16 @@ from sklearn.utils._param_validation import Interval
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_k_means, plain_where_better
-from linkwise.cluster.similarity.constrained_mixture import Mixture, chunklets_of, fitted, prior_covariance
-from linkwise.cluster.similarity.distinct_rows import Array, Prepared, prepared
-from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain, run_plain_k_means
+from linkwise.cluster.similarity.constrained_mixture import (
+    Mixture,
+    find_chunklets,
+    fit_mixture,
+    prior_covariance,
+)
+from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
+from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
@@ -63,35 +69,39 @@ class KernelBoost(CenteredClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-        Of the clustering, and Gaussians of a mixture.
-    n_estimators : int
+    n_clusters : int, default=8
+        Number of clusters, and of Gaussians of a mixture.
+    n_estimators : int, default=20
         Rounds.
-    decay : float
-        lambda: how fast pairs without a constraint lose weight.
-    n_components : int
-        Where there are more columns than so many, their first principal components take their place. Such
-        columns should be in one unit, or scaled.
-    n_init : int
-        Starts of the k-means at the end.
-    random_state : int, RandomState or None
+    decay : float, default=10.0
+        lambda, how fast pairs without a constraint lose weight.
+    n_components : int, default=30
+        Largest number of columns; more are replaced by their first principal components and should have the
+        same unit, or be scaled.
+    n_init : int, default=10
+        Number of starts of the final k-means.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that count.
+        Number of rounds that count.
     alphas_, margins_ : ndarray of shape (n_rounds,)
         Weight of each round, and its r: the weighted mean margin of the constraints.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    `predict` gives the nearest centre in the space of the kernel; of plain k-means where the fit fell back.
+    `predict` assigns rows to the nearest centre in the space of the kernel, or of plain k-means if
+    `fell_back_`.
 
     References
     ----------
@@ -118,8 +128,8 @@ class KernelBoost(CenteredClusterer):
         "random_state": ["random_state"],
     }
 
-    _seen: Prepared
-    _rounds: list[Round]
+    _seen: DistinctRows
+    _rounds: list[KernelRound]
     _centers: Array
 
     def __init__(
@@ -142,69 +152,71 @@ class KernelBoost(CenteredClusterer):
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
-        starts = list(points.starts(X, k, seed, self.n_init))
-        rounds: list[Round] = []
+        starts = list(points.draw_starts(X, k, seed, self.n_init))
+        rounds: list[KernelRound] = []
         with one_blas_thread():
             n_varying = np.count_nonzero(X.min(axis=0) != X.max(axis=0))
             few = bool(n_varying <= self.n_components)
-            seen = prepared(X, standardized=few).by_components(self.n_components)
+            seen = merge_identical_rows(X, standardized=few).reduce_to_components(self.n_components)
             if constraints.n_constraints:
-                rounds = self._boosted(seen, pairs_of(constraints), k, seed, progress)
+                rounds = self._boost(seen, list_pairs(constraints), k, seed, progress)
             self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
             self.alphas_ = np.array([one.alpha for one in rounds])
             self.margins_ = np.array([one.margin for one in rounds])
             self.n_rounds_ = len(rounds)
             self.fell_back_ = False
             if rounds:
-                rows = features(rounds, seen.Z)
-                begun = points.starts(rows, k, seed, self.n_init, weight=seen.weight)
-                runs = points.lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
+                rows = build_features(rounds, seen.Z)
+                begun = points.draw_starts(rows, k, seed, self.n_init, weight=seen.weight)
+                runs = points.run_lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
                 best = int(runs.inertia.argmin())
                 labels, centers = runs.labels[best][seen.number], runs.centers[best]
-                better = plain_where_better(X, constraints, labels, [starts], PASSES, TOL)
+                better = improve_by_plain(X, constraints, labels, [starts], PASSES, TOL)
             else:
-                better = plain_k_means(X, starts, PASSES, TOL)
+                better = run_plain_k_means(X, starts, PASSES, TOL)
         if better is not None:
             self.fell_back_ = constraints.n_constraints > 0
             self._rounds, labels, centers = [], better.labels, better.centers
-        labels, used = compact(labels, len(centers))  # rows that are seen alike may have fewer than k
+        labels, used = compact_labels(labels, len(centers))  # rows that are seen alike may have fewer than k
         self._centers = centers[used]
         return labels
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         if not self._rounds:
-            return points.nearest(X, self._centers)[0]
+            return points.nearest_centers(X, self._centers)[0]
         with one_blas_thread():
-            return points.nearest(features(self._rounds, self._seen.of(X)), self._centers)[0]
+            return points.nearest_centers(
+                build_features(self._rounds, self._seen.transform(X)), self._centers
+            )[0]
 
-    def _boosted(
-        self, seen: Prepared, pairs: Pairs, k: int, seed: int, progress: Progress | None
-    ) -> list[Round]:
-        """The rounds that count."""
+    def _boost(
+        self, seen: DistinctRows, pairs: PairList, k: int, seed: int, progress: Progress | None
+    ) -> list[KernelRound]:
+        """Run the rounds; return those that count."""
         y, ends = np.where(pairs.must, 1.0, -1.0), seen.number[pairs.ends]
-        chunklets = chunklets_of(len(seen.Z), ends[y > 0], ends[y < 0])
+        chunklets = find_chunklets(len(seen.Z), ends[y > 0], ends[y < 0])
         prior = prior_covariance(seen.Z, seen.weight.astype(np.float64), k)
         told, untold = np.log(pairs.weight), 0.0  # logarithms of the weights of pairs: they may become tiny
-        found: list[Round] = []
+        found: list[KernelRound] = []
         for t in range(self.n_estimators):
             of_rows = row_weights(pairs.ends, told, untold, len(seen.number))
             of_rows *= len(seen.Z) / of_rows.sum()
             weight = np.bincount(seen.number, weights=of_rows).astype(np.float64, copy=False)
             entropy = np.random.SeedSequence([seed, 1 + t])
-            mixture = fitted(seen.Z, weight, chunklets, k, prior, entropy)
-            margin = y * confidence(mixture, seen.Z, ends)
+            mixture = fit_mixture(seen.Z, weight, chunklets, k, prior, entropy)
+            margin = y * pair_confidence(mixture, seen.Z, ends)
             share = np.exp(told - told.max())
             r = float(share @ margin / share.sum())
             if r > 0:
-                alpha = step(r)
-                found.append(Round(mixture, alpha, r))
+                alpha = compute_alpha(r)
+                found.append(KernelRound(mixture, alpha, r))
                 told, untold = told - alpha * margin, untold - self.decay * alpha
             if progress is not None:
                 progress(t + 1, self.n_estimators)
         return found
 
 
-class Round(NamedTuple):
+class KernelRound(NamedTuple):
     """A mixture and its weight."""
 
     mixture: Mixture
@@ -213,14 +225,18 @@ class Round(NamedTuple):
 
 
 def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> Array:
-    """(n,) sum of the weights of each row's pairs, of which logarithms are given.
+    """Sum the weights of each row's pairs, given as logarithms, shape (n,).
 
     Parameters
     ----------
     ends : (s, 2) rows
+        Rows of the pairs.
     told : (s,) of pairs in constraints
+        Logarithms of their weights.
     untold : of every other pair
+        Logarithm of the weight.
     n : int
+        Number of rows.
     """
     most = max(float(told.max()), untold)
     rows = ends.ravel()
@@ -230,19 +246,19 @@ def row_weights(ends: NDArray[np.int32], told: Array, untold: float, n: int) -> 
     return weight
 
 
-def step(r: float) -> float:
-    """Weight alpha of a round of this mean margin."""
+def compute_alpha(r: float) -> float:
+    """Compute the weight alpha of a round with this mean margin."""
     r = min(r, _SUREST)
     return 0.5 * log((1 + r) / (1 - r))
 
 
-def confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
-    """2 K_t - 1 of pairs of rows."""
+def pair_confidence(mixture: Mixture, Z: Array, ends: NDArray[np.int64]) -> Array:
+    """Compute 2 K_t - 1 for pairs of rows."""
     chance = mixture.probabilities(Z)
     found: Array = 2 * np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]]) - 1
     return found
 
 
-def features(rounds: list[Round], Z: Array) -> Array:
-    """(n, rounds times k) vectors of which K is the inner product."""
+def build_features(rounds: list[KernelRound], Z: Array) -> Array:
+    """Build (n, rounds times k) vectors whose inner products are K."""
     return np.hstack([np.sqrt(one.alpha) * one.mixture.probabilities(Z) for one in rounds])

@@ -1,29 +1,29 @@
 """PCP: constraints propagated along a graph of the rows, by a semidefinite program.
 
 Li, Liu and Tang (2008), "Pairwise constraint propagation by semidefinite programming for semi-supervised
-classification". Rows become points on a sphere: must-linked rows the same point, cannot-linked ones at right
-angles, and rows near in the graph near on the sphere. With K their inner products and L the normalized
-Laplacian,
+classification". Rows become points on a sphere: must-linked rows become the same point, cannot-linked ones
+are at right angles, and rows that are near in the graph stay near. With K their inner products and L the
+normalized Laplacian,
 
     minimize <L, K>  where  K is positive semidefinite, K_ii = 1, K_ij = 1 for must-links, 0 for cannot-links,
 
 and kernel k-means on K gives the clusters.
 
-Kept: the program. The graph is Gaussian; its scale is settled as local, the distance to a row's 7th neighbour
-(Zelnik-Manor and Perona 2004), so that no width has to be found. Changed, and why:
+Kept: the program. The graph is Gaussian; its scale is local, the distance to a row's 7th neighbour
+(Zelnik-Manor and Perona 2004), so no width has to be chosen. Changed, and why:
 
-- K_ij = 1 of two unit vectors makes them one: rows joined by must-links are one vector from the start, and
-  there are as many unknown vectors as components. Identical rows in no constraint are one, too.
+- K_ij = 1 makes two unit vectors equal: rows joined by must-links are one vector from the start, so there is
+  one unknown vector for each component. Identical rows without constraints share a vector, too.
 - K = VV' with few columns, found by an augmented Lagrangian and L-BFGS (Burer and Monteiro 2003), not an
   interior point method with n² unknowns: the paper's solver took half an hour for 569 rows with a tenth of
-  all pairs, this one takes a fraction of a second. The dual gives a lower bound on <L, K>. Where that is far
-  from it, the direction that the dual shows to be missing is added and the search goes on, until this brings
-  nothing more; with thousands of cannot-links the bound may stay some percent below.
+  all pairs, this one takes a fraction of a second. The dual gives a lower bound on <L, K>. If the bound is
+  far away, the search continues with the direction that the dual shows to be missing, until that brings no
+  gain; with thousands of cannot-links the bound may stay some percent below.
 - k-means of the rows of V is that kernel k-means.
-- A cannot-link within a component has no K: it is left out, and counted among the violations. Weights of
-  constraints count only where the result is compared with the clustering without any.
-- Without constraints all rows would be one point: then, and where it satisfies more (``fell_back_``), the
-  clustering is that of k eigenvectors of L (Ng, Jordan and Weiss 2002).
+- A cannot-link within a component is ignored and counted among the violations. Weights of constraints only
+  matter for the comparison with the clustering without constraints.
+- Without constraints all rows would be one point. Then, and if it satisfies more constraints
+  (``fell_back_``), the result is the clustering by k eigenvectors of L (Ng, Jordan and Weiss 2002).
 
 Cost: O(n² d) for the graph; for m components, q cannot-links between them and V of r columns O(m² r + q r) a
 step, some hundreds of them, and O(m³) for each bound.
@@ -48,15 +48,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.similarity.rounds import satisfying_more
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.similarity.rounds import prefer_more_satisfied
 from linkwise.cluster.similarity.spaces import (
     MOST_SIMILARITIES,
-    all_squares,
-    checked_similarities,
-    locally_scaled,
+    check_similarities,
+    pairwise_squares,
+    scale_locally,
 )
-from linkwise.constraints.closure import components
+from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError
 from linkwise.parallel import one_blas_thread
@@ -76,43 +76,48 @@ class PCP(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"rbf", "precomputed"}
-        The graph: a Gaussian with local scales; or X is a symmetric matrix of similarities, none below 0.
-    n_init : int
-        Starts of the k-means at the end.
-    tol : float
-        How far the inner product of two cannot-linked rows may be from 0; and how much <L, K>, a component,
-        may be above its bound, or have changed by the direction that was added last (in units of the mean
-        weight of a component in the graph).
-    max_iter : int
-        Times that multipliers are set at most.
-    random_state : int, RandomState or None
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"rbf", "precomputed"}, default="rbf"
+        The graph: a Gaussian with local scales ("rbf"), or X is a symmetric matrix of similarities, 0 or more
+        ("precomputed").
+    n_init : int, default=10
+        Number of starts of the final k-means.
+    tol : float, default=0.001
+        Tolerance of the inner product of two cannot-linked rows, which should be 0; and, for each component,
+        of the distance of <L, K> from its bound, or of its change by the last direction, in units of the mean
+        weight of a component in the graph.
+    max_iter : int, default=100
+        Largest number of updates of the multipliers.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_columns)
-        V: rows of length 1, of which K is the products.
+        V: rows of length 1, whose inner products are K.
     objective_, bound_ : float
-        <L, K>, and what it is at least for any K.
+        <L, K>, and its lower bound for all K.
     n_iter_ : int
-        Times that multipliers were set; 1 without constraints.
+        Number of updates of the multipliers; 1 without constraints.
     fell_back_ : bool
-        Whether the clustering without constraints satisfied more and was taken instead.
+        Whether the clustering without constraints satisfied more of them and is the result.
 
     Warns
     -----
     ConvergenceWarning
-        Where `max_iter` ends the search before `tol` is reached.
+        If `max_iter` ends the search before it reaches `tol`.
 
     Notes
     -----
-    There is no ``predict``: rows have their places on the sphere together. At most 2000 components of
-    must-links, and 10 000 rows.
+    There is no ``predict``: all rows are placed on the sphere together. The limits are 2000 components of
+    must-links and 10 000 rows.
 
     References
     ----------
@@ -163,26 +168,26 @@ class PCP(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         told = progress or (lambda done, planned: None)
         with one_blas_thread():
-            S, copy = graph(X, self.kernel)
+            S, copy = build_graph(X, self.kernel)
             free = Constraints(len(S))
             self.fell_back_ = False
             if constraints.n_constraints == 0:
-                number = merged(copy, free)
-                V = eigenvectors(S, number, k)
+                number = number_components(copy, free)
+                V = place_by_eigenvectors(S, number, k)
                 self._keep(S, number, Optimum(V, inf, inf, 1, True))
                 return self._clustered(V, number, k, seed)
-            number = merged(copy, constraints)
-            joint = between(S, number)
+            number = number_components(copy, constraints)
+            joint = sum_between(S, number)
             apart = np.unique(np.sort(number[constraints.cannot_link], axis=1), axis=0)
             apart = apart[apart[:, 0] != apart[:, 1]]
             columns = max(_COLUMNS, 2 * k)
-            found = solved(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
+            found = solve(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
             self._keep(S, number, found)
             labels = self._clustered(found.V, number, k, seed)
             if any(broken.any() for broken in constraints.violated(labels)):
-                number = merged(copy, free)
-                plain = self._clustered(eigenvectors(S, number, k), number, k, seed)
-                better = satisfying_more(plain, labels, constraints)
+                number = number_components(copy, free)
+                plain = self._clustered(place_by_eigenvectors(S, number, k), number, k, seed)
+                better = prefer_more_satisfied(plain, labels, constraints)
                 self.fell_back_ = better is not None
                 labels = labels if better is None else better
         told(self.max_iter, self.max_iter)
@@ -196,16 +201,16 @@ class PCP(ConstrainedClusterer):
         if not found.converged:
             warnings.warn(
                 f"PCP: <L, K> is {self.objective_:.4g}, and its least at or above {self.bound_:.4g}, after "
-                f"{found.n_iter} multipliers; allow more with max_iter, or a tol above {self.tol:g}",
+                f"{found.n_iter} multipliers. Allow more with max_iter, or a tol above {self.tol:g}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
 
     def _clustered(self, V: Array, number: NDArray[np.int64], k: int, seed: int) -> Labels:
-        """k-means of the components, each as many times as it has rows."""
+        """Run k-means on the components, weighted by their number of rows."""
         weight = np.bincount(number)
-        runs = points.lloyd(V, points.starts(V, k, seed, self.n_init, weight=weight), weight=weight)
-        return compact(runs.labels[int(runs.inertia.argmin())][number], k)[0]
+        runs = points.run_lloyd(V, points.draw_starts(V, k, seed, self.n_init, weight=weight), weight=weight)
+        return compact_labels(runs.labels[int(runs.inertia.argmin())][number], k)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -214,26 +219,27 @@ class PCP(ConstrainedClusterer):
 
 
 # ---------------------------------------------------------------- the graph
-def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
+def build_graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     """I - L, and for each row the first that is identical.
 
     Returns
     -------
     (n, n) weights of the graph over the roots of the degrees of both ends; 0 on the diagonal
     (n,)
+        For each row the first row that is identical.
     """
     n = X.shape[0]
     if n > MOST_SIMILARITIES:
         raise DataError(
-            f"PCP takes a graph of all rows, and {n} are too many (at most {MOST_SIMILARITIES}); give a "
-            "sample of the rows, or take a method such as BCKM"
+            f"PCP builds a graph of all rows, and {n} are too many (at most {MOST_SIMILARITIES}). Cluster a "
+            "sample, or use a method such as BCKM."
         )
     if kernel == "precomputed":
-        weights, copy = _checked_weights(X), np.arange(n)
+        weights, copy = _check_weights(X), np.arange(n)
     else:
-        squares = all_squares(X)
+        squares = pairwise_squares(X)
         copy = (squares == 0).argmax(axis=1)
-        weights = locally_scaled(squares)
+        weights = scale_locally(squares)
     np.fill_diagonal(weights, 0.0)
     degree = weights.sum(axis=1)
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
@@ -242,37 +248,38 @@ def graph(X: Any, kernel: str) -> tuple[Array, NDArray[np.int64]]:
     return weights, copy
 
 
-def _checked_weights(X: Any) -> Array:
-    weights = checked_similarities(X).copy()
+def _check_weights(X: Any) -> Array:
+    weights = check_similarities(X).copy()
     if weights.min() < 0:
         i, j = np.unravel_index(int(weights.argmin()), weights.shape)
         raise DataError(
-            f"X[{i}, {j}] = {weights[i, j]:g}; weights of a graph are 0 or above: pass np.maximum(X, 0)"
+            f"X[{i}, {j}] = {weights[i, j]:g}, but the weights of a graph are 0 or more. Pass"
+            " np.maximum(X, 0)."
         )
     return weights
 
 
-def merged(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
-    """(n,) component of each row: under must-links, and of copies in no constraint."""
+def number_components(copy: NDArray[np.int64], constraints: Constraints) -> NDArray[np.int64]:
+    """Number the components, (n,): rows joined by must-links, and copies without constraints."""
     free = np.ones(len(copy), dtype=bool)
     free[constraints.must_link] = free[constraints.cannot_link] = False
     first = np.arange(len(copy))
     _, at, group = np.unique(copy[free], return_index=True, return_inverse=True)
     first[free] = np.flatnonzero(free)[at[group]]
     copies = np.column_stack([np.arange(len(copy)), first])
-    number: NDArray[np.int64] = components(
+    number: NDArray[np.int64] = find_components(
         len(copy), np.vstack([constraints.must_link, copies[copies[:, 0] != copies[:, 1]]])
     )
     return number
 
 
-def between(S: Array, number: NDArray[np.int64]) -> Array:
-    """(m, m) sums of S between components; raises where there are too many."""
+def sum_between(S: Array, number: NDArray[np.int64]) -> Array:
+    """Sum S between components, (m, m); raise if there are too many."""
     m = int(number.max()) + 1
     if m > MOST:
         raise DataError(
-            f"PCP takes at most {MOST} rows or groups of must-linked rows, and there are {m}; give fewer "
-            "rows or more must-links, or take a method such as BCKM"
+            f"PCP takes at most {MOST} rows or groups of must-linked rows, but there are {m}. Give fewer "
+            "rows or more must-links, or use a method such as BCKM."
         )
     if m == len(S):
         return S
@@ -281,9 +288,9 @@ def between(S: Array, number: NDArray[np.int64]) -> Array:
     return joint
 
 
-def eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
-    """(m, k) places of the components by the k greatest eigenvectors of S, each of length 1."""
-    joint = between(S, number)
+def place_by_eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
+    """Place the components by the k top eigenvectors of S, (m, k), each of length 1."""
+    joint = sum_between(S, number)
     root = np.sqrt(np.bincount(number))
     m = len(joint)
     vector = eigh(joint / (root * root[:, None]), subset_by_index=[max(m - k, 0), m - 1])[1]
@@ -294,7 +301,7 @@ def eigenvectors(S: Array, number: NDArray[np.int64], k: int) -> Array:
 
 # ---------------------------------------------------------------- the program
 class Optimum(NamedTuple):
-    """Unit vectors V of great <S, VV'>, those that are apart at right angles."""
+    """The result of the search: unit vectors V with large <S, VV'>."""
 
     V: Array
     """(m, r)"""
@@ -306,7 +313,7 @@ class Optimum(NamedTuple):
     converged: bool
 
 
-def solved(
+def solve(
     S: Array, apart: Pairs, columns: int, rng: np.random.Generator, tol: float, max_iter: int, told: Progress
 ) -> Optimum:
     """Maximize <S, K> over K = VV' with unit diagonal and K_ij = 0 for all pairs that are apart.
@@ -314,7 +321,9 @@ def solved(
     Parameters
     ----------
     S : (m, m) symmetric, none below 0
+        Similarities of the components.
     apart : (q, 2), each pair once
+        Pairs that differ.
     columns : int
         Of V, to begin with.
     rng : Generator
@@ -322,17 +331,18 @@ def solved(
     tol, max_iter
         As of `PCP`.
     told : callable
+        Logarithms of their weights.
     """
     m = len(S)
     own = float(np.trace(S))  # times K_ii, which are 1
     unit = (float(S.sum()) - own) / m or 1.0
-    C, pattern = S / unit, Pattern.of(apart, m)
+    C, pattern = S / unit, PairPattern.from_pairs(apart, m)
     np.fill_diagonal(C, 0.0)
-    V = _on_sphere(rng.normal(size=(m, min(m, columns))))
+    V = _project_on_sphere(rng.normal(size=(m, min(m, columns))))
     y, penalty, missed = np.zeros(len(apart)), 1.0, inf
     value, most, reached, converged = 0.0, inf, -inf, False
     for n_iter in range(1, max_iter + 1):
-        V = _minimized(C, pattern, y, penalty, V)
+        V = _minimize(C, pattern, y, penalty, V)
         off = pattern.products(V)
         y = y + penalty * off
         before, missed = missed, float(np.abs(off).max(initial=0.0))
@@ -340,24 +350,24 @@ def solved(
         if missed > tol:
             penalty *= 1.0 if missed < before / 4 else 2.0
             if n_iter % _PATIENCE == 0:
-                V = _wider(V, rng)
+                V = _widen(V, rng)
             continue
-        value, bound, way = _bounded(C, pattern, y, V)
+        value, bound, way = _bound(C, pattern, y, V)
         most = min(most, bound)
         converged = most - value <= tol * m or value - reached <= tol * m
         if converged:
             break
         reached = value
-        V = _turned(_wider(V, rng) if np.linalg.svd(V, compute_uv=False)[-1] > 1e-3 else V, way)
+        V = _turn(_widen(V, rng) if np.linalg.svd(V, compute_uv=False)[-1] > 1e-3 else V, way)
     if not converged:
-        value, bound, _ = _bounded(C, pattern, y, V)
+        value, bound, _ = _bound(C, pattern, y, V)
         most = min(most, bound)
     left, length, _ = np.linalg.svd(V, full_matrices=False)
     V = np.ascontiguousarray((left * length)[:, length > _SAME * length[0]])
     return Optimum(V, own + value * unit, own + most * unit, n_iter, converged)
 
 
-class Pattern(NamedTuple):
+class PairPattern(NamedTuple):
     """Pairs as a symmetric sparse matrix whose entries change."""
 
     apart: Pairs
@@ -367,24 +377,24 @@ class Pattern(NamedTuple):
     """Pair of each entry."""
 
     @classmethod
-    def of(cls, apart: Pairs, m: int) -> Pattern:
-        """The pattern of these pairs."""
+    def from_pairs(cls, apart: Pairs, m: int) -> PairPattern:
+        """Create the pattern of these pairs."""
         ends = np.vstack([apart, apart[:, ::-1]])
         number = np.tile(np.arange(1, len(apart) + 1, dtype=np.float64), 2)
         matrix = csr_array((number, (ends[:, 0], ends[:, 1])), shape=(m, m))
         return cls(apart, matrix, matrix.data.astype(np.int64) - 1)
 
     def products(self, V: Array) -> Array:
-        """(q,) inner products of the vectors of each pair."""
+        """Compute (q,) inner products of the vectors of each pair."""
         found: Array = np.einsum("ij,ij->i", V[self.apart[:, 0]], V[self.apart[:, 1]])
         return found
 
-    def filled(self, values: Array) -> csr_array:
-        """The matrix with these values of the pairs on both sides of the diagonal."""
+    def fill(self, values: Array) -> csr_array:
+        """Return the matrix with these values of the pairs on both sides of the diagonal."""
         return csr_array((values[self.place], self.matrix.indices, self.matrix.indptr), self.matrix.shape)
 
 
-def _minimized(C: Array, pattern: Pattern, y: Array, penalty: float, V: Array) -> Array:
+def _minimize(C: Array, pattern: PairPattern, y: Array, penalty: float, V: Array) -> Array:
     """The V of least -<C, VV'> + y'g + penalty/2 g'g, with g the products of pairs, by L-BFGS."""
     shape = V.shape
 
@@ -394,24 +404,24 @@ def _minimized(C: Array, pattern: Pattern, y: Array, penalty: float, V: Array) -
         W = U / length
         CW, off = C @ W, pattern.products(W)
         value = -float(np.einsum("ij,ij", CW, W)) + float(y @ off + 0.5 * penalty * (off @ off))
-        slope = pattern.filled(y + penalty * off) @ W - 2 * CW
+        slope = pattern.fill(y + penalty * off) @ W - 2 * CW
         slope -= np.einsum("ij,ij->i", slope, W)[:, None] * W
         return value, (slope / length).ravel()
 
     found = minimize(
         loss, V.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "gtol": 1e-5, "ftol": 1e-9}
     )
-    return _on_sphere(found.x.reshape(shape))
+    return _project_on_sphere(found.x.reshape(shape))
 
 
-def _bounded(C: Array, pattern: Pattern, y: Array, V: Array) -> tuple[float, float, Array]:
+def _bound(C: Array, pattern: PairPattern, y: Array, V: Array) -> tuple[float, float, Array]:
     """<C, VV'>, what <C, K> is at most, and the direction in which it may still grow.
 
     For any y and lambda, -<C, K> = <Z, K> + sum of lambda, where Z = Y - C - diag(lambda) and Y holds y/2
     at the pairs, at which K is 0; and <Z, K> is at least m times the least eigenvalue of Z, since K's trace
     is m.
     """
-    Z = pattern.filled(y / 2).toarray() - C
+    Z = pattern.fill(y / 2).toarray() - C
     multiplier = np.einsum("ij,ij->i", Z @ V, V)
     Z[np.diag_indices_from(Z)] -= multiplier
     least, way = eigh(Z, subset_by_index=[0, 0])
@@ -419,18 +429,18 @@ def _bounded(C: Array, pattern: Pattern, y: Array, V: Array) -> tuple[float, flo
     return value, -float(multiplier.sum() + len(C) * min(least[0], 0.0)), way[:, 0]
 
 
-def _turned(V: Array, way: Array) -> Array:
-    """V, its vectors turned by `way` in a direction in which they hardly lie."""
+def _turn(V: Array, way: Array) -> Array:
+    """Rotate the vectors of V by `way` towards a direction that they hardly use."""
     column = np.linalg.svd(V, full_matrices=False)[2][-1]
-    return _on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
+    return _project_on_sphere(V + 0.1 * np.sqrt(len(V)) * way[:, None] * column)
 
 
-def _wider(V: Array, rng: np.random.Generator) -> Array:
-    """V with twice the columns, at most as many as rows, the new ones near 0."""
+def _widen(V: Array, rng: np.random.Generator) -> Array:
+    """Double the columns of V, at most to the number of rows; new columns are near 0."""
     m, r = V.shape
-    return _on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
+    return _project_on_sphere(np.hstack([V, 1e-3 * rng.normal(size=(m, min(r, m - r)))]))
 
 
-def _on_sphere(U: Array) -> Array:
+def _project_on_sphere(U: Array) -> Array:
     found: Array = U / np.linalg.norm(U, axis=1, keepdims=True)
     return found

@@ -1,11 +1,11 @@
-"""RCKM: constrained k-means in random orders, and what the runs agree on.
+"""RCKM: the consensus of constrained k-means in random orders.
 
-Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 5.1: as BCKM, but
-the constraints are looked at in random order in every round, so that rounds learn nothing from each other.
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 5.1: like BCKM, but
+with the constraints in random order in every round, so rounds do not learn from each other.
 
-Settled: the paper does not say how rounds are weighted. Here by their error rate as in BCKM, with the same
-alpha* for a round that breaks nothing, which ends nothing here; a round that breaks half or more has no
-vote. ``weights="equal"``: one vote each.
+Settled: the paper does not say how rounds are weighted. Here they are weighted by their error rate as in
+BCKM, with the same alpha* for a round that breaks nothing (the rounds go on); a round that breaks half or
+more has no vote. With ``weights="equal"`` each round has one vote.
 
 Cost: as BCKM.
 """
@@ -19,54 +19,60 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Progress, rng_at
-from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote
+from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
-from linkwise.cluster.similarity.weak_learner import Pairs, constrained_k_means
+from linkwise.cluster.similarity.weak_learner import PairList, constrained_k_means
 
 
 class RCKM(RoundsClusterer):
-    """Constrained k-means many times in random orders, and what the runs agree on.
+    """The consensus of many runs of constrained k-means in random orders.
 
     Parameters
     ----------
-    n_clusters : int
-    kernel : {"linear", "rbf", "precomputed"}
-        Where the rounds take distances, as for `BCKM`.
-    n_rounds : int
-    weights : {"error", "equal"}
-        Votes of the rounds: by the share of constraints that they break, or one each.
-    alpha_star : float
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"linear", "rbf", "precomputed"}, default="linear"
+        Space of the distances, see `BCKM`.
+    n_rounds : int, default=100
+        Number of rounds.
+    weights : {"error", "equal"}, default="error"
+        Votes of the rounds: by the share of constraints that they break, or one vote each.
+    alpha_star : float, default=100.0
         Weight of a round that breaks nothing.
-    init : {"k-means++", "farthest"}
-        The rows from which a round starts, as for `BCKM`.
-    n_init : int
-        Starts of the final k-means; the best is kept.
-    max_passes : int
-        Passes of a round.
-    random_state : int, RandomState or None
+    init : {"k-means++", "farthest"}, default="k-means++"
+        How a round chooses its first rows, see `BCKM`.
+    n_init : int, default=10
+        Number of starts of the final k-means.
+    max_passes : int, default=100
+        Largest number of passes of a round.
+    random_state : int, RandomState or None, default=None
+        Seed of all random draws; with None every fit may differ.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     n_rounds_ : int
-        Rounds that have a vote.
+        Number of rounds with a vote.
     alphas_, errors_ : ndarray of shape (n_rounds,)
         Weight of each, and the share of the constraints' weight that it breaks.
     hypotheses_ : ndarray of shape (n_rows, n_rounds)
-        Their labels, one byte each up to 256 clusters.
+        Their labels, one byte each for up to 256 clusters.
     kernel_ : CoMembership
         The matrix of votes as an operator.
     reason_ : {"rounds", "half is broken", "no constraints"}
-        "half is broken": every round broke half or more, and the one that broke least stands alone.
+        Why there are no more rounds. "half is broken": every round broke half or more, and only the best one
+        counts.
     fell_back_ : bool
-        Whether plain k-means satisfied more and was taken instead.
+        Whether plain k-means satisfied more constraints and is the result.
 
     Notes
     -----
-    There is no ``predict``: the method is transductive, it votes on the rows that were fitted.
+    There is no ``predict``: the method is transductive: it votes on the fitted rows.
 
     References
     ----------
@@ -118,14 +124,14 @@ class RCKM(RoundsClusterer):
         self.max_passes = max_passes
         self.random_state = random_state
 
-    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
+    def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         errors = np.empty(self.n_rounds)
         share = pairs.weight / pairs.weight.sum()
         for t in range(self.n_rounds):
             rng = rng_at(seed, 0, t)
             order = rng.permutation(len(share)).astype(np.int32)
-            means = space.seeded(k, rng, self.init)
+            means = space.choose_centers(k, rng, self.init)
             weak = constrained_k_means(space, means, pairs, order, share, self.max_passes)
             hypotheses[:, t], errors[t] = weak.labels, weak.loss
             if progress is not None:
@@ -140,4 +146,4 @@ class RCKM(RoundsClusterer):
     def _weight(self, error: float) -> float:
         if self.weights == "equal":
             return 1.0
-        return vote(error) if error > 0 else self.alpha_star
+        return vote_weight(error) if error > 0 else self.alpha_star

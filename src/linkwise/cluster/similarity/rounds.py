@@ -1,4 +1,4 @@
-"""Rounds of constrained k-means and the clustering that they agree on: what BCKM and RCKM share."""
+"""The common part of BCKM and RCKM: rounds of constrained k-means and their consensus."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import ConstrainedClusterer
-from linkwise.cluster.kmeans.components import compact
-from linkwise.cluster.kmeans.penalised import plain_where_better, weight_satisfied
+from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.penalised import improve_by_plain, satisfied_weight
 from linkwise.cluster.similarity.co_membership import CoMembership
-from linkwise.cluster.similarity.spaces import Init, Kernel, Space, space_of
-from linkwise.cluster.similarity.weak_learner import Pairs, pairs_of
+from linkwise.cluster.similarity.spaces import Init, Kernel, Space, make_space
+from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 
 PASSES = 300  # of the k-means that combines the rounds
 
 
 class Rounds(NamedTuple):
-    """What the rounds brought."""
+    """The rounds that count, and why they ended."""
 
     hypotheses: NDArray[Any]
     """(n, t or more) labels, one column a round."""
@@ -48,28 +48,30 @@ class RoundsClusterer(ConstrainedClusterer):
     max_passes: int
 
     @abstractmethod
-    def _rounds(self, space: Space, pairs: Pairs, k: int, seed: int, progress: Progress | None) -> Rounds:
-        """Make the rounds."""
+    def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
+        """Run the rounds."""
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
         self.fell_back_ = False
-        space = space_of(X, self.kernel)
+        space = make_space(X, self.kernel)
         if constraints.n_constraints == 0:
-            labels, _ = compact(plain(X, space, self.kernel, k, seed, self.n_init), k)
+            labels, _ = compact_labels(run_plain(X, space, self.kernel, k, seed, self.n_init), k)
             self._keep(Rounds(_column(labels), np.ones(1), np.zeros(1), "no constraints"))
             return labels
-        rounds = self._rounds(space, pairs_of(constraints), k, seed, progress)
+        rounds = self._rounds(space, list_pairs(constraints), k, seed, progress)
         self._keep(rounds)
-        labels, _ = compact(combined(rounds, k, seed, self.n_init), k)
+        labels, _ = compact_labels(combine_rounds(rounds, k, seed, self.n_init), k)
         if self.kernel == "linear":
-            starts = [list(points.starts(X, k, seed, self.n_init))]
-            other = plain_where_better(X, constraints, labels, starts, PASSES, 1e-4)
+            starts = [list(points.draw_starts(X, k, seed, self.n_init))]
+            other = improve_by_plain(X, constraints, labels, starts, PASSES, 1e-4)
             better = None if other is None else other.labels
         else:
-            better = satisfying_more(plain(X, space, self.kernel, k, seed, self.n_init), labels, constraints)
+            better = prefer_more_satisfied(
+                run_plain(X, space, self.kernel, k, seed, self.n_init), labels, constraints
+            )
         if better is not None:
             self.fell_back_ = True
-            labels, _ = compact(better, k)
+            labels, _ = compact_labels(better, k)
         return labels
 
     def _keep(self, rounds: Rounds) -> None:
@@ -91,20 +93,22 @@ def _column(labels: Labels) -> NDArray[Any]:
 
 
 def label_type(k: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest integers that k labels fit into."""
+    """Return the smallest integer type for k labels."""
     if k > 65536:
-        raise ValueError(f"n_clusters={k}; votes are counted for at most 65536 clusters: take CKM")
+        raise ValueError(
+            f"n_clusters={k} is too large: votes are counted for at most 65536 clusters. Use CKM."
+        )
     return np.uint8 if k <= 256 else np.uint16
 
 
-def vote(error: float) -> float:
-    """Weight of a round that breaks this share; above 0, even where the share underflows."""
+def vote_weight(error: float) -> float:
+    """Compute the weight of a round that breaks this share; it is always above 0."""
     error = max(error, float(np.finfo(np.float64).tiny))
     return 0.5 * log((1 - error) / error)
 
 
-def combined(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
-    """Kernel k-means on the kernel of the rounds: the best of `n_init` starts."""
+def combine_rounds(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
+    """Run kernel k-means on the kernel of the rounds; return the best of `n_init` starts."""
     H = rounds.hypotheses
     seeds = np.random.SeedSequence([seed, 1]).generate_state(n_init, np.uint64).astype(np.uint64, copy=False)
     values = int(H[:, : len(rounds.alphas)].max()) + 1
@@ -112,27 +116,27 @@ def combined(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
     return native.hypotheses_k_means(H, rounds.alphas, values, k, seeds, PASSES, threads).labels
 
 
-def plain(
+def run_plain(
     X: Any, space: Space, kernel: Kernel, k: int, seed: int, n_init: int, max_iter: int = PASSES
 ) -> Labels:
-    """k-means without constraints, in the space of the kernel; the best of `n_init` starts."""
+    """Run k-means without constraints in the space of the kernel; return the best of `n_init` starts."""
     if kernel == "linear":
-        runs = points.lloyd(X, points.starts(X, k, seed, n_init), max_iter=max_iter)
+        runs = points.run_lloyd(X, points.draw_starts(X, k, seed, n_init), max_iter=max_iter)
         labels: Labels = runs.labels[int(runs.inertia.argmin())]
         return labels
     found = []
     for number in range(n_init):
-        means, before = space.seeded(k, rng_at(seed, number), "k-means++"), None
+        means, before = space.choose_centers(k, rng_at(seed, number), "k-means++"), None
         for _ in range(max_iter):
             labels = space.two_nearest(means).best
             if before is not None and (labels == before).all():
                 break
-            means, before = space.moved(labels, means), labels
+            means, before = space.update_means(labels, means), labels
         found.append((means.spread, labels))
     return max(found, key=lambda run: run[0])[1]
 
 
-def satisfying_more(labels: Labels, than: Labels, constraints: Constraints) -> Labels | None:
-    """`labels`, if they satisfy more weight of constraints than other labels do."""
-    more = weight_satisfied(labels, constraints) > weight_satisfied(than, constraints) * (1 + 1e-12)
+def prefer_more_satisfied(labels: Labels, than: Labels, constraints: Constraints) -> Labels | None:
+    """Return `labels` if they satisfy more weight of constraints than `than`, else None."""
+    more = satisfied_weight(labels, constraints) > satisfied_weight(than, constraints) * (1 + 1e-12)
     return labels if more else None

@@ -1,10 +1,10 @@
-"""Where constrained k-means finds its centres: among the rows themselves, or in the space of a kernel.
+"""The space of constrained k-means: the rows themselves, or the space of a kernel.
 
-Both know, for the means of any clusters, the two nearest of every row. Rows are used as they are for the
-linear kernel; for other kernels, and where there are more features than rows, a matrix of similarities is,
-in which the squared distance of row i to a mean is K_ii - 2 (mean of K_ij) + (mean of K_jl), j and l of the
-cluster. The rows' own terms matter: distances of two different rows are compared (Okabe and Yamada 2018,
-Algorithm 2, lines 10 and 18).
+Both find, for the means of any clusters, the two nearest to every row. The linear kernel uses the rows as
+they are; other kernels, and data with more features than rows, use a matrix of similarities, in which the
+squared distance of row i to a mean is K_ii - 2 (mean of K_ij) + (mean of K_jl), with j and l in the cluster.
+The terms K_ii matter, since distances of two different rows are compared (Okabe and Yamada 2018, Algorithm 2,
+lines 10 and 18).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SEED_ROWS = 100_000  # rows among which seeds are drawn
 NEIGHBOUR = 7  # whose distance is the local scale
 
 
-class Means(NamedTuple):
-    """Means of clusters as a space knows them, and how far apart they are."""
+class SpaceMeans(NamedTuple):
+    """Means of clusters in the form of a space, and their spread."""
 
     at: Any
     spread: float
@@ -44,14 +44,14 @@ class Space(Protocol):
 
     n: int
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
-        """Centres at rows: drawn in proportion to the squared distance, or each the farthest."""
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
+        """Choose rows as centres: drawn in proportion to the squared distance, or each the farthest."""
 
-    def two_nearest(self, means: Means) -> TwoNearest:
-        """The two nearest centres of every row."""
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
+        """Find the two nearest centres of every row."""
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
-        """The means of clusters; that of an empty one stays."""
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
+        """Compute the means of clusters; the mean of an empty one stays."""
 
 
 class Vectors:
@@ -62,16 +62,16 @@ class Vectors:
         self._threads = parallel.n_threads()
         self._mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
-    def at(self, centers: Centers) -> Means:
-        """Given centres."""
-        return Means(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
+    def at(self, centers: Centers) -> SpaceMeans:
+        """Return given centres as means."""
+        return SpaceMeans(np.ascontiguousarray(centers, dtype=np.float64), 0.0)
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
-        """Of many rows, seeds are drawn among 100 000."""
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
+        """Choose rows as centres, from a sample of 100 000 if there are more."""
         some = self.X
         if self.n > SEED_ROWS:
             some = self.X[np.sort(rng.choice(self.n, SEED_ROWS, replace=False, shuffle=False))]
-        rows = drawn(lambda row: self._far(some, row), some.shape[0], k, rng, init)
+        rows = draw_rows(lambda row: self._far(some, row), some.shape[0], k, rng, init)
         centers = some[rows]
         return self.at(centers.toarray() if issparse(centers) else centers)
 
@@ -79,48 +79,48 @@ class Vectors:
     def _far(some: Any, row: int) -> NDArray[np.float64]:
         centre = some[[row]]
         dense = np.asarray(centre.toarray() if issparse(centre) else centre, dtype=np.float64)
-        return points.squared_distances(some, dense)[:, 0]
+        return points.squared_center_distances(some, dense)[:, 0]
 
-    def two_nearest(self, means: Means) -> TwoNearest:
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """By squared distances."""
         if issparse(self.X):
-            return two_of_table(points.squared_distances(self.X, means.at))
+            return two_smallest(points.squared_center_distances(self.X, means.at))
         return native.two_nearest(self.X, means.at, self._threads)
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means of the rows; the spread is about the mean of all."""
-        total, counts = points.sums(self.X, labels, len(means.at), n_threads=self._threads)
+        total, counts = points.cluster_sums(self.X, labels, len(means.at), n_threads=self._threads)
         used = counts > 0
         centers = means.at.copy()
         centers[used] = total[used] / counts[used, None]
         from_mean = ((centers[used] - self._mean) ** 2).sum(axis=1)
-        return Means(centers, float(counts[used] @ from_mean), not used.all())
+        return SpaceMeans(centers, float(counts[used] @ from_mean), not used.all())
 
 
 class Similarities:
-    """Rows known by their similarities to each other, a positive semidefinite matrix."""
+    """Rows given by their similarities, a positive semidefinite matrix."""
 
     def __init__(self, K: NDArray[np.float64]) -> None:
         self.K, self.n = K, len(K)
         self._threads = parallel.n_threads()
         self._own = np.ascontiguousarray(K.diagonal())
 
-    def seeded(self, k: int, rng: np.random.Generator, init: Init) -> Means:
+    def choose_centers(self, k: int, rng: np.random.Generator, init: Init) -> SpaceMeans:
         """Centres at rows."""
 
         def far(row: int) -> NDArray[np.float64]:
             squares: NDArray[np.float64] = np.maximum(self._own + self._own[row] - 2 * self.K[row], 0)
             return squares
 
-        rows = drawn(far, self.n, k, rng, init)
-        return Means((self.K[:, rows].copy(), self._own[rows].copy()), 0.0)
+        rows = draw_rows(far, self.n, k, rng, init)
+        return SpaceMeans((self.K[:, rows].copy(), self._own[rows].copy()), 0.0)
 
-    def two_nearest(self, means: Means) -> TwoNearest:
+    def two_nearest(self, means: SpaceMeans) -> TwoNearest:
         """By squared distances in the space of the kernel."""
         to_mean, within = means.at
-        return two_of_table(self._own[:, None] - 2 * to_mean + within)
+        return two_smallest(self._own[:, None] - 2 * to_mean + within)
 
-    def moved(self, labels: NDArray[np.int32], means: Means) -> Means:
+    def update_means(self, labels: NDArray[np.int32], means: SpaceMeans) -> SpaceMeans:
         """Means known by the mean similarity of every row to their rows, and of these to each other."""
         to_mean, within = means.at
         k = len(within)
@@ -131,11 +131,11 @@ class Similarities:
         to_mean, within = to_mean.copy(), within.copy()
         to_mean[:, used] = total[:, used] / counts[used]
         within[used] = inner[used] / counts[used] ** 2
-        return Means((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
+        return SpaceMeans((to_mean, within), float((inner[used] / counts[used]).sum()), not used.all())
 
 
-def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:
-    """The two nearest centres from a table of squared distances, one row a row."""
+def two_smallest(squares: NDArray[np.float64]) -> TwoNearest:
+    """Find the two nearest centres of each row in a table of squared distances."""
     at = np.arange(len(squares))
     best = squares.argmin(axis=1)
     square = squares[at, best]
@@ -145,8 +145,8 @@ def two_of_table(squares: NDArray[np.float64]) -> TwoNearest:
     return TwoNearest(best.astype(np.int32), squares.argmin(axis=1).astype(np.int32), square)
 
 
-def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
-    """At most k distinct rows; ``far(row)`` gives the squared distances to one of them."""
+def draw_rows(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDArray[np.int64]:
+    """Draw at most k distinct rows; ``far(row)`` returns the squared distances to one of them."""
     rows = [int(rng.integers(n))]
     least = far(rows[0])
     least[rows[0]] = 0
@@ -164,45 +164,46 @@ def drawn(far: Any, n: int, k: int, rng: np.random.Generator, init: Init) -> NDA
 
 
 # ---------------------------------------------------------------- similarities of rows
-def space_of(X: Any, kernel: Kernel) -> Space:
-    """The space of a kernel; X is the matrix itself where it is precomputed."""
+def make_space(X: Any, kernel: Kernel) -> Space:
+    """Create the space of a kernel; with "precomputed" X is the matrix itself."""
     n = X.shape[0]
     if kernel == "linear" and (n <= 1 or X.shape[1] <= n or n > (FEW_SPARSE if issparse(X) else FEW)):
         return Vectors(X)
     if n > MOST_SIMILARITIES:
         raise ValueError(
-            f"kernel={kernel!r} needs all similarities of {n} rows; more than {MOST_SIMILARITIES} rows are "
-            "too many: take kernel='linear', or a sample of the rows"
+            f"kernel={kernel!r} needs the similarities of all pairs of {n} rows, but at most"
+            f" {MOST_SIMILARITIES} "
+            "rows are possible. Use kernel='linear', or cluster a sample."
         )
     if kernel == "precomputed":
-        return Similarities(checked_similarities(X))
-    squares = all_squares(X)
-    return Similarities(locally_scaled(squares) if kernel == "rbf" else centred(squares))
+        return Similarities(check_similarities(X))
+    squares = pairwise_squares(X)
+    return Similarities(scale_locally(squares) if kernel == "rbf" else center_products(squares))
 
 
-def all_squares(X: Any) -> NDArray[np.float64]:
-    """Squared distances of all pairs of rows; of sparse ones from their products."""
+def pairwise_squares(X: Any) -> NDArray[np.float64]:
+    """Compute squared distances of all pairs of rows, sparse ones from their products."""
     if issparse(X):
         products = np.asarray((X.astype(np.float64) @ X.T.astype(np.float64)).toarray())
         own = products.diagonal().copy()
         squares: NDArray[np.float64] = np.maximum(own[:, None] + own - 2 * products, 0)
     else:
-        squares = points.squared_distances(X, np.ascontiguousarray(X, dtype=np.float64))
+        squares = points.squared_center_distances(X, np.ascontiguousarray(X, dtype=np.float64))
     np.fill_diagonal(squares, 0.0)
     return squares
 
 
-def centred(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Inner products of the rows about their mean, from all squared distances."""
+def center_products(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute inner products of the rows about their mean from all squared distances."""
     rows = squares.mean(axis=1)
     inner: NDArray[np.float64] = np.ascontiguousarray((rows[:, None] + rows - squares - rows.mean()) / 2)
     return inner
 
 
-def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
+def scale_locally(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute exp(-d_ij^2 / (s_i s_j)), where s_i is the distance of row i to its 7th neighbour.
 
-    Rows whose 7 nearest are copies of theirs take the smallest scale there is.
+    A row with 7 copies takes the smallest positive scale.
 
     References
     ----------
@@ -216,21 +217,21 @@ def locally_scaled(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     return similar
 
 
-def checked_similarities(K: Any) -> NDArray[np.float64]:
-    """A square, symmetric matrix as float64."""
+def check_similarities(K: Any) -> NDArray[np.float64]:
+    """Return similarities as float64; raise unless they are a square, symmetric matrix."""
     if issparse(K):
-        raise TypeError("X is sparse, but dense data is required by kernel='precomputed'; pass X.toarray()")
+        raise TypeError("X is sparse, but dense data is required by kernel='precomputed'. Pass X.toarray().")
     if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"X has shape {K.shape}; kernel='precomputed' wants all similarities, a square matrix"
+            f"X has shape {K.shape}, but kernel='precomputed' needs a square matrix of similarities."
         )
     similar = np.ascontiguousarray(K, dtype=np.float64)
     gap = np.abs(similar - similar.T)
     if gap.max() > 1e-6 * max(float(np.abs(similar).max()), 1e-300):
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
         raise ValueError(
-            f"X[{i}, {j}] = {similar[i, j]:g}, but X[{j}, {i}] = {similar[j, i]:g}; similarities must be "
-            "symmetric: pass (X + X.T) / 2"
+            f"X[{i}, {j}] = {similar[i, j]:g}, but X[{j}, {i}] = {similar[j, i]:g}. Similarities must be "
+            "symmetric. Pass (X + X.T) / 2."
         )
     own = np.maximum(similar.diagonal(), 0.0)
     beyond = similar**2 - np.outer(own, own) * (1 + 1e-6)
@@ -238,6 +239,7 @@ def checked_similarities(K: Any) -> NDArray[np.float64]:
         i, j = np.unravel_index(int(beyond.argmax()), beyond.shape)
         raise ValueError(
             f"X[{i}, {j}] = {similar[i, j]:g} is too large beside X[{i}, {i}] = {similar[i, i]:g} and "
-            f"X[{j}, {j}] = {similar[j, j]:g}: similarities are wanted, no distances, for example exp(-X**2)"
+            f"X[{j}, {j}] = {similar[j, j]:g}: these look like distances. Pass similarities, for"
+            " example exp(-X**2)."
         )
     return similar

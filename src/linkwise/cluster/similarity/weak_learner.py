@@ -1,10 +1,10 @@
 """Constrained k-means that satisfies constraints in the order of their priorities.
 
-Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. In every pass
-all labels are given anew: pair after pair, the constraint of highest priority first, then the rows that no
-constraint names. Since constrained labels need not lower the sum of squares, passes may go round in a circle:
-they end when labels were there before, or when ten passes brought nothing better. The pass that broke least
-is kept; of equal ones that of least inertia.
+Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", Algorithm 2. Every pass
+assigns all labels again: pair after pair, the constraint of highest priority first, then the rows without
+constraints. Constrained labels need not lower the sum of squares, so passes may cycle: they end when labels
+repeat, or after ten passes without improvement. The result is the pass that breaks least; of equal ones the
+pass of least inertia.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from linkwise import native
 from linkwise.asking.learner import Labels
-from linkwise.cluster.points import filled
-from linkwise.cluster.similarity.spaces import Means, Space
+from linkwise.cluster.points import fill_empty_clusters
+from linkwise.cluster.similarity.spaces import Space, SpaceMeans
 from linkwise.constraints.constraints import Constraints
 
 ROUND_OFF = 1e-12  # two passes may reach the same clusters under other numbers: the first one counts
 
 
-class Pairs(NamedTuple):
-    """All constraints in one list, must-links first; contradictory ones are all there."""
+class PairList(NamedTuple):
+    """All constraints in one list, must-links first, contradictory ones included."""
 
     ends: NDArray[np.int32]
     """(s, 2), the lower row first."""
@@ -34,25 +34,25 @@ class Pairs(NamedTuple):
     """(s,)"""
 
 
-class Weak(NamedTuple):
-    """A clustering by one run of constrained k-means."""
+class WeakClustering(NamedTuple):
+    """The clustering of one run of constrained k-means."""
 
     labels: Labels
     broken: NDArray[np.uint8]
     """(s,) 1 where it breaks a constraint."""
     loss: float
     """Priority of what it breaks, as a share of all."""
-    means: Means
+    means: SpaceMeans
     """Means of its clusters."""
     n_passes: int
 
 
-def pairs_of(constraints: Constraints) -> Pairs:
-    """The constraints as one list."""
+def list_pairs(constraints: Constraints) -> PairList:
+    """Put the constraints into one list."""
     ends = np.vstack([constraints.must_link, constraints.cannot_link]).astype(np.int32)
     must = np.repeat([1, 0], [len(constraints.must_link), len(constraints.cannot_link)]).astype(np.uint8)
     weight = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
-    return Pairs(np.ascontiguousarray(ends), must, weight)
+    return PairList(np.ascontiguousarray(ends), must, weight)
 
 
 PATIENCE = 10  # passes without a better one
@@ -61,13 +61,13 @@ Ties = Literal["random", "columns"]
 Convergence = Literal["repeat", "first rise"]
 
 
-def by_priority(
-    pairs: Pairs, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
+def order_by_priority(
+    pairs: PairList, priority: NDArray[np.float64], rng: np.random.Generator, ties: Ties = "random"
 ) -> NDArray[np.int32]:
-    """Constraints from the highest priority to the lowest.
+    """Order constraints from the highest priority to the lowest.
 
-    Equal ones are in random order, or in that of the columns of a matrix of constraints, above its diagonal:
-    then all constraints of a row stand side by side.
+    Equal ones are in random order, or in the order of the columns of a matrix of constraints, which keeps all
+    constraints of a row together.
     """
     first = (
         rng.permutation(len(priority))
@@ -80,46 +80,51 @@ def by_priority(
 
 def constrained_k_means(
     space: Space,
-    means: Means,
-    pairs: Pairs,
+    means: SpaceMeans,
+    pairs: PairList,
     order: NDArray[np.int32],
     share: NDArray[np.float64],
     max_passes: int,
     *,
     first_rise: bool = False,
-) -> Weak:
-    """Passes from given centres until labels repeat.
+) -> WeakClustering:
+    """Run passes from given centres until labels repeat.
 
     Parameters
     ----------
     space : Space
-    means : Means
-    pairs : Pairs
+        The rows.
+    means : SpaceMeans
+        Centres to start from.
+    pairs : PairList
+        The constraints.
     order : ndarray of shape (s,)
         Constraints, the highest priority first.
     share : ndarray of shape (s,)
         Priorities; they add up to 1.
     max_passes : int
-    first_rise : bool
-        End where the inertia does not fall, with the labels of the pass before, as the authors' program does.
+        Largest number of passes.
+    first_rise : bool, default=False
+        End when the inertia does not fall, with the labels of the pass before, as the authors' program does.
 
     Returns
     -------
-    Weak
+    WeakClustering
+        The labels and centres.
     """
     ones = np.ones(space.n, dtype=np.int64)
-    k = n_centres(means)
+    k = count_centers(means)
     known: set[int] = set()
-    best: Weak | None = None
-    before: Weak | None = None
+    best: WeakClustering | None = None
+    before: WeakClustering | None = None
     for n_passes in range(1, max_passes + 1):
         near = space.two_nearest(means)
         labels, broken = native.assign_by_priority(near, pairs.ends, pairs.must, order)
         if (seen := hash(labels.tobytes())) in known:
             break
         known.add(seen)
-        means = space.moved(labels, means)
-        now = Weak(labels, broken, float(share @ broken), means, n_passes)
+        means = space.update_means(labels, means)
+        now = WeakClustering(labels, broken, float(share @ broken), means, n_passes)
         if first_rise and before is not None and not means.spread > before.means.spread:
             return before
         if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
@@ -128,11 +133,11 @@ def constrained_k_means(
             break
         before = now
         if means.empty:
-            means = space.moved(filled(labels, near.square, k, ones), means)
+            means = space.update_means(fill_empty_clusters(labels, near.square, k, ones), means)
     assert best is not None
     return before if first_rise and before is not None else best
 
 
-def n_centres(means: Means) -> int:
-    """How many centres there are."""
+def count_centers(means: SpaceMeans) -> int:
+    """Return the number of centres."""
     return len(means.at[1]) if isinstance(means.at, tuple) else len(means.at)

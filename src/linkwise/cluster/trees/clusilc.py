@@ -1,25 +1,25 @@
-"""ClusILC: disjunctive clustering trees, clusters that say what they are.
+"""ClusILC: disjunctive clustering trees, whose clusters come with a description.
 
 Struyf and Džeroski (2007), "Clustering trees with instance level constraints": a tree of tests on the
-columns, whose leaves bear labels; a cluster is all leaves of one label. The tree grows by the one split,
-of any leaf, that makes
+columns, whose leaves have labels; a cluster is the union of all leaves with one label. The tree grows by the
+split, of any leaf, that minimises
 
     H = (1 - gamma) * (squares within leaves) / (squares of all rows)
         + gamma * (broken constraints) / (constraints)
 
-smallest, constraints counted with all that follows from them; the two sides of a split get different
-labels, old or new ones.
+where the constraints include all implied ones. The two sides of a split get different labels, old or new
+ones.
 
 Kept: the heuristic, the global choice of the leaf, labels by both orders, at most `n_clusters` labels.
 Settled where the paper is silent, as its authors' system does: a side may have an old label only if a
-must-link leads to it (``label_rule="evidence"``), since otherwise sides without constraints fit any label
-and clusters are glued together at random; thresholds are tried from large to small and the first of equals
-stands. Changed: every attribute counts alike (``standardize=True``), since the unit of a column should
-decide nothing. Added: a beam of trees, nominal columns, weights of rows, bounds on the size of the tree.
+must-link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label
+and clusters merge at random; thresholds are tried from large to small, and the first of equals wins. Changed:
+every attribute counts equally (``standardize=True``), so the result does not depend on units. Added: a beam
+of trees, nominal columns, weights of rows, bounds on the size of the tree.
 
-Cost: O(n d² depth) for the sums, since a leaf's best split is kept until a label changes that its
-constraints reach; O(leaves²) for the choice of leaves; constraints cost by component, never by pairs. A
-nominal column is one column for each of its values.
+Cost: O(n d² depth) for the sums, since the best split of a leaf is cached until a label changes that its
+constraints reach; O(leaves²) for the choice of leaves. Constraints are counted by component, never by pair. A
+nominal column becomes one column for each of its values.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from linkwise import parallel
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints
-from linkwise.cluster.trees.columns import columns_of
-from linkwise.cluster.trees.growth import Problem, searched
-from linkwise.cluster.trees.linked_rows import linked_rows, pairs_that_follow
+from linkwise.cluster.trees.columns import build_columns
+from linkwise.cluster.trees.growth import GrowthProblem, search_tree
+from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.constraints.constraints import Constraints
-from linkwise.validation import checked_constraints, checked_rows, refuse_constraints_as_y
+from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 
 class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
@@ -49,33 +49,37 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int or None
-        Most clusters there may be; None: any number.
-    gamma : float
-        Share of the constraints in the heuristic, 0 to 1; the rest is the sum of squares.
-    min_samples_leaf : int
-        Rows (or weight, with `sample_weight`) of a leaf at least.
-    label_rule : {"evidence", "any"}
-        Which old labels a side of a split may have: only those that a must-link leads to, or any.
-    standardize : bool
-        Whether every column counts alike in the sum of squares. X itself is not changed.
-    nominal : sequence of int
-        Columns whose values are names written as numbers; tests on them ask for one value.
+    n_clusters : int or None, default=None
+        Largest number of clusters; by default any number.
+    gamma : float, default=0.5
+        Weight of the constraints in the heuristic, 0 to 1; the rest is the weight of the sum of squares.
+    min_samples_leaf : int, default=2
+        Smallest number of rows (or weight, with `sample_weight`) of a leaf.
+    label_rule : {"evidence", "any"}, default="evidence"
+        Which old labels a side of a split may get: only those that a must-link leads to, or any.
+    standardize : bool, default=True
+        Whether every column counts equally in the sum of squares. X itself does not change.
+    nominal : sequence of int, default=()
+        Columns whose values are codes of categories; their tests compare with one value.
     max_leaves, max_depth : int or None
         Bounds on the tree.
-    beam_width : int
-        Trees that are kept at every step; 1 is the paper's greedy search.
+    beam_width : int, default=1
+        Number of trees in the beam; 1 is the paper's greedy search.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
     n_clusters_ : int
+        Number of clusters of `labels_`.
     violations_ : int
         Number of constraints that `labels_` break.
     constraints_ : Constraints
-        Those it was fitted with.
+        The constraints of the fit.
     tree_ : Tree
+        The tree.
     n_leaves_ : int
+        Number of leaves of the tree.
     heuristic_ : float
         H of the tree.
     heuristics_ : ndarray of shape (n_leaves - 1,)
@@ -83,8 +87,8 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Weights of constraints are not used: what follows from constraints has none. Without constraints a
-    tree for the sum of squares alone grows, which `max_leaves` or `min_samples_leaf` should bound.
+    Weights of constraints have no effect, since implied constraints have none. Without constraints the tree
+    minimises the sum of squares alone; limit it by `max_leaves` or `min_samples_leaf`.
 
     References
     ----------
@@ -140,7 +144,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """As printed: raw columns."""
+        """Create the method as printed, with raw columns."""
         return cls(n_clusters, **{"standardize": False, **parameters})
 
     def fit(
@@ -157,24 +161,29 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
         sample_weight : array-like of shape (n_rows,), optional
-            A row of weight 0 takes no part, but gets the label of the leaf that it reaches.
+            A row of weight 0 has no effect, but gets the label of the leaf that it reaches.
         progress : callable, optional
-            ``progress(leaves, most)`` after each split; most is `max_leaves`, or the leaves there are.
+            Called as ``progress(leaves, most)`` after each split; most is `max_leaves`, or the current
+            number.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
-        rows = checked_rows(X, self)
-        wanted = checked_constraints(constraints, rows)
+        rows = check_rows(X, self)
+        wanted = check_constraints(constraints, rows)
         if self.n_clusters is not None and self.n_clusters > len(rows):
             raise ValueError(
-                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}; want fewer clusters"
+                f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}. Ask for fewer clusters."
             )
         if sample_weight is None:
             problem = self._problem(rows, wanted, None)
@@ -182,7 +191,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
             weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
             there = np.flatnonzero(weight)
             problem = self._problem(rows[there], wanted[there], weight[there])
-        found = searched(problem, progress)
+        found = search_tree(problem, progress)
         self.tree_ = found.tree()
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
@@ -195,18 +204,18 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     def _problem(
         self, X: NDArray[Any], constraints: Constraints, weight: NDArray[np.float64] | None
-    ) -> Problem:
-        columns = columns_of(
+    ) -> GrowthProblem:
+        columns = build_columns(
             X, self._nominal(X), weight, standardize=self.standardize, n_threads=parallel.n_threads()
         )
-        linked = linked_rows(constraints)
+        linked = find_linked_rows(constraints)
         squares = (columns.features**2).sum(axis=1)
-        return Problem(
+        return GrowthProblem(
             columns,
             weight,
             linked,
             float(squares.sum() if weight is None else weight @ squares),
-            pairs_that_follow(linked) + len(constraints.conflicts),
+            count_implied_pairs(linked) + len(constraints.conflicts),
             len(constraints.conflicts),
             self.gamma,
             len(X) if self.n_clusters is None else self.n_clusters,
@@ -220,22 +229,24 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     def _nominal(self, X: NDArray[Any]) -> tuple[int, ...]:
         words = [j for j in self.nominal if isinstance(j, bool) or not isinstance(j, (int, np.integer))]
         if words:
-            raise TypeError(f"nominal holds {words[0]!r}; give positions of columns, 0 to {X.shape[1] - 1}")
+            raise TypeError(f"nominal holds {words[0]!r}. Give positions of columns, 0 to {X.shape[1] - 1}.")
         wrong = [j for j in self.nominal if not 0 <= j < X.shape[1]]
         if wrong:
-            raise ValueError(f"nominal names column {wrong[0]}; the columns are 0 to {X.shape[1] - 1}")
+            raise ValueError(f"nominal names column {wrong[0]}, but the columns are 0 to {X.shape[1] - 1}.")
         return tuple(int(j) for j in self.nominal)
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The label of the leaf that each row reaches.
+        """Return the label of the leaf that each row reaches.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            Cluster of each row.
         """
         check_is_fitted(self)
-        return self.tree_.predict(checked_rows(X, self, reset=False))
+        return self.tree_.predict(check_rows(X, self, reset=False))

@@ -1,4 +1,4 @@
-"""Columns as a clustering tree sees them: tests, the order of the rows, and squares."""
+"""Prepare columns for a clustering tree: tests, orders of the rows, and squares."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MANY_ROWS = 5000  # to start a thread takes as long as to sort so many
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What can be asked of the rows, and what the sum of squares is made of.
+    """The possible tests of the rows, and the columns of the sum of squares.
 
     Attributes
     ----------
     features : ndarray of shape (n_rows, p)
         Centred, scaled, one column a value where nominal; padded with zeros to a multiple of 8.
     column : ndarray of shape (n_tests,)
-        What each test looks at; columns with one value only have no test.
+        The column of each test; a column with a single value has none.
     value : ndarray of shape (n_tests,)
-        The value asked for, where the column is nominal; NaN where the test is a threshold.
+        The value to compare with if the column is nominal; NaN for a threshold.
     order, rank : ndarray of shape (n_tests, n_rows)
         Rows from the largest to the smallest value, and the number of smaller values.
     """
@@ -39,7 +39,7 @@ class Columns:
     rank: NDArray[np.int32]
 
     def test(self, number: int, last: int, following: int) -> Condition:
-        """The test that parts a row from the one that follows it in the order."""
+        """Return the test that separates a row from the following one in the order."""
         column = int(self.column[number])
         if not np.isnan(self.value[number]):
             return Condition(column, float(self.value[number]), equals=True)
@@ -48,7 +48,7 @@ class Columns:
         return Condition(column, middle if low <= middle < high else low)
 
 
-def columns_of(
+def build_columns(
     X: NDArray[Any],
     nominal: Sequence[int],
     weight: NDArray[np.float64] | None,
@@ -56,7 +56,7 @@ def columns_of(
     standardize: bool,
     n_threads: int,
 ) -> Columns:
-    """Columns of X; `standardize`: each counts alike in the sum of squares."""
+    """Prepare the columns of X; with `standardize` they count equally in the sum of squares."""
     names = set(nominal)
     parts, column, value = [], [], []
     for j in range(X.shape[1]):
@@ -79,10 +79,10 @@ def columns_of(
         for j, v in zip(column, value, strict=True)
     ]
     if n_threads == 1 or len(X) < MANY_ROWS:
-        sorted_rows = [_ordered(x) for x in asked]
+        sorted_rows = [_rank_rows(x) for x in asked]
     else:
         with ThreadPoolExecutor(n_threads) as pool:
-            sorted_rows = list(pool.map(_ordered, asked))
+            sorted_rows = list(pool.map(_rank_rows, asked))
     order = np.stack([o for o, _ in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     rank = np.stack([r for _, r in sorted_rows]) if asked else np.empty((0, len(X)), np.int32)
     return Columns(
@@ -90,7 +90,7 @@ def columns_of(
     )
 
 
-def _ordered(x: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _rank_rows(x: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Rows from the largest value to the smallest, and the rank of each row among the values.
 
     Of equal values the last row comes first, so that the order is the same on every machine.

@@ -1,7 +1,7 @@
 """How a clustering tree grows: the search of Struyf and Džeroski (2007), as a function of values.
 
-A tree that grows is a value (`Growing`), refined by the split of one leaf at a time. What the best splits of
-a leaf are (`View`) is kept until a label changes that the constraints of its rows reach.
+A tree that grows is a value (`GrowingTree`). Each step splits one leaf. The best splits of a leaf
+(`SplitView`) stay valid until a label changes that the constraints of its rows reach.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from linkwise import native, parallel
 from linkwise.asking.learner import Progress
 from linkwise.cluster.trees.columns import Columns
-from linkwise.cluster.trees.tree import Path, Tree, tree_of
+from linkwise.cluster.trees.tree import Path, Tree, build_tree
 
 NEW = -1  # a label that no leaf bears yet
 MARGIN = 1e-12  # a smaller gain is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class GrowthProblem:
     """Rows, constraints and settings."""
 
     columns: Columns
@@ -76,19 +76,19 @@ class Leaf:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """What the best splits of a leaf are, as long as no label that its constraints reach changes."""
+class SplitView:
+    """The best splits of a leaf, valid until a label changes that its constraints reach."""
 
     key: object
     found: native.LeafSplits
 
 
 @dataclass(frozen=True, eq=False)
-class Growing:
-    """A tree as it grows; a value, so that a beam of trees can share what they have in common."""
+class GrowingTree:
+    """A growing tree; it is a value, so the trees of a beam can share parts."""
 
     leaves: tuple[Leaf, ...]  # depth first, yes before no
-    views: tuple[View | None, ...]
+    views: tuple[SplitView | None, ...]
     place_label: NDArray[np.int32]
     place_leaf: NDArray[np.int32]
     course: tuple[tuple[float, int], ...]
@@ -96,54 +96,54 @@ class Growing:
 
     @cached_property
     def bearers(self) -> dict[int, int]:
-        """How many leaves bear each label, labels ascending."""
+        """Number of leaves with each label, labels ascending."""
         return dict(sorted(Counter(leaf.label for leaf in self.leaves).items()))
 
     def tree(self) -> Tree:
         """The tree, its clusters numbered by their first leaves."""
         number = {label: at for at, label in enumerate(dict.fromkeys(leaf.label for leaf in self.leaves))}
-        return tree_of([(leaf.path, number[leaf.label]) for leaf in self.leaves])
+        return build_tree([(leaf.path, number[leaf.label]) for leaf in self.leaves])
 
 
-def searched(problem: Problem, progress: Progress | None) -> Growing:
-    """Refine the best trees, as many as the beam is wide, while one gets better."""
+def search_tree(problem: GrowthProblem, progress: Progress | None) -> GrowingTree:
+    """Refine the trees of the beam until none improves."""
     n = len(problem.columns.X)
-    root = Growing(
-        (leaf_of(problem, problem.columns.order, 0, ()),),
+    root = GrowingTree(
+        (make_leaf(problem, problem.columns.order, 0, ()),),
         (None,),
         np.zeros(len(problem.linked.component), dtype=np.int32),
         np.zeros(len(problem.linked.component), dtype=np.int32),
-        ((problem.squares, cannot_links_of(problem.linked) + problem.n_conflicts),),
+        ((problem.squares, count_implied_cannot_links(problem.linked) + problem.n_conflicts),),
     )
     best, beam = root, [root]
     while beam:
         if progress is not None:
             leaves = len(beam[0].leaves)
             progress(leaves, leaves if problem.max_leaves >= n else problem.max_leaves)
-        beam = next_beam(problem, beam)
+        beam = refine_beam(problem, beam)
         best = min([best, *beam], key=lambda tree: problem.heuristic(*tree.course[-1]))
     return best
 
 
-def cannot_links_of(linked: native.LinkedRows) -> int:
-    """Cannot-links between rows, with all that follows: broken while there is one cluster."""
+def count_implied_cannot_links(linked: native.LinkedRows) -> int:
+    """Count the cannot-links between rows, implied ones included."""
     size = np.diff(linked.first)
     one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))
     return int((size[one] * size[linked.foe]).sum() // 2)
 
 
-def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
-    """The best refinements of all trees of the beam."""
-    viewed = [looked_at(problem, tree) for tree in beam]
+def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[GrowingTree]:
+    """Find the best refinements of all trees of the beam."""
+    viewed = [view_leaves(problem, tree) for tree in beam]
     candidates: list[tuple[float, int, int, int]] = []
     for t, tree in enumerate(viewed):
         now = problem.heuristic(*tree.course[-1])
-        for at, split, value in refinements(problem, tree):
+        for at, split, value in list_refinements(problem, tree):
             if value < now - MARGIN:
                 candidates.append((value, t, at, split))
-    found: dict[object, Growing] = {}
-    for _, t, at, split in nearly_sorted(candidates, problem.beam_width):
-        tree = refined(problem, viewed[t], at, split)
+    found: dict[object, GrowingTree] = {}
+    for _, t, at, split in sort_nearly(candidates, problem.beam_width):
+        tree = refine_tree(problem, viewed[t], at, split)
         number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
         found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
         if len(found) == problem.beam_width:
@@ -151,10 +151,10 @@ def next_beam(problem: Problem, beam: list[Growing]) -> list[Growing]:
     return list(found.values())
 
 
-def nearly_sorted(
+def sort_nearly(
     candidates: list[tuple[float, int, int, int]], width: int
 ) -> Iterator[tuple[float, int, int, int]]:
-    """Candidates by H; of those that differ by rounding only, the first one first."""
+    """Sort candidates by H; those that differ only by rounding keep their order."""
     left = list(candidates)
     while left:
         best = 0
@@ -165,33 +165,33 @@ def nearly_sorted(
 
 
 # ---------------------------------------------------------------- splits of a leaf
-def old_labels(tree: Growing, at: int) -> list[int]:
-    """Old labels that the sides of a split may have: the leaf's own too, if another leaf bears it."""
+def list_old_labels(tree: GrowingTree, at: int) -> list[int]:
+    """List the old labels that a side may get; the leaf's own only if another leaf has it."""
     own, bearers = tree.leaves[at].label, tree.bearers
     return [label for label in bearers if label != own or bearers[label] > 1]
 
 
-def n_new_labels(problem: Problem, tree: Growing, at: int) -> int:
-    """How many new labels there may be, of which two are enough."""
+def count_new_labels(problem: GrowthProblem, tree: GrowingTree, at: int) -> int:
+    """Count the new labels that are allowed, at most two."""
     n_old = len(tree.bearers) - (tree.bearers[tree.leaves[at].label] == 1)
     return min(problem.most_labels - n_old, 2)
 
 
-def looked_at(problem: Problem, tree: Growing) -> Growing:
-    """The tree with a view of every leaf."""
+def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
+    """Compute the missing views of the leaves."""
     views = []
     for at, view in enumerate(tree.views):
-        n_free = n_new_labels(problem, tree, at)
-        key = n_free if problem.evidence else (n_free, tuple(old_labels(tree, at)))
+        n_free = count_new_labels(problem, tree, at)
+        key = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, at)))
         views.append(
-            view if view is not None and view.key == key else View(key, splits_of(problem, tree, at))
+            view if view is not None and view.key == key else SplitView(key, find_splits(problem, tree, at))
         )
     return replace(tree, views=tuple(views))
 
 
-def splits_of(problem: Problem, tree: Growing, at: int) -> native.LeafSplits:
-    """The best splits of one leaf."""
-    leaf, old, n_free = tree.leaves[at], old_labels(tree, at), n_new_labels(problem, tree, at)
+def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.LeafSplits:
+    """Find the best splits of one leaf."""
+    leaf, old, n_free = tree.leaves[at], list_old_labels(tree, at), count_new_labels(problem, tree, at)
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return native.best_splits(
@@ -209,8 +209,8 @@ def splits_of(problem: Problem, tree: Growing, at: int) -> native.LeafSplits:
     )
 
 
-def leaf_of(problem: Problem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
-    """A leaf with these rows."""
+def make_leaf(problem: GrowthProblem, order: NDArray[np.int32], label: int, path: Path) -> Leaf:
+    """Create a leaf with these rows."""
     columns, place = problem.columns, problem.linked.place
     tie = MARGIN / problem.per_square if problem.per_square else np.inf
     squares = native.leaf_squares(
@@ -226,8 +226,8 @@ def leaf_of(problem: Problem, order: NDArray[np.int32], label: int, path: Path) 
     return Leaf(order, label, path, squares)
 
 
-def refinements(problem: Problem, tree: Growing) -> Iterator[tuple[int, int, float]]:
-    """Leaf, split and H of each refinement that the bounds on the tree allow."""
+def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tuple[int, int, float]]:
+    """List leaf, split and H of each refinement within the bounds on the tree."""
     squares, broken = tree.course[-1]
     if len(tree.leaves) >= problem.max_leaves:
         return
@@ -238,18 +238,18 @@ def refinements(problem: Problem, tree: Growing) -> Iterator[tuple[int, int, flo
             yield at, split, problem.heuristic(squares - gain, broken - view.found.broken + after)
 
 
-def refined(problem: Problem, tree: Growing, at: int, split: int) -> Growing:
-    """The tree with one leaf split."""
+def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) -> GrowingTree:
+    """Split one leaf of the tree."""
     leaf, view = tree.leaves[at], tree.views[at]
     assert view is not None
     number, size, gain, after = view.found.splits[split]
-    one, two = parted(leaf.order, number, size, len(problem.columns.X))
+    one, two = split_order(leaf.order, number, size, len(problem.columns.X))
     test = problem.columns.test(number, int(leaf.order[number][size - 1]), int(leaf.order[number][size]))
     bare = [
-        leaf_of(problem, part, leaf.label, (*leaf.path, (test, yes)))
+        make_leaf(problem, part, leaf.label, (*leaf.path, (test, yes)))
         for part, yes in ((one, True), (two, False))
     ]
-    labels = new_labels(problem, tree, at, bare, view.found.counts[split])
+    labels = choose_labels(problem, tree, at, bare, view.found.counts[split])
     sides = [replace(side, label=label) for side, label in zip(bare, labels, strict=True)]
     place_label, place_leaf = tree.place_label.copy(), tree.place_leaf.copy()
     place_leaf[place_leaf > at] += 1
@@ -258,10 +258,12 @@ def refined(problem: Problem, tree: Growing, at: int, split: int) -> Growing:
         places = places[places >= 0]
         place_label[places], place_leaf[places] = side.label, at + position
     views = [*tree.views[:at], None, None, *tree.views[at + 1 :]]
-    for stale in reached(problem.linked, np.flatnonzero(place_label != tree.place_label), place_leaf):
+    for stale in find_reached_leaves(
+        problem.linked, np.flatnonzero(place_label != tree.place_label), place_leaf
+    ):
         views[stale] = None
     squares, broken = tree.course[-1]
-    return Growing(
+    return GrowingTree(
         (*tree.leaves[:at], *sides, *tree.leaves[at + 1 :]),
         tuple(views),
         place_label,
@@ -270,20 +272,20 @@ def refined(problem: Problem, tree: Growing, at: int, split: int) -> Growing:
     )
 
 
-def parted(
+def split_order(
     order: NDArray[np.int32], number: int, size: int, n_rows: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The rows of both sides of a test, in the order of every test."""
+    """Split the rows of a leaf by a test, in the order of every test."""
     goes = np.zeros(n_rows, dtype=bool)
     goes[order[number, :size]] = True
     first = goes[order]
     return order[first].reshape(len(order), -1), order[~first].reshape(len(order), -1)
 
 
-def reached(
+def find_reached_leaves(
     linked: native.LinkedRows, changed: NDArray[np.int64], place_leaf: NDArray[np.int32]
 ) -> list[int]:
-    """Leaves with rows that share a constraint with a row whose label changed."""
+    """Find the leaves with rows that share a constraint with a row whose label changed."""
     if len(changed) == 0:
         return []
     hit = np.zeros(len(linked.first) - 1, dtype=bool)
@@ -295,13 +297,13 @@ def reached(
 
 
 # ---------------------------------------------------------------- labels of the sides
-def new_labels(
-    problem: Problem, tree: Growing, at: int, sides: list[Leaf], counts: NDArray[np.int64]
+def choose_labels(
+    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf], counts: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Labels of both sides, the yes side first: of the two orders the one that breaks less."""
-    old, n_free = old_labels(tree, at), n_new_labels(problem, tree, at)
+    """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
+    old, n_free = list_old_labels(tree, at), count_new_labels(problem, tree, at)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
-    near = {} if problem.evidence else distances(problem, tree, at, sides)
+    near = {} if problem.evidence else label_distances(problem, tree, at, sides)
 
     def chosen(side: int, banned: int | None, free: int) -> tuple[int, int] | None:
         """Broken constraints and label of one side."""
@@ -329,8 +331,10 @@ def new_labels(
     return labels[0], labels[1]
 
 
-def distances(problem: Problem, tree: Growing, at: int, sides: list[Leaf]) -> dict[tuple[int, int], float]:
-    """Squared distance of the mean of each side to that of each label on other leaves."""
+def label_distances(
+    problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf]
+) -> dict[tuple[int, int], float]:
+    """Compute squared distances from the mean of each side to that of each label on other leaves."""
 
     def mean(leaves: list[Leaf]) -> NDArray[np.float64]:
         rows = np.concatenate([leaf.rows for leaf in leaves])

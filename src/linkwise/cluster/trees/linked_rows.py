@@ -1,4 +1,4 @@
-"""Rows that bear constraints, and how many constraints follow: by component, never by pairs."""
+"""Find rows with constraints, and count implied constraints by component, never by pair."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.native import LinkedRows
 
 
-def linked_rows(constraints: Constraints) -> LinkedRows:
-    """The rows of every component that a constraint speaks of, and which components are apart."""
+def find_linked_rows(constraints: Constraints) -> LinkedRows:
+    """Find the rows of every component that has a constraint, and the pairs of components that are apart."""
     c = constraints
     speaks = np.zeros(c.n_rows, dtype=bool)
     speaks[c.must_link.ravel()] = True
@@ -36,8 +36,8 @@ def _ends(numbers: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=n))]).astype(np.int64)
 
 
-def pairs_that_follow(linked: LinkedRows) -> int:
-    """Must-links within components and cannot-links between them, with all that follows."""
+def count_implied_pairs(linked: LinkedRows) -> int:
+    """Count the must-links within components and the cannot-links between them, implied ones included."""
     size = np.diff(linked.first)
     one = np.repeat(np.arange(len(size)), np.diff(linked.foe_first))
     return int((size * (size - 1)).sum() // 2 + (size[one] * size[linked.foe]).sum() // 2)

@@ -17,7 +17,7 @@ class Condition(NamedTuple):
     equals: bool = False
 
     def holds(self, X: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """For which of some rows of X the answer is yes."""
+        """Return for which rows of X the test holds."""
         x = X[rows, self.column].astype(
             np.float64
         )  # a threshold between two floats of 32 bits is none of them
@@ -57,7 +57,7 @@ class Tree:
         return np.array([node for node, _ in self.paths()], dtype=np.int64)
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.int32]:
-        """The leaf that each row of X reaches."""
+        """Return the leaf that each row of X reaches."""
         found = np.zeros(len(X), dtype=np.int32)
         waiting = [(0, np.arange(len(X)))]
         while waiting:
@@ -94,8 +94,8 @@ class Tree:
         return [(leaf, tuple((tests[node], a) for node, a in way)) for leaf, way in self.ways()]
 
 
-def tree_of(leaves: list[tuple[Path, int]]) -> Tree:
-    """The tree with these leaves, from yes to no: the way to each, and its label."""
+def build_tree(leaves: list[tuple[Path, int]]) -> Tree:
+    """Build the tree with these leaves, from yes to no, each with its path and label."""
     tests: list[Condition | None] = []
     follows: list[list[int]] = []  # no and yes of each node
     label: list[int] = []
