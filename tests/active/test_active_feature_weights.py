@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active import active_feature_weights as afw
-from linkwise.active.active_feature_weights import Known, rounds
+from linkwise.active.active_feature_weights import PointFacts, rounds
 from linkwise.active.neighbourhoods import distinct_points
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -132,7 +132,7 @@ def test_the_same_whether_told_one_by_one_or_all_at_once():
 def test_answers_that_part_identical_rows_say_nothing_of_points():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     evidence = Evidence(4)
-    known = Known(evidence, distinct_points(X))
+    known = PointFacts(evidence, distinct_points(X))
     evidence.add(0, 1, "no")
     evidence.add(0, 2, "no")
     evidence.add(1, 2, "yes")
@@ -151,12 +151,12 @@ def test_very_many_rows_follow_a_sample(monkeypatch):
 
 def test_what_is_remembered_is_bounded(monkeypatch):
     X, _ = three_columns()
-    monkeypatch.setattr(afw, "REMEMBERED", 4 * len(X) * 3)
+    monkeypatch.setattr(afw, "REMEMBERED", (200 + 4 * len(X)) * 3)
     model = learner()
     run = Run(model, X, Evidence(len(X)), 0)
     for at in range(8):
         run.answer("yes" if at % 2 else "no")
-    assert len(run.state.problem.prepared.memo) <= 3
+    assert len(run.state.problem.memo) <= 3
 
 
 @pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])

@@ -11,13 +11,14 @@ questions show the same two points.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.evidence import Evidence
+from linkwise.constraints.evidence import ANSWERS, Evidence, Fact
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -51,30 +52,39 @@ def shown_rows(points: Points, askable: Mask | None) -> Rows:
     return shown
 
 
-class KnownOfPoints:
-    """Evidence about rows, as evidence about points; follows it, whoever adds to it."""
+class PointEvidence:
+    """Evidence about rows as evidence about points; follows it, whoever adds to it.
+
+    Rows that are identical may have answers that contradict each other as answers about points. Then the
+    earlier fact counts; of the facts that are there from the start, whose order means nothing, must-links
+    come first.
+    """
 
     def __init__(self, evidence: Evidence, points: Points) -> None:
         self._evidence, self._of = evidence, points.of
-        self._alike = len(points.first) < len(points.of)
-        self._points = Evidence(len(points.first)) if self._alike else evidence
-        self._heard = 0
+        self._has_duplicates = len(points.first) < len(points.of)
+        self._points = Evidence(len(points.first)) if self._has_duplicates else evidence
+        self._n_read = 0
+        if self._has_duplicates:
+            order = {answer: at for at, answer in enumerate(ANSWERS)}
+            self._add(sorted(evidence, key=lambda fact: (order[fact.answer], sorted(fact[:2]))))
 
-    def now(self) -> Evidence:
-        """All that is known by now. An answer that tells identical rows apart is no answer about points.
-
-        Facts are taken one by one in their order, so that it does not matter when somebody looks.
-        """
-        if self._alike:
-            for first, second, answer in self._evidence.since(self._heard):
-                i, j = int(self._of[first]), int(self._of[second])
-                if i != j and self._points.verdict(i, j) in (None, "unsure"):
-                    self._points.add(i, j, answer)
-            self._heard = len(self._evidence)
+    def current(self) -> Evidence:
+        """All that is known of points by now; a cannot-link between identical rows is left out."""
+        if self._has_duplicates:
+            self._add(self._evidence.since(self._n_read))
         return self._points
 
+    def _add(self, facts: Iterable[Fact]) -> None:
+        """Add facts one by one, so that it does not matter when somebody looks."""
+        for first, second, answer in facts:
+            i, j = int(self._of[first]), int(self._of[second])
+            if i != j and self._points.verdict(i, j) in (None, "unsure"):
+                self._points.add(i, j, answer)
+        self._n_read = len(self._evidence)
 
-class Standing(NamedTuple):
+
+class Neighbourhoods(NamedTuple):
     """Where everything stands: neighbourhoods, and what is known of each point."""
 
     members: tuple[Rows, ...]
@@ -101,7 +111,9 @@ class Standing(NamedTuple):
         return np.flatnonzero(~self.against[self.group[point]])
 
 
-def standing(evidence: Evidence, k: int, askable: Mask, order: Rows, last: int | None = None) -> Standing:
+def find_neighbourhoods(
+    evidence: Evidence, k: int, askable: Mask, order: Rows, last: int | None = None
+) -> Neighbourhoods:
     """What the evidence says about points, with k clusters in all.
 
     Parameters
@@ -145,7 +157,7 @@ def standing(evidence: Evidence, k: int, askable: Mask, order: Rows, last: int |
         place[start], eligible[start] = 0, False
     if k == 1:  # nothing is open
         eligible = np.zeros_like(eligible)
-    return Standing(members, chosen, place, eligible, group, linked, against, pairs)
+    return Neighbourhoods(members, chosen, place, eligible, group, linked, against, pairs)
 
 
 def _apart_from_each_other(size: Rows, foes: Rows, shown: Mask, newcomer: int) -> Rows:
@@ -190,7 +202,7 @@ def _in_doubt(evidence: Evidence, group: Rows) -> Mask:
     return doubt | (np.isin(group, group[points]) & (group >= 0))
 
 
-def with_implied(evidence: Evidence, implied: Rows) -> Evidence:
+def add_implied(evidence: Evidence, implied: Rows) -> Evidence:
     """What is known, and what follows from the number of clusters: no answer, but good for a clustering.
 
     Pairs stand in one order, whatever the order of the answers. Where more clusters than k show up, what

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
 from linkwise.asking.learner import Labels, Question
+from linkwise.asking.memo import Memo
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.native import nearest_rows
@@ -48,24 +50,26 @@ class SuperInstance:
     n_askable: int
 
 
-Splits = dict[tuple[tuple[int, ...], int], NDArray[np.uint16]]
-"""Labels of every split so far, by place and number of parts."""
-
-
 @dataclass(slots=True)
 class Splitter:
-    """Splits super-instances of one data set by k-means and remembers every split.
+    """Split super-instances of one data set by k-means, and remember every split.
 
-    A split depends on the place alone, so a run that is repeated computes nothing again.
+    Which rows may be shown decides which parts there are, so a split depends on them and on its place
+    alone: a run that is repeated computes nothing again.
     """
 
     X: NDArray[Any]
     seed: int
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
-    memo: Splits = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)
     _recent: dict[tuple[tuple[int, ...], int], list[SuperInstance]] = field(default_factory=dict)
     _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
+    _shown: bytes = b""  # a digest of the rows that may be shown
+
+    def __post_init__(self) -> None:
+        if self.askable is not None:
+            self._shown = blake2b(self.askable.tobytes(), digest_size=16).digest()
 
     def whole(self) -> SuperInstance:
         """All rows as one super-instance."""
@@ -83,10 +87,11 @@ class Splitter:
         return self._recent[whole.place, k]
 
     def _split(self, whole: SuperInstance, k: int) -> list[SuperInstance]:
-        labels = self.memo.get((whole.place, k))
-        if labels is None:
-            labels = self._labels(whole, min(k, len(whole.rows)))
-            self.memo[whole.place, k] = labels
+        labels = self.memo.get(
+            "split",
+            (self._shown, whole.place, k),
+            lambda: self._labels(whole, min(k, len(whole.rows))),
+        )
         if not labels.any():
             return [whole]
         parts = self._parts(whole.place, whole.rows, labels, k)

@@ -9,12 +9,13 @@ disturb each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.memo import Memo
 from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
 from linkwise.errors import short_repr
 
@@ -59,7 +60,8 @@ class Grouped(Protocol):
         ...
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
     """What one run of a learner is about.
 
     Attributes
@@ -74,6 +76,8 @@ class Problem(NamedTuple):
         Rows that may be shown; None: all.
     budget : int or None
         Largest number of questions; None: no bound.
+    memo : Memo
+        What earlier runs over the same prepared data have computed; empty by default.
     """
 
     X: NDArray[Any]
@@ -82,6 +86,7 @@ class Problem(NamedTuple):
     seed: int
     askable: NDArray[np.bool_] | None = None
     budget: int | None = None
+    memo: Memo = field(default_factory=Memo)
 
 
 class Learner(Protocol):
@@ -95,8 +100,8 @@ class Learner(Protocol):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """Do all work that needs no answer.
 
-        Several runs share the result, one after the other or side by side. A learner may remember in it what
-        is expensive to compute again, such as a split; what it remembers never changes a result. Long work
+        Several runs share the result, one after the other or side by side, so nobody may write to it. What
+        is expensive to compute again during a run, such as a split, belongs in `Problem.memo`. Long work
         reports its progress; what `progress` raises ends it.
         """
 

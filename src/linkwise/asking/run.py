@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.consistency import respecting
 from linkwise.asking.learner import Labels, Learner, Problem, Question, Reason
+from linkwise.asking.memo import Memo
 from linkwise.constraints.evidence import Answer, Evidence
 
 
@@ -31,6 +32,9 @@ class Run:
         Rows that may be shown; all by default.
     budget : int, optional
         Largest number of questions; until nothing is left to ask by default.
+    memo : Memo, optional
+        What earlier runs over the same prepared data have computed; a new one by default. It may be cleared
+        at any moment without changing a result.
 
     Attributes
     ----------
@@ -55,11 +59,13 @@ class Run:
         prepared: Any = None,
         askable: NDArray[np.bool_] | None = None,
         budget: int | None = None,
+        memo: Memo | None = None,
     ) -> None:
         self.evidence = evidence
         self.budget = budget
         prepared = learner.prepare(X, seed) if prepared is None else prepared
-        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget))
+        memo = Memo() if memo is None else memo
+        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget, memo))
         self._asking = learner.ask(self.state)
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)

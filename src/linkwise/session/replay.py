@@ -18,6 +18,7 @@ from linkwise.asking.learner import (
     StandingIn,
     Weighing,
 )
+from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.session.colours import Colours
@@ -31,7 +32,7 @@ class Replay:
     What was volunteered or imported before the first answer is known to the learner from the start,
     so its order does not matter; the rest reaches it in the order in which it was said. While events
     are only added the run goes on from where it stands, otherwise it is repeated, which is cheap:
-    the learner remembers what it computed.
+    the runs share a memo of what they have computed.
 
     Parameters
     ----------
@@ -61,6 +62,7 @@ class Replay:
         self.X = X
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
+        self._memo = Memo()
         self._run: Run | None = None
         self._state: Any = None  # of the run, as of `at`
         self._told: list[Event] = []
@@ -94,12 +96,12 @@ class Replay:
     def _begun(self, known: Sequence[Event]) -> Run:
         """A run that knows what came before the first answer."""
         evidence = evidence_of(len(self.X), known)
-        return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared)
+        return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared, memo=self._memo)
 
     def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
         """Take another run to what would come after an answer to the present question.
 
-        Nothing comes of it but what the learner remembers, so that the answer is dealt with sooner if it is
+        Nothing comes of it but what the memo holds then, so that the answer is dealt with sooner if it is
         given. Between two events `stop` may end it.
 
         Returns

@@ -115,10 +115,10 @@ def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner
 
 
 def _check_estimator(name: str) -> None:
-    from linkwise.active.known_k.estimators import names
+    from linkwise.active.known_k.estimators import clusterers_by_name
 
-    if name not in names():
-        raise WrongUse(f"--estimator {name}; give one of {', '.join(names())}")
+    if name not in clusterers_by_name():
+        raise WrongUse(f"--estimator {name}; give one of {', '.join(clusterers_by_name())}")
 
 
 def learner_in_words(described: dict[str, Any]) -> str:

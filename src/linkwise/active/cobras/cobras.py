@@ -40,7 +40,6 @@ from linkwise.active.super_instances import (
     MOST_UNSURE,
     WHOLE,
     Partition,
-    Splits,
     Splitter,
     State,
     SuperInstance,
@@ -131,13 +130,12 @@ class COBRAS(ActiveLearner):
             random_state=random_state,
         )
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
-        """Return a memo for splits, empty so far."""
-        return {}
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
+        """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
     def start(self, problem: Problem) -> State:
         """Put all rows into one super-instance."""
-        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         whole = Partition.of([splitter.whole()], len(problem.X))
         return State(splitter, whole, problem.evidence, problem.budget)
 

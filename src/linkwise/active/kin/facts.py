@@ -22,7 +22,7 @@ class KnownOfShown:
         self._item[row] = np.arange(len(row))
         self._made: tuple[int, Groups] | None = None
 
-    def now(self) -> KnownOfShown:
+    def current(self) -> KnownOfShown:
         """All that is known by now."""
         return self
 

@@ -35,7 +35,7 @@ from linkwise.active.base import ActiveLearner
 from linkwise.active.kin.advice import about, certainty, certainty_unasked, outlook
 from linkwise.active.kin.borders import cells_of
 from linkwise.active.kin.kernels import Items, base_clustering, in_units, items_of, mean_kernel, views_of
-from linkwise.active.kin.state import Field, Memory, Pair, Prepared
+from linkwise.active.kin.state import Field, Pair, Prepared
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import checked_rows
@@ -91,7 +91,7 @@ class KIN(ActiveLearner):
         base = base_clustering(rows, items.size, seed)
         step()
         kernel = mean_kernel(views_of(rows), seed, step)
-        return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
+        return Prepared(items, rows, kernel, base, cells_of(items), seed)
 
     def start(self, problem: Problem) -> Field:
         """Return the items with what is known of them."""

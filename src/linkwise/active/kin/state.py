@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from linkwise.active.kin.kernels import Items, Matrix, Rows, shown_rows
 from linkwise.active.kin.labels import Shown, agreement, shown
 from linkwise.active.kin.model import Covariance, Known, Model, Table, model_of
 from linkwise.active.kin.placement import Roll, Standing
-from linkwise.active.neighbourhoods import KnownOfPoints, Points
+from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.consistency import respecting
 from linkwise.asking.learner import Labels, Problem, rng_at
 
@@ -36,42 +37,8 @@ FORESTS = 6  # that are kept
 Pair = tuple[int, int]
 
 
-class Memory:
-    """What was computed for earlier states; the oldest is dropped when it becomes too much."""
-
-    def __init__(self) -> None:
-        self._held: dict[object, Any] = {}
-        self._bytes = 0
-        self.forests: dict[bytes, ForestKernel] = {}
-        self.kernel: tuple[bytes, Matrix, Covariance] | None = None
-        self.weights: dict[int, tuple[Rows, Rows, Table]] = {}  # of small clusters at borders
-
-    def get(self, key: object, compute: Callable[[], Any]) -> Any:
-        """What is held under a key; computed where nothing is."""
-        if key not in self._held:
-            value = compute()
-            self._bytes += _size(value)
-            self._held[key] = value
-            while self._bytes > REMEMBERED:
-                self._bytes -= _size(self._held.pop(next(iter(self._held))))
-        return self._held[key]
-
-    def forest(self, key: bytes, make: Callable[[], ForestKernel]) -> ForestKernel:
-        """One of the last few forests."""
-        if key not in self.forests:
-            while len(self.forests) >= FORESTS:
-                del self.forests[next(iter(self.forests))]
-            self.forests[key] = make()
-        return self.forests[key]
-
-
-def _size(value: Any) -> int:
-    parts = value if isinstance(value, tuple) else (value,)
-    return 200 + sum(part.nbytes if isinstance(part, np.ndarray) else 32 for part in parts)
-
-
 class Prepared(NamedTuple):
-    """What needs no answer, and what was computed on the way."""
+    """What needs no answer."""
 
     items: Items
     rows: NDArray[np.float64]
@@ -81,7 +48,6 @@ class Prepared(NamedTuple):
     """(n_items,) the clustering before any answer."""
     cells: Cells | None
     seed: int
-    memory: Memory
 
 
 class Learned(NamedTuple):
@@ -109,12 +75,13 @@ class Field:
     def __init__(self, problem: Problem) -> None:
         X, evidence, askable = problem.X, problem.evidence, problem.askable
         prepared: Prepared = problem.prepared
-        self.items, self.units, self._kernel0, self.base, self._cells, self._seed, self._memory = prepared
+        self.items, self.units, self._kernel0, self.base, self._cells, self._seed = prepared
+        self._memo = problem.memo
         self.row = shown_rows(X, self.items, askable)
         self.askable = np.ones(len(self.row), dtype=bool) if askable is None else askable[self.row]
         points = Points(self.items.of, self.items.first)
         mixed = self.items.centers is not None
-        self._facts = KnownOfShown(evidence, self.row) if mixed else KnownOfPoints(evidence, points)
+        self._facts = KnownOfShown(evidence, self.row) if mixed else PointEvidence(evidence, points)
         self._evidence = evidence
         self._X = X
         self._roll = Roll(len(self.row))
@@ -146,7 +113,7 @@ class Field:
         """What is known of items; where the one that is asked about belongs is not, unless it joined."""
         now = len(self._evidence), len(self._roll), self.placing
         if self._standing is None or self._standing[0] != now:
-            made = self._roll.standing(self._facts.now().groups(), self.placing)
+            made = self._roll.standing(self._facts.current().groups(), self.placing)
             self._standing = (len(self._evidence), len(self._roll), self.placing), made
         return self._standing[1]
 
@@ -165,13 +132,13 @@ class Field:
 
     def verdicts(self, item: int) -> list[str | None]:
         """What is known of an item and each neighbourhood."""
-        known, facts = self.known(), self._facts.now()
+        known, facts = self.known(), self._facts.current()
         firsts = known.items[known.founders()].tolist()
         return [facts.verdict(item, first) for first in firsts]
 
     def refuted(self) -> bool:
         """Whether there are two facts, and the first clustering breaks one; else it stays."""
-        said = self._facts.now().groups()
+        said = self._facts.current().groups()
         n_groups = int(said.number.max(initial=-1)) + 1
         if len(said.row) - n_groups + len(said.foes) < 2:
             return False
@@ -221,16 +188,17 @@ class Field:
         return name.digest()
 
     def _follows(self, *what: Any, compute: Callable[[], Any]) -> Any:
-        return self._memory.get((self.key(), *what), compute)
+        return self._memo.get("follows", (self.key(), *what), compute, max_bytes=REMEMBERED)
 
     def kernel(self) -> tuple[Matrix, Covariance]:
         """The kernel that counts now, and its posterior covariance."""
         key = self._forest.key if self._forest else b""
-        if self._memory.kernel is None or self._memory.kernel[0] != key:
-            self._memory.kernel = None  # frees it before the next is made
+
+        def mix() -> tuple[Matrix, Covariance]:
             made = self._kernel0 if self._forest is None else self._grown(self._forest).mixed(self._kernel0)
-            self._memory.kernel = key, made, Covariance(made)
-        return self._memory.kernel[1:]
+            return made, Covariance(made)
+
+        return self._memo.get("kernel", key, mix, max_values=1)
 
     def model(self) -> Model:
         """The model of what is known now."""
@@ -307,7 +275,7 @@ class Field:
 
     def _blame(self) -> None:
         """Give up the first item where nobody can compare it with others; these get their turn again."""
-        blamed, again = self._roll.alone(self._facts.now().groups()), self._doubtful - self._blamed
+        blamed, again = self._roll.alone(self._facts.current().groups()), self._doubtful - self._blamed
         if blamed is None or len(again) < MOST_UNSURE:
             return
         self._roll.remove(blamed)
@@ -329,7 +297,8 @@ class Field:
 
     def _grown(self, learned: Learned) -> ForestKernel:
         _, items, home = learned
-        return self._memory.forest(learned.key, lambda: ForestKernel(self.units, items, home, self._seed))
+        grow = partial(ForestKernel, self.units, items, home, self._seed)
+        return self._memo.get("forest", learned.key, grow, max_values=FORESTS)
 
     # ------------------------------------------------------------ clusterings
     def labels(self) -> Labels:
@@ -340,7 +309,7 @@ class Field:
             labels = labels.copy()
             labels[self._placed()] = self._likeliest(self.placing, int(labels.max()) + 1)
         made = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        made = respecting(made, self._facts.now())
+        made = respecting(made, self._facts.current())
         shown = made.take(self.items.of)
         if not as_before and self._cells is not None:
             rows, home = self._follows("rows", self._name(), compute=self._by_row)
@@ -353,9 +322,8 @@ class Field:
         assert self._cells is not None
         found = []
         for item in borders(self._cells, labels, home).tolist():
-            if item not in self._memory.weights:
-                self._memory.weights[item] = weights_of(self._X, self.items, self._cells, item)
-            found.append(self._memory.weights[item])
+            weigh = partial(weights_of, self._X, self.items, self._cells, item)
+            found.append(self._memo.get("weights", item, weigh))
         if not found:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         rows, near, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -396,7 +364,7 @@ class Field:
 
     def _placed(self) -> list[int]:
         """The item that is asked about, and what belongs together with it."""
-        facts = self._facts.now()
+        facts = self._facts.current()
         said = facts.groups()
         at = int(np.searchsorted(said.row, self.placing))
         if at == len(said.row) or said.row[at] != self.placing:
