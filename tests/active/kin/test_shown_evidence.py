@@ -1,4 +1,4 @@
-"""What is said of rows, as KIN hears it of the rows that it shows."""
+"""Evidence about rows as evidence about the items that show them."""
 
 import numpy as np
 from hypothesis import given
@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.active.kin import kernels
-from linkwise.active.kin.facts import KnownOfShown
+from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
@@ -18,7 +18,7 @@ def test_facts_of_shown_rows_are_those_of_all_rows(seed, n_pairs):
     y = rng.integers(0, 3, 12)
     evidence = Evidence(12, lw.Constraints.sample(y, n_pairs, seed))
     row = rng.permutation(12)[:7]
-    facts = KnownOfShown(evidence, row).current()
+    facts = ShownRowEvidence(evidence, row).current()
     said = facts.groups()
     assert (np.diff(said.row) > 0).all()
     group = dict(zip(said.row.tolist(), said.number.tolist(), strict=True))
