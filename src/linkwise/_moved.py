@@ -65,7 +65,8 @@ class _Moved:
                 raise AttributeError(f"module {old!r} has no attribute {name!r}")
             text = f"{old}.{name} has moved. Import it from {homes[name]}."
             warnings.warn(text, DeprecationWarning, stacklevel=2)
-            return getattr(import_module(homes[name]), name)
+            with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # one is enough
+                return getattr(import_module(homes[name]), name)
 
         module.__getattr__ = find  # type: ignore[method-assign]
 

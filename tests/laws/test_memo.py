@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_blobs
 
-from linkwise.asking.learner import Describing, StandingIn, Weighing
+from linkwise.asking.learner import Describing, Representing, Weighing
 from linkwise.asking.memo import Memo
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
@@ -31,7 +31,7 @@ def report(learner, run):
     q, state = run.question, run.state
     optional = (
         (Describing, lambda: tuple(learner.describe(state))),
-        (StandingIn, lambda: learner.stand_ins(state)),
+        (Representing, lambda: learner.representatives(state)),
         (Weighing, lambda: learner.column_shares(state)),
     )
     shown = [read() if isinstance(learner, kind) else None for kind, read in optional]

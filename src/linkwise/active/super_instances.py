@@ -208,7 +208,7 @@ class Partition:
         """Representative row of every super-instance."""
         return np.array([s.representative for s in self.instances])
 
-    def stand_ins(self) -> NDArray[np.int64]:
+    def row_representatives(self) -> NDArray[np.int64]:
         """For each row the representative of its super-instance."""
         return self.representatives().take(self.at)
 
@@ -228,7 +228,7 @@ class State:
     partition : Partition
     evidence : Evidence
     budget : int or None
-    stand_ins : ndarray of shape (n_rows,), or None
+    representatives : ndarray of shape (n_rows,), or None
         The representative of each row's super-instance in the clustering that is shown; None before one is.
     """
 
@@ -236,7 +236,7 @@ class State:
     partition: Partition
     evidence: Evidence
     budget: int | None = None
-    stand_ins: NDArray[np.int64] | None = None
+    representatives: NDArray[np.int64] | None = None
 
 
 # ---------------------------------------------------------------- grouping by evidence

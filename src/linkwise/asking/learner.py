@@ -8,6 +8,7 @@ disturb each other.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -93,8 +94,8 @@ class Learner(Protocol):
     """What `Run` needs of a learner.
 
     A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
-    ``stand_ins(state)``, where it treats many rows as one (see `StandingIn`); and ``column_shares(state)``,
-    where it learns how much each column counts (see `Weighing`).
+    ``representatives(state)``, if it treats many rows as one (see `Representing`); and
+    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
@@ -128,11 +129,30 @@ class Describing(Protocol):
 
 
 @runtime_checkable
-class StandingIn(Protocol):
+class Representing(Protocol):
     """A learner that treats many rows as one."""
 
-    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
-        """For each row the row that stands for it in what is shown; None before anything is."""
+    def representatives(self, state: Any, /) -> NDArray[np.int64] | None:
+        """For each row its representative in the clustering that is shown; None before there is one."""
+
+
+@runtime_checkable
+class _StandingIn(Protocol):
+    """A learner that has `representatives` under the old name of the method."""
+
+    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None: ...
+
+
+def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
+    """For each row its representative, of a learner that treats many rows as one; None of any other."""
+    if isinstance(learner, Representing):
+        return learner.representatives(state)
+    if isinstance(learner, _StandingIn):
+        name = type(learner).__name__
+        text = f"{name}.stand_ins is deprecated. Rename the method to representatives."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return learner.stand_ins(state)
+    return None
 
 
 @runtime_checkable
@@ -159,3 +179,11 @@ def checked_answer(answer: object, first: int, second: int) -> Answer:
         f"the answer about rows {first} and {second} is {short_repr(answer)} ({type(answer).__name__}); "
         "give 'yes', 'no', 'unsure', True or False"
     )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StandingIn":
+        text = "StandingIn is deprecated. Use Representing, whose method is representatives."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return _StandingIn
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

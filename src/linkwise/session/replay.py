@@ -15,8 +15,8 @@ from linkwise.asking.learner import (
     Progress,
     Question,
     Reason,
-    StandingIn,
     Weighing,
+    find_representatives,
 )
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
@@ -136,9 +136,9 @@ class Replay:
         """What can be kept of it, to be read without the data."""
         return Snapshot(self.at, self.reason, self.labels, self.description())
 
-    def stand_ins(self) -> NDArray[np.int64] | None:
-        """For each row the row that stands for it, where the learner treats many rows as one."""
-        return self._learner.stand_ins(self._state) if isinstance(self._learner, StandingIn) else None
+    def representatives(self) -> NDArray[np.int64] | None:
+        """For each row its representative, if the learner treats many rows as one."""
+        return find_representatives(self._learner, self._state)
 
     def column_shares(self) -> NDArray[np.float64] | None:
         """How much each column counts, where the learner learns that."""

@@ -73,13 +73,13 @@ class COBRA(ActiveLearner):
         splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
         partition = Partition.of(parts, len(problem.X))
-        return State(splitter, partition, problem.evidence, problem.budget, partition.stand_ins())
+        return State(splitter, partition, problem.evidence, problem.budget, partition.row_representatives())
 
     def ask(self, state: State) -> Asking:
         """Merge super-instances by questions."""
         grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
         return grouping.labels(state.partition)
 
-    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
-        return state.stand_ins
+        return state.representatives

@@ -139,9 +139,9 @@ class COBRAS(ActiveLearner):
         whole = Partition.of([splitter.whole()], len(problem.X))
         return State(splitter, whole, problem.evidence, problem.budget)
 
-    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
-        return state.stand_ins
+        return state.representatives
 
     def ask(self, state: State) -> Asking:
         """Algorithm 1 of the paper."""
@@ -160,10 +160,10 @@ class COBRAS(ActiveLearner):
                 continue
             partition.replace(number, parts)
             if not published:
-                state.stand_ins = partition.stand_ins()
+                state.representatives = partition.row_representatives()
             grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)
             published = True
-            labels, state.stand_ins = grouping.labels(partition), partition.stand_ins()
+            labels, state.representatives = grouping.labels(partition), partition.row_representatives()
         return labels
 
     def _split_level(

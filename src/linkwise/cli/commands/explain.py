@@ -155,14 +155,14 @@ def of_session(
     with session:
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
-        evidence, stand_ins, shares = session.evidence, session.stand_ins, session.column_shares
+        evidence, lead, shares = session.evidence, session.representatives, session.column_shares
     return Subject(
         labels,
         columns,
         items,
         held,
         names,
-        lambda i, j, rules: why(labels, i, j, constraints=evidence, stand_ins=stand_ins, explanation=rules),
+        lambda i, j, rules: why(labels, i, j, constraints=evidence, representatives=lead, explanation=rules),
         {} if shares is None else shares_by_column(shares, encoded.features),
         "" if shares is None else what_counts(shares, encoded.features),
         files=((found, "the session itself"), (data, "its data")),
