@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active import active_feature_weights as afw
-from linkwise.active.active_feature_weights import PointFacts, rounds
+from linkwise.active.active_feature_weights import PointFacts, round_ends
 from linkwise.active.neighbourhoods import distinct_points
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -28,8 +28,8 @@ def learner(**settings):
 # ---------------------------------------------------------------- rounds
 @given(st.integers(0, 400), st.integers(1, 30), st.integers(0, 200))
 def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
-    ends = rounds(n_facts, per_round)
-    assert rounds(n_facts + more, per_round)[: len(ends)] == ends
+    ends = round_ends(n_facts, per_round)
+    assert round_ends(n_facts + more, per_round)[: len(ends)] == ends
     gaps = np.diff([0, *ends])
     assert (gaps >= per_round).all()
     assert all(end < n_facts for end in ends)
@@ -37,7 +37,7 @@ def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
 
 
 def test_many_facts_are_few_rounds():
-    assert len(rounds(100_000, 5)) < 60
+    assert len(round_ends(100_000, 5)) < 60
 
 
 def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():

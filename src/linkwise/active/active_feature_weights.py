@@ -38,7 +38,7 @@ from sklearn.utils._param_validation import Interval
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import fit_labels
-from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
+from linkwise.active.neighbourhoods import Points, choose_shown_rows, distinct_points
 from linkwise.asking.consistency import respecting
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.feature_weights.feature_weights import (
@@ -159,7 +159,7 @@ class ActiveFeatureWeights(ActiveLearner):
     def start(self, problem: Problem) -> State:
         """Return the rows that may be shown and what is known of them."""
         points: Points = problem.prepared.points
-        rows = shown_rows(points, problem.askable)
+        rows = choose_shown_rows(points, problem.askable)
         if problem.askable is not None:
             rows = rows[problem.askable[rows]]
         if len(rows) > MAX_ROWS:
@@ -173,7 +173,7 @@ class ActiveFeatureWeights(ActiveLearner):
         while True:
             now = state.weighed = self._weighed(state.problem, known.facts())
             shown = respecting(now.labels[points.first], known.evidence)[points.of]
-            question = proposed(X, state.rows, now, shown, points.of, known.evidence)
+            question = propose_pair(X, state.rows, now, shown, points.of, known.evidence)
             if question is None:
                 return shown
             yield question
@@ -208,7 +208,7 @@ class ActiveFeatureWeights(ActiveLearner):
     # ------------------------------------------------------------ the clustering
     def _weighed(self, problem: Problem, facts: list[Fact]) -> Weighed:
         """The clustering by all facts, in as many dimensions as the rounds before have led to."""
-        ends = [*rounds(len(facts), self.per_round), len(facts)]
+        ends = [*round_ends(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
         most = len(problem.prepared.components)
         m = min(FIRST, most)
@@ -289,7 +289,7 @@ class PointFacts:
         return [fact for fact in self.evidence if fact.answer != "unsure"]
 
 
-def rounds(n_facts: int, per_round: int) -> list[int]:
+def round_ends(n_facts: int, per_round: int) -> list[int]:
     """After how many facts each round ended: `per_round` more, or a quarter more, where that is greater."""
     ends: list[int] = []
     end = per_round
@@ -311,7 +311,7 @@ def _digests(facts: list[Fact], ends: list[int]) -> list[bytes]:
 
 
 # ---------------------------------------------------------------- what is proposed
-def proposed(
+def propose_pair(
     X: NDArray[Any],
     rows: NDArray[np.int64],
     now: Weighed,

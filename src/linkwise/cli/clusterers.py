@@ -17,7 +17,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Rows
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.reasons.explanation import explain
-from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
+from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.terminal import screen
 from linkwise.wording import count_noun, strip_controls
 from linkwise.workspace.exit_codes import WrongUse
@@ -162,7 +162,7 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
     if getattr(model, "fell_back_", False):
         parts.append(Text("These are the clusters of plain k-means, which satisfy more pairs than its own."))
     if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
-        parts.append(Text(strip_controls(what_counts(model.feature_weights_, encoded.features))))
+        parts.append(Text(strip_controls(describe_shares(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     parts.append(screen.cluster_bars(sizes(model), width=width))
@@ -177,7 +177,7 @@ def report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int
     parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
     parts += [Text(_fit(model, pairs)), screen.cluster_bars(sizes(model), width=width)]
     for cluster in found.clusters:
-        parts += [Text(), screen.rules(cluster_lines(cluster), width=width)]
+        parts += [Text(), screen.rules(describe_cluster(cluster), width=width)]
     return parts
 
 

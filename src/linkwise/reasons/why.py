@@ -20,9 +20,9 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
 from linkwise.reasons.clauses import Clause
-from linkwise.reasons.explanation import Explanation, labels_of, last_step
+from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
-from linkwise.reasons.sentences import percent
+from linkwise.reasons.sentences import format_percent
 from linkwise.wording import count_noun
 
 By = Literal["answers", "parts", "rules", "nothing"]
@@ -136,7 +136,7 @@ class Why:
         if not self.rules:
             return []
         first, second = self.rules
-        how = f"The rules (right for {percent(self.fidelity)} of the rows)"
+        how = f"The rules (right for {format_percent(self.fidelity)} of the rows)"
         if (first.cluster == second.cluster) != (self.clusters[0] == self.clusters[1]):
             called = [NOISE if cluster is None else cluster for cluster in self.clusters]
             rows = zip((one, other), self.rules, called, strict=True)
@@ -199,7 +199,7 @@ def why(
         text = "why(stand_ins=...) is deprecated. Use why(representatives=...)."
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         representatives = stand_ins
-    labels = labels_of(clustering)
+    labels = read_labels(clustering)
     i, j = (checked_row(row, len(labels)) for row in (first, second))
     if i == j:
         raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")

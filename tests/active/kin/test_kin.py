@@ -35,14 +35,14 @@ def real(load):
 def test_the_mean_kernel(n, monkeypatch):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 4)) * [1, 5, 0.1, 1]
-    views = kernels.views_of(kernels.in_units(X))
+    views = kernels.make_views(kernels.scale_rows(X))
     found = kernels.mean_kernel(views, SEED)
     total = np.zeros((n, n))
     for number, view in enumerate(views):
         squares = kernels.squared_distances(view)
         median = kernels._median_distance(squares, SEED)
         ks = [k for k in kernels.CLUSTERINGS if k < n]
-        labels = [kernels._clustered(view, k, (SEED, number, k)) for k in ks]
+        labels = [kernels._cluster(view, k, (SEED, number, k)) for k in ks]
         total += plain.kernel_of_view(view, median, labels)
     np.testing.assert_allclose(found, total / total[0, 0], atol=2e-4)
     np.testing.assert_array_equal(found, found.T)
@@ -53,7 +53,7 @@ def test_parts_that_nothing_connects_are_inverted_one_by_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
     graph = kernels.neighbour_graph(kernels.squared_distances(X))
-    found = np.tril(kernels.diffused(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    found = np.tril(kernels.diffuse(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
     walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
     root = np.sqrt(np.diag(walk))
     np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
@@ -64,7 +64,7 @@ def test_views_have_the_stated_spread():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) * [1, 10, 100, 1, 1]
     X[:, 4] = 7.0
-    rows, scaled, white = kernels.views_of(kernels.in_units(X))
+    rows, scaled, white = kernels.make_views(kernels.scale_rows(X))
     assert rows.shape == (200, 4)
     np.testing.assert_allclose(scaled.std(axis=0), 1)
     np.testing.assert_allclose(white.T @ white / 200, np.eye(white.shape[1]), atol=1e-9)
@@ -304,12 +304,12 @@ def test_many_rows_are_represented_by_few(monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 600)
     X = np.array([[0, 0], [8, 0], [0, 8]])[y] + rng.normal(size=(600, 2))
-    items = kernels.items_of(X, 0)
+    items = kernels.make_items(X, 0)
     assert len(items.first) <= 40
     np.testing.assert_array_equal(items.of[items.first], np.arange(len(items.first)))
     np.testing.assert_array_equal(items.size, np.bincount(items.of))
     askable = rng.random(600) < 0.3
-    shown = kernels.shown_rows(X, items, askable)
+    shown = kernels.choose_shown_rows(X, items, askable)
     able = np.bincount(items.of, askable) > 0
     assert (askable[shown] == able).all()
     np.testing.assert_array_equal(items.of[shown], np.arange(len(shown)))
@@ -332,8 +332,8 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
     monkeypatch.setattr(borders, "AROUND", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
-    items = kernels.items_of(X, 0)
-    cells = borders.cells_of(items)
+    items = kernels.make_items(X, 0)
+    cells = borders.find_cells(items)
     join = rng.random((len(items.first), 2))
     labels = (items.centers[:, 0] > 0).astype(int)
     labels[items.centers[:, 1] > 1] = 5  # of no neighbourhood
@@ -358,7 +358,7 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
     fewer = borders.border_items(cells, labels, join).tolist()
     assert 0 < len(fewer) < len(found)
     assert fewer == found[: len(fewer)]
-    assert borders.cells_of(items._replace(centers=None)) is None
+    assert borders.find_cells(items._replace(centers=None)) is None
 
 
 def test_it_describes_its_progress():
@@ -416,11 +416,11 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     names = np.arange(60)
     known = model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
     kernel = np.eye(60, dtype=np.float32)
-    learned = model.model_of(kernel, known)
+    learned = model.fit_model(kernel, known)
     assert len(learned.known.items) == 25
     assert set(range(55, 60)) <= set(learned.known.items.tolist())
     assert learned.neighbourhood_chances().shape == (30, 30)
-    assert len(model.model_of(kernel, known._replace(coverage=np.full(60, 0.5))).known.items) == 60
+    assert len(model.fit_model(kernel, known._replace(coverage=np.full(60, 0.5))).known.items) == 60
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5])

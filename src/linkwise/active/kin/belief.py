@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.forest_kernel import ForestKernel
-from linkwise.active.kin.kernels import Items, Matrix, Rows, shown_rows
-from linkwise.active.kin.model import Covariance, Known, Model, Table, model_of
+from linkwise.active.kin.kernels import Items, Matrix, Rows, choose_shown_rows
+from linkwise.active.kin.model import Covariance, Known, Model, Table, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
 from linkwise.active.neighbourhoods import PointEvidence, Points
@@ -61,7 +61,7 @@ class Task:
     def of(cls, problem: Problem) -> Task:
         """Choose the rows to show."""
         items: Items = problem.prepared.items
-        row = shown_rows(problem.X, items, problem.askable)
+        row = choose_shown_rows(problem.X, items, problem.askable)
         askable = np.ones(len(row), dtype=bool) if problem.askable is None else problem.askable[row]
         if items.centers is None:
             return cls(problem, row, askable, PointEvidence(problem.evidence, Points(items.of, items.first)))
@@ -203,7 +203,7 @@ def current_model(belief: Belief) -> Model:
     """The regression on the items that are known now."""
     memo = belief.task.problem.memo
     return memo.get(
-        "model", belief.key, lambda: model_of(current_kernel(belief)[0], belief.known), max_values=MODELS
+        "model", belief.key, lambda: fit_model(current_kernel(belief)[0], belief.known), max_values=MODELS
     )
 
 

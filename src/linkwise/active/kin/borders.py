@@ -34,7 +34,7 @@ class Cells(NamedTuple):
     """(n_items, m) the nearest centres, an item's own the first."""
 
 
-def cells_of(items: Items) -> Cells | None:
+def find_cells(items: Items) -> Cells | None:
     """The small clusters; None where items are distinct rows."""
     if items.centers is None or len(items.centers) < 2:
         return None

@@ -18,7 +18,7 @@ from linkwise.active.kin.belief import (
     item_chances,
     neighbourhood_chances,
 )
-from linkwise.active.kin.model import TINY, Chances, Known, Model, Table, model_of
+from linkwise.active.kin.model import TINY, Chances, Known, Model, Table, fit_model
 from linkwise.active.kin.shown import item_labels, settle
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
@@ -57,7 +57,7 @@ def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Label
         known = Known(items, rank[label], np.full(len(items), np.nan))
         number = np.full(int(labels.max()) + 1, known.n_neighbourhoods)
         number[labels[first[items]]] = known.label
-        model = model_of(prepared.kernel, known)
+        model = fit_model(prepared.kernel, known)
         found = _label_certainty(number[labels[first]], model, model.chances).take(of)
     found[row] = 1
     return found

@@ -61,7 +61,7 @@ class Items(NamedTuple):
 
 
 # ---------------------------------------------------------------- items
-def items_of(X: NDArray[Any], seed: int) -> Items:
+def make_items(X: NDArray[Any], seed: int) -> Items:
     """Distinct rows up to `MOST_ITEMS`; beyond that small clusters, each known by one of its rows."""
     if len(X) <= SAMPLE:
         points = distinct_points(X)
@@ -77,7 +77,7 @@ def items_of(X: NDArray[Any], seed: int) -> Items:
     return Items(of, _nearest(X, of, centers, None), np.bincount(of), centers)
 
 
-def shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
+def choose_shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
     """The row of each item that may be shown; the one that stands for it where none may."""
     if askable is None:
         return items.first
@@ -97,7 +97,7 @@ def _nearest(
 
 
 # ---------------------------------------------------------------- views
-def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
+def scale_rows(X: NDArray[Any]) -> NDArray[np.float64]:
     """The columns that vary, each less its mean, the largest value 1; a column of zeros where none does."""
     varies = X.min(axis=0) < X.max(axis=0)
     if not varies.any():
@@ -108,8 +108,8 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.ascontiguousarray(rows / np.abs(rows).max())
 
 
-def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The rows of `in_units` as they are, with columns of unit variance, and whitened.
+def make_views(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The rows of `scale_rows` as they are, with columns of unit variance, and whitened.
 
     Whitened rows that span n - 1 dimensions, as many as n rows can, are all equally far from each other, up
     to rounding. Such a view tells nothing, and its rounding, which differs between processors, would break
@@ -176,10 +176,10 @@ def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: in
         np.square(work, out=work)
         total += work
     for share in DIFFUSION:
-        total += diffused(graph, share, work)
+        total += diffuse(graph, share, work)
     ks = [k for k in CLUSTERINGS if k < n]
     if ks:
-        together = [_clustered(view, k, (seed, number, k)) for k in ks]
+        together = [_cluster(view, k, (seed, number, k)) for k in ks]
         blas.ssyrk(1 / len(ks), one_hot(together), 1.0, total.T, lower=0, overwrite_c=1)
 
 
@@ -231,23 +231,23 @@ def neighbour_graph(squares: Matrix) -> csr_array:
     return csr_array((joined.data * by_row * root[joined.indices], joined.indices, joined.indptr), (n, n))
 
 
-def diffused(graph: csr_array, share: float, out: Matrix) -> Matrix:
+def diffuse(graph: csr_array, share: float, out: Matrix) -> Matrix:
     """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`.
 
     Parts of the graph that nothing connects are inverted one by one.
     """
     n_parts, part = connected_components(graph, directed=False)
     if n_parts == 1:
-        return _inverted(graph, share, out)
+        return _invert(graph, share, out)
     out[:] = 0
     order = np.argsort(part, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(part))[:-1]):
         block = np.empty((len(rows), len(rows)), dtype=np.float32)
-        out[np.ix_(rows, rows)] = _inverted(csr_array(graph[rows][:, rows]), share, block)
+        out[np.ix_(rows, rows)] = _invert(csr_array(graph[rows][:, rows]), share, block)
     return out
 
 
-def _inverted(graph: csr_array, share: float, out: Matrix) -> Matrix:
+def _invert(graph: csr_array, share: float, out: Matrix) -> Matrix:
     n = len(out)
     out[:] = 0
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
@@ -283,7 +283,7 @@ def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
 
 
 # ---------------------------------------------------------------- clusterings
-def _clustered(
+def _cluster(
     rows: NDArray[np.float64],
     k: int,
     seed: tuple[int, ...],
@@ -297,12 +297,12 @@ def _clustered(
     return best
 
 
-def base_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
+def prior_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
     """K-means with the number of clusters of the best silhouette; one cluster where there are few rows."""
     ks = [k for k in BASE_CLUSTERS if k < len(rows)]
     if not ks:
         return np.zeros(len(rows), dtype=np.int32)
-    found = [_clustered(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
+    found = [_cluster(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
     best = found[int(np.argmax(silhouettes(rows, found)))]
     return np.unique(best, return_inverse=True)[1].astype(np.int32)
 

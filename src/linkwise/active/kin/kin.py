@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
 from linkwise.active.kin.belief import PreparedItems, Task, item_chances, verdicts
-from linkwise.active.kin.borders import cells_of
+from linkwise.active.kin.borders import find_cells
 from linkwise.active.kin.confidence import (
     certainty,
     certainty_unasked,
@@ -42,7 +42,14 @@ from linkwise.active.kin.confidence import (
     describe_next_answer,
     expected_changes,
 )
-from linkwise.active.kin.kernels import Items, base_clustering, in_units, items_of, mean_kernel, views_of
+from linkwise.active.kin.kernels import (
+    Items,
+    make_items,
+    make_views,
+    mean_kernel,
+    prior_clustering,
+    scale_rows,
+)
 from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.shown import row_labels
 from linkwise.active.kin.state import State
@@ -96,13 +103,13 @@ class KIN(ActiveLearner):
             if progress is not None:
                 progress(n_done, STEPS)
 
-        items = items_of(X, seed)
-        rows = in_units(X[items.first])
+        items = make_items(X, seed)
+        rows = scale_rows(X[items.first])
         step()
-        base = base_clustering(rows, items.size, seed)
+        base = prior_clustering(rows, items.size, seed)
         step()
-        kernel = mean_kernel(views_of(rows), seed, step)
-        return PreparedItems(items, rows, kernel, base, cells_of(items))
+        kernel = mean_kernel(make_views(rows), seed, step)
+        return PreparedItems(items, rows, kernel, base, find_cells(items))
 
     def start(self, problem: Problem) -> State:
         """Return the state of a run that has asked nothing yet."""

@@ -161,7 +161,7 @@ class Model:
         return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
 
 
-def model_of(kernel: Matrix, known: Known) -> Model:
+def fit_model(kernel: Matrix, known: Known) -> Model:
     """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
 
     The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a fixed

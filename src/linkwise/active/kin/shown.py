@@ -24,7 +24,7 @@ from linkwise.active.kin.belief import (
 )
 from linkwise.active.kin.borders import border_items, weigh_rows
 from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Chances, Known, Table, model_of
+from linkwise.active.kin.model import Chances, Known, Table, fit_model
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.asking.consistency import respecting
 from linkwise.asking.learner import Labels
@@ -140,7 +140,7 @@ def settle(belief: Belief) -> Outcome:
             break
         sure = place[component] >= 0
         more = _with(known, placement.unplaced[sure], place[component[sure]])
-        at = model_of(current_kernel(belief)[0], more).chances
+        at = fit_model(current_kernel(belief)[0], more).chances
     join = at.join.copy()
     join[placement.unplaced] = _component_chances(at, placement, excluded)[component]
     return Outcome(at._replace(join=join), place[component], by_placed)

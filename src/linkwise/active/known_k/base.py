@@ -24,9 +24,9 @@ from linkwise.active.neighbourhoods import (
     PointEvidence,
     Points,
     add_implied,
+    choose_shown_rows,
     distinct_points,
     find_neighbourhoods,
-    shown_rows,
 )
 from linkwise.asking.consistency import respecting
 from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
@@ -102,7 +102,7 @@ class KnownKState:
         self.points, self.order = problem.prepared
         self.k = min(learner.n_clusters, len(self.order))
         askable = problem.askable
-        self.rows = shown_rows(self.points, askable)
+        self.rows = choose_shown_rows(self.points, askable)
         self.askable = np.ones(len(self.rows), dtype=bool) if askable is None else askable[self.rows]
         n_rows = len(problem.X)
         self.X = problem.X if len(self.rows) == n_rows else np.ascontiguousarray(problem.X[self.rows])

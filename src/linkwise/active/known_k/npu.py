@@ -99,7 +99,7 @@ class NPU(KnownClusters):
 
     def ask(self, state: KnownKState) -> Asking:
         """Algorithm 1 of the paper."""
-        rows = in_unit_range(state.X)
+        rows = scale_to_unit_range(state.X)
         while len(state.eligible_points()):
             leaves = grow_forest(rows, *self._learned(state), self.n_trees, state.problem.seed)
             yield from state.place_point(
@@ -199,7 +199,7 @@ def normalized_uncertainty(p: Table, *, last_is_implied: bool) -> Table:
 
 
 # ---------------------------------------------------------------- the forest
-def in_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
+def scale_to_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
     """Every feature that varies from 0 to 1; a column of zeros where none does."""
     low, high = X.min(axis=0), X.max(axis=0)
     varies = high > low
