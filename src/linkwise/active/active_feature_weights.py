@@ -62,13 +62,13 @@ class Weighed(NamedTuple):
     labels: Labels
     """(n,) of all rows."""
     dimensions: int
-    """That are in use."""
+    """Number of dimensions in use."""
     directions: NDArray[np.float64]
     """(m, d): rows in the weighted dimensions are ``X @ directions.T``."""
     shares: NDArray[np.float64]
     """(d,) how much each column counts."""
     satisfied: bool
-    """Whether it satisfies all that was said."""
+    """Whether it satisfies every answer."""
 
 
 class PreparedDimensions(NamedTuple):
@@ -167,7 +167,7 @@ class ActiveFeatureWeights(ActiveLearner):
         return State(problem, rows, PointFacts(problem.evidence, points))
 
     def ask(self, state: State) -> Asking:
-        """Show, ask, tune, until no pair is left to propose."""
+        """Show, ask and tune until no pair is left to propose."""
         X, known = state.problem.X, state.known
         points: Points = state.problem.prepared.points
         while True:
@@ -184,19 +184,19 @@ class ActiveFeatureWeights(ActiveLearner):
         if now is None:
             return []
         most = len(state.problem.prepared.components)
-        said = [
+        lines = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
         shown = len(np.unique(respecting(now.labels, state.problem.evidence)))
         if shown > self.n_clusters:
-            said.append(
+            lines.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
                 "that no answer is contradicted."
             )
-        return said
+        return lines
 
     def column_shares(self, state: State) -> NDArray[np.float64] | None:
-        """How much each column counts in the learned distance."""
+        """The share of each column in the learned distance."""
         return None if state.weighed is None else state.weighed.shares
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
@@ -207,7 +207,7 @@ class ActiveFeatureWeights(ActiveLearner):
 
     # ------------------------------------------------------------ the clustering
     def _weighed(self, problem: Problem, facts: list[Fact]) -> Weighed:
-        """The clustering by all facts, in as many dimensions as the rounds before have led to."""
+        """Cluster by all facts, in the number of dimensions that the earlier rounds led to."""
         ends = [*round_ends(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
         most = len(problem.prepared.components)
@@ -319,7 +319,7 @@ def propose_pair(
     point: NDArray[np.int64],
     known: Evidence,
 ) -> Question | None:
-    """A pair to judge; None when all that could be proposed is known.
+    """Propose a pair to judge; None if every such pair is known.
 
     Parameters
     ----------
