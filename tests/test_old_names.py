@@ -2,10 +2,12 @@
 
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise._moved import MOVED
+from linkwise.asking import learner
 
 
 @pytest.mark.parametrize("module", MOVED)
@@ -29,3 +31,27 @@ def test_old_and_new_names_are_the_same_thing():
 def test_unknown_modules_are_not_found():
     with pytest.raises(ModuleNotFoundError):
         import_module("linkwise.nothing")
+
+
+def test_old_names_of_representatives():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+
+    class Old(lw.COBRA):
+        representatives = None
+
+        def stand_ins(self, state):
+            return state.representatives
+
+    with pytest.warns(DeprecationWarning, match=r"StandingIn is deprecated\. Use Representing"):
+        from linkwise.asking.learner import StandingIn
+    assert isinstance(Old(), StandingIn)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = learner.nothing
+    old, new = lw.Session(X, Old(4, random_state=0)), lw.Session(X, lw.COBRA(4, random_state=0))
+    with pytest.warns(DeprecationWarning, match=r"Old\.stand_ins is deprecated\. Rename the method"):
+        found = old.representatives
+    with pytest.warns(DeprecationWarning, match=r"Session\.stand_ins is deprecated\. Use"):
+        np.testing.assert_array_equal(new.stand_ins, found)
+    with pytest.warns(DeprecationWarning, match=r"why\(stand_ins=\.\.\.\) is deprecated\. Use"):
+        reason = lw.why(new.labels, 0, 1, stand_ins=found)
+    assert reason == lw.why(new.labels, 0, 1, representatives=found)

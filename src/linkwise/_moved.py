@@ -67,7 +67,8 @@ class _Moved:
             renamed = f", where its name is {new_name}" if new_name else ""
             text = f"{old}.{name} has moved. Import it from {place}{renamed}."
             warnings.warn(text, DeprecationWarning, stacklevel=2)
-            return getattr(import_module(place), new_name or name)
+            with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # one is enough
+                return getattr(import_module(place), new_name or name)
 
         module.__getattr__ = find  # type: ignore[method-assign]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active import active_feature_weights as afw
-from linkwise.active.active_feature_weights import Known, rounds
+from linkwise.active.active_feature_weights import PointFacts, round_ends
 from linkwise.active.neighbourhoods import distinct_points
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -28,8 +28,8 @@ def learner(**settings):
 # ---------------------------------------------------------------- rounds
 @given(st.integers(0, 400), st.integers(1, 30), st.integers(0, 200))
 def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
-    ends = rounds(n_facts, per_round)
-    assert rounds(n_facts + more, per_round)[: len(ends)] == ends
+    ends = round_ends(n_facts, per_round)
+    assert round_ends(n_facts + more, per_round)[: len(ends)] == ends
     gaps = np.diff([0, *ends])
     assert (gaps >= per_round).all()
     assert all(end < n_facts for end in ends)
@@ -37,7 +37,7 @@ def test_rounds_do_not_depend_on_what_comes_later(n_facts, per_round, more):
 
 
 def test_many_facts_are_few_rounds():
-    assert len(rounds(100_000, 5)) < 60
+    assert len(round_ends(100_000, 5)) < 60
 
 
 def test_two_dimensions_first_and_one_more_while_something_is_not_satisfied():
@@ -132,7 +132,7 @@ def test_the_same_whether_told_one_by_one_or_all_at_once():
 def test_answers_that_part_identical_rows_say_nothing_of_points():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     evidence = Evidence(4)
-    known = Known(evidence, distinct_points(X))
+    known = PointFacts(evidence, distinct_points(X))
     evidence.add(0, 1, "no")
     evidence.add(0, 2, "no")
     evidence.add(1, 2, "yes")
@@ -151,12 +151,12 @@ def test_very_many_rows_follow_a_sample(monkeypatch):
 
 def test_what_is_remembered_is_bounded(monkeypatch):
     X, _ = three_columns()
-    monkeypatch.setattr(afw, "REMEMBERED", 4 * len(X) * 3)
+    monkeypatch.setattr(afw, "REMEMBERED", (200 + 4 * len(X)) * 3)
     model = learner()
     run = Run(model, X, Evidence(len(X)), 0)
     for at in range(8):
         run.answer("yes" if at % 2 else "no")
-    assert len(run.state.problem.prepared.memo) <= 3
+    assert len(run.state.problem.memo) <= 3
 
 
 @pytest.mark.parametrize("wrong", [{"per_round": 0}, {"max_evals": 0}, {"n_clusters": 0}])

@@ -5,13 +5,13 @@ from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.active import prior as module
-from linkwise.active.prior import unasked
+from linkwise.active.prior import cluster_by_constraints
 
 
 def test_as_many_clusters_as_the_silhouette_says():
     for k in (2, 3, 5):
         X, y = make_blobs(150, centers=[[30 * j, 30 * (j % 2)] for j in range(k)], random_state=k)
-        labels = unasked(X, lw.Evidence(len(X)), 0)
+        labels = cluster_by_constraints(X, lw.Evidence(len(X)), 0)
         assert len(set(labels)) == k
         assert len(set(zip(labels.tolist(), y.tolist(), strict=True))) == k
 
@@ -19,7 +19,7 @@ def test_as_many_clusters_as_the_silhouette_says():
 def test_many_rows_are_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr(module, "SILHOUETTE_ROWS", 60)
     X, y = make_blobs(900, centers=[[0, 0], [30, 0], [0, 30]], random_state=0)
-    labels = unasked(X, lw.Evidence(len(X)), 0)
+    labels = cluster_by_constraints(X, lw.Evidence(len(X)), 0)
     assert len(set(zip(labels.tolist(), y.tolist(), strict=True))) == 3
 
 

@@ -121,7 +121,7 @@ def test_each_row_has_the_representative_of_its_super_instance():
     parts = splitter.split(splitter.whole(), 3)
     partition = Partition.of(list(parts), len(X))
     partition.replace(1, splitter.split(parts[1], 2))
-    shown = partition.stand_ins()
+    shown = partition.row_representatives()
     assert shown.shape == (40,)
     for part in partition.instances:
         assert set(shown[part.rows].tolist()) == {part.representative}

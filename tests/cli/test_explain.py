@@ -69,7 +69,7 @@ def test_why_two_rows(linkwise, asked):
         else:
             assert first.startswith(f"{one} (cluster ")
             assert first.endswith(" are apart.")
-        assert "stands for" in done.stdout or "Answers say so" in done.stdout
+        assert "represented by" in done.stdout or "Answers decide" in done.stdout
         told = json.loads(linkwise("explain", asked.path, "--rows", one, other, "--json").stdout)
         assert (told["type"], told["ids"], told["together"]) == ("why", [one, other], together)
         assert told["by"] in ("answers", "parts")
@@ -106,7 +106,7 @@ def test_clusters_of_a_file(linkwise, fruit, tmp_path):
     said = linkwise(
         "explain", fruit.path, "--labels", labels, "--constraints", pairs, "--rows", "f3", "f1"
     ).stdout
-    assert "Answers say so: f3 = f0 ≠ f1." in said
+    assert "Answers decide: f3 = f0 ≠ f1." in said
 
 
 def test_what_cluster_writes_can_be_explained(linkwise, fruit, tmp_path):

@@ -221,7 +221,7 @@ def test_others_have_no_rules_but_reasons(tmp_path, linkwise, name):
         event = session.history[0]
         pair = [session.ids[row] for row in (event.first, event.second)]
     said = linkwise("explain", kind.path, "--rows", *pair).stdout
-    assert f"Answers say so: {pair[0]} ≠ {pair[1]}." in said
+    assert f"Answers decide: {pair[0]} ≠ {pair[1]}." in said
 
 
 # ---------------------------------------------------------------- clustered

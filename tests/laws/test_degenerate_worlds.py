@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from laws.worlds import ANSWERS, CELLS, QUESTIONS, SEED, learner_and_prepared
-from linkwise.asking.learner import Describing, StandingIn, Weighing
+from linkwise.asking.learner import Describing, Representing, Weighing
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
@@ -46,7 +46,7 @@ def told_beside(learner, run):
     if isinstance(learner, Describing):
         words = list(learner.describe(run.state))
         assert all(isinstance(line, str) for line in words)
-    if isinstance(learner, StandingIn) and (rows := learner.stand_ins(run.state)) is not None:
+    if isinstance(learner, Representing) and (rows := learner.representatives(run.state)) is not None:
         assert ((rows >= 0) & (rows < n_rows)).all()
     if isinstance(learner, Weighing) and (shares := learner.column_shares(run.state)) is not None:
         np.testing.assert_allclose(shares.sum(), 1)

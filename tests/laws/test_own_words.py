@@ -100,7 +100,7 @@ PLACES = {
     "why, labels": lambda it: lw.why(it, 0, 1),
     "why, row": lambda it: lw.why(Y, it, 1),
     "why, constraints": lambda it: lw.why(Y, 0, 1, constraints=it),
-    "why, stand_ins": lambda it: lw.why(Y, 0, 1, stand_ins=it),
+    "why, representatives": lambda it: lw.why(Y, 0, 1, representatives=it),
     "Session(X)": lambda it: lw.Session(it),
     "Session, learner": lambda it: lw.Session(X, it),
     "Session, ids": lambda it: lw.Session(X, lw.COBRA(2, random_state=0), ids=it),

@@ -8,7 +8,7 @@ import pytest
 
 from linkwise.cluster.trees.tree import Condition, build_tree
 from linkwise.data import encode, from_frame
-from linkwise.reasons.clauses import Among, Between, clauses_of, gap, simplified
+from linkwise.reasons.clauses import Among, Between, describe_tests, gap, merge_clauses
 
 COLOURS = ("blue", "green", "red")
 
@@ -30,8 +30,8 @@ def table():
 def said(condition, encoded):
     """What yes and no to a condition say."""
     tree = build_tree([(((condition, True),), 0), (((condition, False),), 1)])
-    clauses = clauses_of(tree, encoded.X, encoded.features)
-    return tuple(str(simplified(((0, answer),), clauses)[0]) for answer in (True, False))
+    clauses = describe_tests(tree, encoded.X, encoded.features)
+    return tuple(str(merge_clauses(((0, answer),), clauses)[0]) for answer in (True, False))
 
 
 @pytest.mark.parametrize("scale", ["unit", "standard", "none"])
@@ -67,7 +67,7 @@ def test_nominal_columns_without_words():
     encoded = encode(from_frame(X))
     condition = Condition(0, 2.5, equals=True)
     tree = build_tree([(((condition, True),), 0), (((condition, False),), 1)])
-    clause = clauses_of(tree, X, encoded.features)[0]
+    clause = describe_tests(tree, X, encoded.features)[0]
     assert clause == Among("x0", frozenset(["2.5"]), ("1", "2.5", "3"))
 
 
@@ -91,7 +91,7 @@ def test_a_way_says_the_tightest_bounds_in_the_order_of_its_columns():
         5: Between("x0", above=4.5),
     }
     way = ((0, False), (1, True), (4, True), (5, False))
-    assert [str(clause) for clause in simplified(way, tests)] == ["2.5 < x0 ≤ 4.5", "x1 > 0.5"]
+    assert [str(clause) for clause in merge_clauses(way, tests)] == ["2.5 < x0 ≤ 4.5", "x1 > 0.5"]
 
 
 def test_a_number_is_round_among_the_rows_that_come_to_a_node():
@@ -101,7 +101,7 @@ def test_a_number_is_round_among_the_rows_that_come_to_a_node():
         [(((Condition(0, 0.5), True), (inner, True)), 0), (((Condition(0, 0.5), True), (inner, False)), 1),
          (((Condition(0, 0.5), False),), 2)]
     )  # fmt: skip
-    clauses = clauses_of(tree, X, encode(from_frame(X), scale="none").features)
+    clauses = describe_tests(tree, X, encode(from_frame(X), scale="none").features)
     assert [str(clauses[node]) for node in sorted(clauses)] == ["x0 > 0", "x1 > 32"]
 
 

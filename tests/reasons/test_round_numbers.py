@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.reasons.round_numbers import roundest, shown_number
+from linkwise.reasons.round_numbers import format_number, round_between
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False)
 
@@ -32,13 +32,13 @@ numbers = st.floats(-1e12, 1e12, allow_nan=False)
     ],
 )
 def test_what_a_person_would_say(low, high, found):
-    assert roundest(low, high) == found
+    assert round_between(low, high) == found
 
 
 @given(numbers, numbers)
 def test_it_parts_what_the_bounds_part(one, other):
     low, high = sorted((one, other))
-    found = roundest(low, high)
+    found = round_between(low, high)
     assert low <= found
     assert found < high or low == high
 
@@ -46,14 +46,14 @@ def test_it_parts_what_the_bounds_part(one, other):
 @given(st.floats(-1e300, 1e300, allow_nan=False))
 def test_neighbouring_floats_are_parted(low):
     high = math.nextafter(low, math.inf)
-    assert low <= roundest(low, high) < high
+    assert low <= round_between(low, high) < high
 
 
 @given(st.integers(-10_000, 10_000), st.integers(1, 400), st.integers(0, 3))
 def test_no_shorter_number_lies_between(low, gap, place):
     """By hand: all multiples of powers of ten that are rounder than what was found."""
     low, high = low / 10**place, (low + gap) / 10**place
-    found = roundest(low, high)
+    found = round_between(low, high)
     if found == 0:
         return
     digits = next(p for p in range(6, -6, -1) if math.isclose(found / 10.0**p, round(found / 10.0**p)))
@@ -63,16 +63,16 @@ def test_no_shorter_number_lies_between(low, gap, place):
 
 
 def test_what_cannot_be_rounded_stays():
-    assert roundest(2.0, 2.0) == 2.0
-    assert roundest(-math.inf, 3.0) == -math.inf
+    assert round_between(2.0, 2.0) == 2.0
+    assert round_between(-math.inf, 3.0) == -math.inf
 
 
 @given(numbers)
 def test_numbers_are_shown_with_all_digits_that_count(value):
-    assert float(shown_number(value)) == value
+    assert float(format_number(value)) == value
 
 
 def test_no_more_digits_are_shown():
-    assert [shown_number(v) for v in (0.3, 2.0, -0.0, 1e-9, 123456.5)] == [
+    assert [format_number(v) for v in (0.3, 2.0, -0.0, 1e-9, 123456.5)] == [
         "0.3", "2", "0", "1e-09", "123456.5",
     ]  # fmt: skip

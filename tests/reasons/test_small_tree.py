@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.cluster.trees.tree import Condition, Tree
-from linkwise.reasons.small_tree import chosen_rows, cut_back, small_tree
+from linkwise.reasons.small_tree import grow_small_tree, prune_tree, sample_rows
 
 
 def grown(X, codes, **settings):
-    return small_tree(X, codes, **{"nominal": (), "max_leaves": 50, "fidelity": 1.0, "seed": 0, **settings})
+    return grow_small_tree(
+        X, codes, **{"nominal": (), "max_leaves": 50, "fidelity": 1.0, "seed": 0, **settings}
+    )
 
 
 problems = st.integers(0, 10_000).map(np.random.default_rng).map(
@@ -64,11 +66,11 @@ def test_the_branch_that_fewest_rows_need_goes_first():
     tree = Tree(tests, yes, no, np.array([-1, -1, -1, 0, 0, 0, 0], dtype=np.int32))
     reached = np.zeros((7, 3))
     reached[3, 0], reached[4, 1], reached[5, 0], reached[6, 2] = 50, 2, 10, 38
-    assert len(cut_back(tree, reached, 1.0).leaves) == 4
-    cut = cut_back(tree, reached, 0.9)  # ten rows of cluster 0 go before the only leaf of cluster 1
+    assert len(prune_tree(tree, reached, 1.0).leaves) == 4
+    cut = prune_tree(tree, reached, 0.9)  # ten rows of cluster 0 go before the only leaf of cluster 1
     assert [(len(path), int(cut.label[leaf])) for leaf, path in cut.paths()] == [(2, 0), (2, 1), (1, 2)]
     reached[5, 1], reached[5, 0] = 10, 0
-    cut = cut_back(tree, reached, 0.9)  # cluster 1 has two leaves now, and the smaller one goes
+    cut = prune_tree(tree, reached, 0.9)  # cluster 1 has two leaves now, and the smaller one goes
     assert [(len(path), int(cut.label[leaf])) for leaf, path in cut.paths()] == [(1, 0), (2, 1), (2, 2)]
 
 
@@ -101,16 +103,16 @@ def test_a_sample_holds_every_cluster_and_weighs_like_all_rows(most, k):
     codes = np.sort(rng.integers(0, k, 2000)) ** 2 // max(k, 1)
     codes = np.unique(codes, return_inverse=True)[1].ravel().astype(np.int32)
     rng.shuffle(codes)
-    rows, weight = chosen_rows(codes, most, 0)
+    rows, weight = sample_rows(codes, most, 0)
     sizes = np.bincount(codes)
     assert len(rows) <= max(most, len(sizes))
     assert (np.diff(rows) > 0).all()
     np.testing.assert_allclose(np.bincount(codes[rows], weight), sizes)
-    again, _ = chosen_rows(codes, most, 0)
+    again, _ = sample_rows(codes, most, 0)
     np.testing.assert_array_equal(rows, again)
 
 
 def test_few_rows_are_all_taken():
-    rows, weight = chosen_rows(np.zeros(10, np.int32), 10, 0)
+    rows, weight = sample_rows(np.zeros(10, np.int32), 10, 0)
     assert rows.tolist() == list(range(10))
     assert weight is None

@@ -59,7 +59,7 @@ def image(session):
 
 def learned(session):
     """What a session tells about the clustering: representatives, column shares, reasons, names, the end."""
-    representatives, shares = session.stand_ins, session.column_shares
+    representatives, shares = session.representatives, session.column_shares
     return (
         None if representatives is None else representatives.tolist(),
         None if shares is None else shares.tolist(),

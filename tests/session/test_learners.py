@@ -114,7 +114,9 @@ def test_the_registry_holds_every_learner_and_every_clusterer_that_is_refitted()
     }
     assert set(registry.LEARNERS) == learners
     by_name = {name.lower() for name in registry.CLUSTERERS}
-    assert by_name - {"clusilc"} == set(estimators.names())  # ClusILC is passed as an object alone
+    assert by_name - {"clusilc"} == set(
+        estimators.clusterers_by_name()
+    )  # ClusILC is passed as an object alone
     for name, method in (registry.LEARNERS | registry.CLUSTERERS).items():
         assert getattr(lw, name) is method.load()
 

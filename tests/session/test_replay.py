@@ -53,7 +53,7 @@ class Outspoken(Neighbours):
         self.notes.append(("describe",))
         return [f"{len(problem.evidence)} facts", f"{problem.evidence.n_questions} questions"]
 
-    def stand_ins(self, problem):
+    def representatives(self, problem):
         return np.full(len(problem.X), len(problem.evidence))
 
     def column_shares(self, problem):
@@ -310,7 +310,7 @@ def test_a_story_is_told_to_its_end_while_the_session_goes_on(replay):
 def test_a_learner_that_has_nothing_to_tell(replay):
     for events in ([], [ADDED]):
         replay.follow(events)
-        assert replay.stand_ins() is None
+        assert replay.representatives() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
     assert replay.snapshot() == Snapshot(1, None, replay.labels, ())
@@ -322,7 +322,7 @@ def test_what_a_learner_tells_is_as_of_the_last_event():
     assert replay.description() == ()
     for n_events in (0, 1, 2, 1):
         replay.follow([ADDED, YES][:n_events])
-        assert replay.stand_ins().tolist() == [n_events] * 6
+        assert replay.representatives().tolist() == [n_events] * 6
         assert replay.column_shares().tolist() == [0, n_events]
         assert replay.description() == (f"{n_events} facts", f"{n_events // 2} questions")
 

@@ -37,7 +37,7 @@ class Neighbours:
     def describe(self, problem):
         return [f"{len(problem.evidence)} facts"]
 
-    def stand_ins(self, problem):
+    def representatives(self, problem):
         return np.full(len(problem.X), min(len(problem.evidence), 4))
 
     def column_shares(self, problem):
@@ -210,14 +210,14 @@ def test_what_is_known_and_why():
     told = session.why(0, 4)
     assert (told.by, told.clusters, told.facts) == ("answers", (0, 3), (Fact(0, 1, "yes"), Fact(1, 4, "no")))
     assert session.why(2, 3).by == "nothing"
-    assert session.stand_ins is None
+    assert session.representatives is None
     assert session.column_shares is None
 
 
 def test_why_looks_at_parts_and_rules():
     session = lw.Session(X, Neighbours())
     session.answer("yes")
-    assert session.why(2, 3).parts == ((2, 1), (3, 1))  # row 1 stands for both, and is in another cluster
+    assert session.why(2, 3).parts == ((2, 1), (3, 1))  # row 1 represents both, and is in another cluster
     rules = lw.explain(session.labels, X)
     told = session.why(2, 3, explanation=rules)
     assert told.rules == (rules.rule_of(2), rules.rule_of(3))
@@ -291,7 +291,7 @@ def test_without_the_data_the_last_labels_are_read(reader):
     assert kept.labels_are_current is True
     assert kept.status == writer.status
     assert kept.constraints == writer.constraints
-    assert kept.stand_ins is None
+    assert kept.representatives is None
     assert kept.column_shares is None
     assert kept.why(0, 1).facts == (Fact(0, 1, "yes"),)
     with pytest.raises(SessionError, match=r"opened without its data; open it with Session\.open\(path, X\)"):
@@ -348,7 +348,7 @@ READ = {
     "names": lambda s: s.names,
     "status": lambda s: s.status,
     "why": lambda s: s.why(0, 1),
-    "stand_ins": lambda s: s.stand_ins.tolist(),
+    "representatives": lambda s: s.representatives.tolist(),
     "column_shares": lambda s: s.column_shares.tolist(),
     "retold": lambda s: [(number, labels.tolist()) for number, labels in s.retold()],
 }

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from numbers import Integral
@@ -36,8 +37,8 @@ from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import labels_of
-from linkwise.active.neighbourhoods import Points, distinct_points, shown_rows
+from linkwise.active.known_k.estimators import fit_labels
+from linkwise.active.neighbourhoods import Points, choose_shown_rows, distinct_points
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.feature_weights.feature_weights import (
@@ -61,17 +62,17 @@ class Weighed(NamedTuple):
     labels: Labels
     """(n,) of all rows."""
     dimensions: int
-    """That are in use."""
+    """Number of dimensions in use."""
     directions: NDArray[np.float64]
     """(m, d): rows in the weighted dimensions are ``X @ directions.T``."""
     shares: NDArray[np.float64]
     """(d,) how much each column counts."""
     satisfied: bool
-    """Whether it satisfies all that was said."""
+    """Whether it satisfies every answer."""
 
 
-class Prepared(NamedTuple):
-    """What needs no answer, and what was computed on the way."""
+class PreparedDimensions(NamedTuple):
+    """What needs no answer."""
 
     points: Points
     order: NDArray[np.int64]
@@ -80,8 +81,6 @@ class Prepared(NamedTuple):
     """(rank, d) directions of the singular value decomposition."""
     Z: NDArray[np.float64]
     """(n, rank) rows in these dimensions."""
-    memo: dict[bytes, Weighed]
-    """Clusterings by the facts that led to them."""
 
 
 class ActiveFeatureWeights(ActiveLearner):
@@ -150,32 +149,31 @@ class ActiveFeatureWeights(ActiveLearner):
         self.max_evals = max_evals
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
-        """The distinct rows, in a random order, and their dimensions; nothing is remembered yet."""
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedDimensions:
+        """Compute the dimensions, and put the distinct rows into a random order."""
         points = distinct_points(X)
         order = points.first[rng_at(seed).permutation(len(points.first))]
         mean, components = find_dimensions(X, "scores")
-        return Prepared(points, order, components, project(X, mean, components), {})
+        return PreparedDimensions(points, order, components, project(X, mean, components))
 
     def start(self, problem: Problem) -> State:
         """Return the rows that may be shown and what is known of them."""
         points: Points = problem.prepared.points
-        rows = shown_rows(points, problem.askable)
+        rows = choose_shown_rows(points, problem.askable)
         if problem.askable is not None:
             rows = rows[problem.askable[rows]]
         if len(rows) > MAX_ROWS:
             rows = rows[np.sort(rng_at(problem.seed, 1).permutation(len(rows))[:MAX_ROWS])]
-        return State(problem, rows, Known(problem.evidence, points))
+        return State(problem, rows, PointFacts(problem.evidence, points))
 
     def ask(self, state: State) -> Asking:
-        """Show, ask, tune, until no pair is left to propose."""
-        X, seed, known = state.problem.X, state.problem.seed, state.known
-        prepared: Prepared = state.problem.prepared
-        points = prepared.points
+        """Show, ask and tune until no pair is left to propose."""
+        X, known = state.problem.X, state.known
+        points: Points = state.problem.prepared.points
         while True:
-            now = state.weighed = self._weighed(prepared, known.facts(), seed)
+            now = state.weighed = self._weighed(state.problem, known.facts())
             shown = enforce_answers(now.labels[points.first], known.evidence)[points.of]
-            question = proposed(X, state.rows, now, shown, points.of, known.evidence)
+            question = propose_pair(X, state.rows, now, shown, points.of, known.evidence)
             if question is None:
                 return shown
             yield question
@@ -186,51 +184,48 @@ class ActiveFeatureWeights(ActiveLearner):
         if now is None:
             return []
         most = len(state.problem.prepared.components)
-        said = [
+        lines = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
         shown = len(np.unique(enforce_answers(now.labels, state.problem.evidence)))
         if shown > self.n_clusters:
-            said.append(
+            lines.append(
                 f"{shown} clusters are shown, {shown - self.n_clusters} more than {self.n_clusters}, so "
                 "that no answer is contradicted."
             )
-        return said
+        return lines
 
     def column_shares(self, state: State) -> NDArray[np.float64] | None:
-        """How much each column counts in the learned distance."""
+        """The share of each column in the learned distance."""
         return None if state.weighed is None else state.weighed.shares
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """What the constraints alone give."""
-        prepared = self.prepare(X, seed)
-        known = Known(evidence, prepared.points)
-        return enforce_answers(self._weighed(prepared, known.facts(), seed).labels, evidence)
+        """Cluster by the constraints alone."""
+        problem = Problem(X, self.prepare(X, seed), evidence, seed)
+        facts = PointFacts(evidence, problem.prepared.points).facts()
+        return enforce_answers(self._weighed(problem, facts).labels, evidence)
 
     # ------------------------------------------------------------ the clustering
-    def _weighed(self, prepared: Prepared, facts: list[Fact], seed: int) -> Weighed:
-        """The clustering by all facts, in as many dimensions as the rounds before have led to."""
-        ends = [*rounds(len(facts), self.per_round), len(facts)]
+    def _weighed(self, problem: Problem, facts: list[Fact]) -> Weighed:
+        """Cluster by all facts, in the number of dimensions that the earlier rounds led to."""
+        ends = [*round_ends(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
-        most = len(prepared.components)
+        most = len(problem.prepared.components)
         m = min(FIRST, most)
         for end, key in zip(ends[:-1], digests[:-1], strict=True):
             if m >= most:
                 break
-            if not self._remembered(prepared, facts[:end], key, m, seed).satisfied:
+            if not self._tune_once(problem, facts[:end], key, m).satisfied:
                 m = min(most, m + max(1, m // MORE))
-        return self._remembered(prepared, facts, digests[-1], m, seed)
+        return self._tune_once(problem, facts, digests[-1], m)
 
-    def _remembered(self, prepared: Prepared, facts: list[Fact], key: bytes, m: int, seed: int) -> Weighed:
-        memo = prepared.memo
-        if key not in memo:
-            while memo and (len(memo) + 1) * 4 * len(prepared.Z) > REMEMBERED:
-                del memo[next(iter(memo))]
-            memo[key] = self._tuned(prepared, facts, m, seed)
-        return memo[key]
+    def _tune_once(self, problem: Problem, facts: list[Fact], key: bytes, m: int) -> Weighed:
+        """The same as `_tune`, remembered by a digest of the facts, from which m follows."""
+        tune = partial(self._tune, problem.prepared, facts, m, problem.seed)
+        return problem.memo.get("weighed", key, tune, max_bytes=REMEMBERED)
 
-    def _tuned(self, prepared: Prepared, facts: list[Fact], m: int, seed: int) -> Weighed:
-        """The weights of m dimensions by these facts."""
+    def _tune(self, prepared: PreparedDimensions, facts: list[Fact], m: int, seed: int) -> Weighed:
+        """Tune the weights of m dimensions by these facts."""
         first = prepared.points.first
         pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
         said = Constraints(len(prepared.Z), pairs["yes"], pairs["no"])
@@ -242,7 +237,7 @@ class ActiveFeatureWeights(ActiveLearner):
             max_evals=self.max_evals,
             random_state=seed,
         )
-        labels = labels_of(model, prepared.Z, said, prepared.order, MAX_ROWS).astype(np.int32)
+        labels = fit_labels(model, prepared.Z, said, prepared.order, MAX_ROWS).astype(np.int32)
         used = model.weights_ > 0
         return Weighed(
             labels,
@@ -262,40 +257,39 @@ class State:
     problem : Problem
     rows : ndarray
         Rows that may be shown, no two of them identical.
-    known : Known
-        What is known of points.
+    known : PointFacts
     weighed : Weighed or None
         The clustering that the present question is about; None before the first.
     """
 
     problem: Problem
     rows: NDArray[np.int64]
-    known: Known
+    known: PointFacts
     weighed: Weighed | None = None
 
 
-class Known:
-    """What is known of points, in the order in which it was said; follows the evidence about rows.
+class PointFacts:
+    """Facts about points, in the order of the answers; follows the evidence about rows.
 
-    An answer that tells identical rows apart is no answer about points.
+    A cannot-link between identical rows is no fact about points.
     """
 
     def __init__(self, evidence: Evidence, points: Points) -> None:
         self.evidence = Evidence(len(points.first))
         self._rows, self._of = evidence, points.of
-        self._heard = 0
+        self._n_read = 0
 
     def facts(self) -> list[Fact]:
-        """All that was said by now; "unsure" says nothing."""
-        for first, second, answer in self._rows.since(self._heard):
+        """All facts so far, without those that are "unsure"."""
+        for first, second, answer in self._rows.since(self._n_read):
             i, j = int(self._of[first]), int(self._of[second])
             if i != j and self.evidence.verdict(i, j) in (None, "unsure", answer):
                 self.evidence.add(i, j, answer)
-        self._heard = len(self._rows)
+        self._n_read = len(self._rows)
         return [fact for fact in self.evidence if fact.answer != "unsure"]
 
 
-def rounds(n_facts: int, per_round: int) -> list[int]:
+def round_ends(n_facts: int, per_round: int) -> list[int]:
     """After how many facts each round ended: `per_round` more, or a quarter more, where that is greater."""
     ends: list[int] = []
     end = per_round
@@ -317,7 +311,7 @@ def _digests(facts: list[Fact], ends: list[int]) -> list[bytes]:
 
 
 # ---------------------------------------------------------------- what is proposed
-def proposed(
+def propose_pair(
     X: NDArray[Any],
     rows: NDArray[np.int64],
     now: Weighed,
@@ -325,7 +319,7 @@ def proposed(
     point: NDArray[np.int64],
     known: Evidence,
 ) -> Question | None:
-    """A pair to judge; None when all that could be proposed is known.
+    """Propose a pair to judge; None if every such pair is known.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from linkwise.active.prior import unasked
+from linkwise.active.prior import cluster_by_constraints
 from linkwise.asking.history import History
 from linkwise.asking.learner import Asking, Labels, Oracle, Problem, Progress, check_answer
 from linkwise.asking.run import Run
@@ -111,7 +111,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """What the constraints alone give."""
-        return unasked(X, evidence, seed)
+        return cluster_by_constraints(X, evidence, seed)
 
     def _keep_more(self, X: NDArray[Any], state: Any) -> None:
         """Keep what else a run has found; most learners have nothing."""

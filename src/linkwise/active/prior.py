@@ -1,8 +1,7 @@
-"""The clustering that constraints alone give, when nobody can be asked.
+"""The clustering by constraints alone, when nobody can be asked.
 
-Plain k-means with the number of clusters of the best silhouette; then each cluster that holds rows
-known to be apart is divided among them, and clusters whose largest groups of must-linked rows are
-the same become one.
+Plain k-means with the number of clusters of the best silhouette. Then each cluster with rows that are known
+to be apart is divided among them, and clusters with the same largest component become one.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ MOST_CLUSTERS = 10
 SILHOUETTE_ROWS = 2000
 
 
-def unasked(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-    """Labels from k-means and the evidence.
+def cluster_by_constraints(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+    """Cluster rows by k-means and the evidence.
 
     Parameters
     ----------
@@ -36,19 +35,19 @@ def unasked(X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
     -------
     ndarray of shape (n_rows,)
     """
-    said = evidence.groups()
+    groups = evidence.groups()
     group_of = np.full(len(X), -1)
-    for number, rows in enumerate(said.rows):
+    for number, rows in enumerate(groups.rows):
         group_of[rows] = number
-    base = _by_silhouette(X, seed)
+    base = _cluster_by_silhouette(X, seed)
     clusters = (np.flatnonzero(base == j) for j in range(int(base.max()) + 1))
-    parts = [part for rows in clusters for part in _divided(X, rows, group_of, said.apart)]
-    instances = [_instance(X, rows, group_of, at) for at, rows in enumerate(parts)]
+    parts = [part for rows in clusters for part in _divide_cluster(X, rows, group_of, groups.apart)]
+    instances = [_make_instance(X, rows, group_of, at) for at, rows in enumerate(parts)]
     partition = Partition.of(instances, len(X))
     return enforce_answers(group(partition, evidence).labels(partition), evidence)
 
 
-def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:
+def _cluster_by_silhouette(X: NDArray[Any], seed: int) -> Labels:
     """K-means labels with k = 2 .. 10 by the best mean silhouette (of a sample, above 2 000 rows)."""
     from sklearn.metrics import silhouette_score
 
@@ -66,38 +65,38 @@ def _by_silhouette(X: NDArray[Any], seed: int) -> Labels:
     return best
 
 
-def _divided(
+def _divide_cluster(
     X: NDArray[Any], rows: NDArray[np.int64], group_of: NDArray[np.int64], apart: frozenset[tuple[int, int]]
 ) -> list[NDArray[np.int64]]:
     """The rows of one cluster, divided into as few parts as keep its groups apart; rows go to the nearest."""
     known = rows[group_of[rows] >= 0]
     groups, place = np.unique(group_of[known], return_inverse=True)
     position = {g: at for at, g in enumerate(groups.tolist())}
-    foes = [(position[a], position[b]) for a, b in apart if a in position and b in position]
-    if not foes:
+    cannot_links = [(position[a], position[b]) for a, b in apart if a in position and b in position]
+    if not cannot_links:
         return [rows]
     counts = np.bincount(place)
     columns = [np.bincount(place, weights=column) for column in X[known].T]
     sums: NDArray[np.float64] = np.stack(columns, axis=1, dtype=np.float64)
-    part = _parts_of_groups(sums, counts, foes)
+    part = _assign_parts(sums, counts, cannot_links)
     nearest = part[cKDTree(sums / counts[:, None]).query(X[rows])[1]]
     nearest[np.searchsorted(rows, known)] = part[place]
     return [rows[nearest == j] for j in range(int(part.max()) + 1)]
 
 
-def _parts_of_groups(
-    sums: NDArray[np.float64], counts: NDArray[np.int64], foes: list[tuple[int, int]]
+def _assign_parts(
+    sums: NDArray[np.float64], counts: NDArray[np.int64], cannot_links: list[tuple[int, int]]
 ) -> NDArray[np.int64]:
-    """Part of every group: large groups first, each to the nearest part without a foe, else to a new one."""
-    hostile: dict[int, list[int]] = {}
-    for a, b in foes:
-        hostile.setdefault(a, []).append(b)
-        hostile.setdefault(b, []).append(a)
+    """Part of every group: large ones first, each to the nearest part it may join, else a new one."""
+    apart_from: dict[int, list[int]] = {}
+    for a, b in cannot_links:
+        apart_from.setdefault(a, []).append(b)
+        apart_from.setdefault(b, []).append(a)
     part = np.full(len(sums), -1)
     totals, sizes = np.empty((0, sums.shape[1])), np.empty(0)
     for g in np.argsort(-counts, kind="stable").tolist():
         gap = ((totals / sizes[:, None] - sums[g] / counts[g]) ** 2).sum(axis=1)
-        gap[[part[foe] for foe in hostile.get(g, ()) if part[foe] >= 0]] = np.inf
+        gap[[part[other] for other in apart_from.get(g, ()) if part[other] >= 0]] = np.inf
         if not (gap < np.inf).any():  # a new part, the nearest by far
             gap = np.append(gap, 0.0)
             totals, sizes = np.vstack([totals, np.zeros(sums.shape[1])]), np.append(sizes, 0)
@@ -107,12 +106,12 @@ def _parts_of_groups(
     return part
 
 
-def _instance(
+def _make_instance(
     X: NDArray[Any], rows: NDArray[np.int64], group_of: NDArray[np.int64], at: int
 ) -> SuperInstance:
-    """The rows as a super-instance; the group with most rows among them speaks for it."""
+    """The rows as a super-instance, represented by its largest group."""
     known = rows[group_of[rows] >= 0]
-    speaks = (
+    representative = (
         rows[0] if len(known) == 0 else known[group_of[known] == np.bincount(group_of[known]).argmax()][0]
     )
-    return SuperInstance((at,), rows, X[rows].mean(axis=0), int(speaks), len(rows))
+    return SuperInstance((at,), rows, X[rows].mean(axis=0), int(representative), len(rows))

@@ -1,4 +1,4 @@
-"""Super-instances: sets of rows that are treated as one, how they split and how they group.
+"""Super-instances: sets of rows that are treated as one; how they are split and grouped.
 
 Shared by COBRA and COBRAS (Van Craenendonck et al., 2017 and 2018).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -15,14 +16,15 @@ from scipy.sparse import csc_array
 from scipy.spatial.distance import cdist
 
 from linkwise.asking.learner import Labels, Question
+from linkwise.asking.memo import Memo
 from linkwise.cluster.kmeans.lloyd import k_means
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.native import nearest_rows
 from linkwise.parallel import n_threads
 
 WHOLE: tuple[int, ...] = ()  # place of the super-instance that holds all rows
-RECENT = 4  # splits whose parts are kept: one into 2 is often wanted again, to search in and to stay
-MOST_UNSURE = 3  # so many pairs are tried before the relation of two parts is left open
+RECENT = 4  # splits whose parts stay in memory: a split into 2 is often needed again
+MOST_UNSURE = 3  # pairs that are tried before the relation of two parts is left open
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +34,7 @@ class SuperInstance:
     Attributes
     ----------
     place : tuple of int
-        Where it stands in the tree of splits; randomness comes from here.
+        Its place in the tree of splits, which seeds all random numbers.
     rows : ndarray
         Row positions, ascending.
     mean : ndarray of shape (n_features,)
@@ -48,24 +50,26 @@ class SuperInstance:
     n_askable: int
 
 
-Splits = dict[tuple[tuple[int, ...], int], NDArray[np.uint16]]
-"""Labels of every split so far, by place and number of parts."""
-
-
 @dataclass(slots=True)
 class Splitter:
-    """Splits super-instances of one data set by k-means and remembers every split.
+    """Split super-instances of one data set by k-means, and remember every split.
 
-    A split depends on the place alone, so a run that is repeated computes nothing again.
+    Which rows may be shown decides which parts there are, so a split depends on them and on its place
+    alone: a run that is repeated computes nothing again.
     """
 
     X: NDArray[Any]
     seed: int
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
-    memo: Splits = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)
     _recent: dict[tuple[tuple[int, ...], int], list[SuperInstance]] = field(default_factory=dict)
     _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
+    _shown: bytes = b""  # a digest of the rows that may be shown
+
+    def __post_init__(self) -> None:
+        if self.askable is not None:
+            self._shown = blake2b(self.askable.tobytes(), digest_size=16).digest()
 
     def whole(self) -> SuperInstance:
         """All rows as one super-instance."""
@@ -83,10 +87,11 @@ class Splitter:
         return self._recent[whole.place, k]
 
     def _split(self, whole: SuperInstance, k: int) -> list[SuperInstance]:
-        labels = self.memo.get((whole.place, k))
-        if labels is None:
-            labels = self._labels(whole, min(k, len(whole.rows)))
-            self.memo[whole.place, k] = labels
+        labels = self.memo.get(
+            "split",
+            (self._shown, whole.place, k),
+            lambda: self._labels(whole, min(k, len(whole.rows))),
+        )
         if not labels.any():
             return [whole]
         parts = self._parts(whole.place, whole.rows, labels, k)
@@ -191,20 +196,20 @@ class Partition:
 
     def impure(self, evidence: Evidence) -> set[int]:
         """Positions of the super-instances that hold rows known to be apart."""
-        said = evidence.groups()
+        groups = evidence.groups()
         n = len(self.instances)
-        held = _distinct(said.number * n + self.at[said.row])  # group and super-instance, by group
+        held = _distinct(groups.number * n + self.at[groups.row])  # group and super-instance, by group
         group, number = np.divmod(held, n)
-        pair, place = _matches(group, said.cannot_link[:, 0])
-        both = _among(held, said.cannot_link[pair, 1] * n + number[place])
+        pair, place = _matches(group, groups.foes[:, 0])
+        both = _among(held, groups.foes[pair, 1] * n + number[place])
         return set(number[place[both]].tolist())
 
     def representatives(self) -> NDArray[np.int64]:
         """Representative row of every super-instance."""
         return np.array([s.representative for s in self.instances])
 
-    def stand_ins(self) -> NDArray[np.int64]:
-        """For each row the representative of its super-instance."""
+    def row_representatives(self) -> NDArray[np.int64]:
+        """The representative of each row's super-instance."""
         return self.representatives().take(self.at)
 
 
@@ -223,7 +228,7 @@ class State:
     partition : Partition
     evidence : Evidence
     budget : int or None
-    stand_ins : ndarray of shape (n_rows,), or None
+    representatives : ndarray of shape (n_rows,), or None
         The representative of each row's super-instance in the clustering that is shown; None before one is.
     """
 
@@ -231,7 +236,7 @@ class State:
     partition: Partition
     evidence: Evidence
     budget: int | None = None
-    stand_ins: NDArray[np.int64] | None = None
+    representatives: NDArray[np.int64] | None = None
 
 
 # ---------------------------------------------------------------- grouping by evidence
@@ -259,23 +264,23 @@ def group(partition: Partition, evidence: Evidence) -> Grouping:
     """Group super-instances by all answers ever given, and by all that follows from them.
 
     Representatives join super-instances and hold them apart. Any other row only holds its
-    super-instance apart, from what the row is known to differ from. It joins nothing: a part that is
-    joined by an outlier is lost until it is split again, one that is held apart wrongly is mended then.
+    super-instance apart, from what the row is known to differ from. It joins nothing: a part that an outlier
+    joins is lost until it is split again, while one that is held apart wrongly is corrected then.
     """
-    said = evidence.groups()
-    at = partition.at[said.row]
-    represents = partition.representatives()[at] == said.row
-    n_groups = int(said.number.max(initial=-1)) + 1
+    groups = evidence.groups()
+    at = partition.at[groups.row]
+    represents = partition.representatives()[at] == groups.row
+    n_groups = int(groups.number.max(initial=-1)) + 1
     key = n_groups + np.arange(len(partition.instances))  # super-instances that no answer names
-    key[at[represents]] = said.number[represents]
+    key[at[represents]] = groups.number[represents]
     cluster = _numbered(partition, key)
 
     n_keys = n_groups + len(key)
     cluster_of = np.full(n_keys, -1)  # of each group and each of the others, where there is one
     cluster_of[key] = cluster
-    foes = np.vstack([said.cannot_link, said.cannot_link[:, ::-1]])
+    foes = np.vstack([groups.foes, groups.foes[:, ::-1]])
     foes = foes[cluster_of[foes[:, 1]] >= 0]
-    speaks = _distinct(said.number * n_keys + key[at])  # which group is spoken for, by whom
+    speaks = _distinct(groups.number * n_keys + key[at])  # which group is spoken for, by whom
     # a stray in its super-instance speaks for itself only
     speaks = speaks[~_among(_distinct(foes[:, 0] * n_keys + foes[:, 1]), speaks)]
     spoken_for, own = np.divmod(speaks, n_keys)
@@ -330,7 +335,7 @@ def merge(
     Parameters
     ----------
     labels : ndarray or None
-        What stands as the best clustering until all relations are known; None: what is merged so far.
+        The best clustering until all relations are known; None: what is merged so far.
     """
     merged = np.empty(0, dtype=np.int32)  # cluster of each super-instance when `shown` was made
     shown = merged if labels is None else labels

@@ -8,13 +8,15 @@ disturb each other.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.memo import Memo
 from linkwise.constraints.evidence import ANSWERS, Answer, Evidence, Groups
 from linkwise.errors import short_repr
 
@@ -59,8 +61,9 @@ class Grouped(Protocol):
         ...
 
 
-class Problem(NamedTuple):
-    """Everything that one run of a learner starts from.
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What one run of a learner is about.
 
     Attributes
     ----------
@@ -75,7 +78,9 @@ class Problem(NamedTuple):
     askable : ndarray of bool, shape (n_rows,), or None
         Rows that questions may show; all by default.
     budget : int or None
-        Largest number of questions; unlimited by default.
+        Largest number of questions; None: no bound.
+    memo : Memo
+        What earlier runs over the same prepared data have computed; empty by default.
     """
 
     X: NDArray[Any]
@@ -84,35 +89,23 @@ class Problem(NamedTuple):
     seed: int
     askable: NDArray[np.bool_] | None = None
     budget: int | None = None
+    memo: Memo = field(default_factory=Memo)
 
 
 class Learner(Protocol):
     """The methods of a learner that `Run` calls.
 
-    A learner may also have ``describe(state)``, sentences about its progress for people (see `Describing`);
-    ``stand_ins(state)``, if it treats many rows as one (see `StandingIn`); and ``column_shares(state)``, if
-    it learns how much each column counts (see `Weighing`).
+    A learner may also have ``describe(state)``: sentences about its progress, for people (see `Describing`);
+    ``representatives(state)``, if it treats many rows as one (see `Representing`); and
+    ``column_shares(state)``, if it learns how much each column counts (see `Weighing`).
     """
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """Do all work that needs no answer.
 
-        Several runs share the result, one after the other or at the same time. A learner may cache in it
-        what is expensive to compute again, such as a split, if the cache never changes a result.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            The rows.
-        seed : int
-            Seed of all random draws.
-        progress : callable, optional
-            Called as ``progress(done, planned)`` during long work. An exception that it raises ends the work.
-
-        Returns
-        -------
-        object
-            `Problem.prepared` of every run.
+        Several runs share the result, one after the other or side by side, so nobody may write to it. What
+        is expensive to compute again during a run, such as a split, belongs in `Problem.memo`. Long work
+        reports its progress; what `progress` raises ends it.
         """
 
     def start(self, problem: Problem) -> Any:
@@ -164,11 +157,30 @@ class Describing(Protocol):
 
 
 @runtime_checkable
-class StandingIn(Protocol):
+class Representing(Protocol):
     """A learner that treats many rows as one."""
 
-    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
-        """Return the representative of each row, shape (n_rows,); None before there are any."""
+    def representatives(self, state: Any, /) -> NDArray[np.int64] | None:
+        """For each row its representative in the clustering that is shown; None before there is one."""
+
+
+@runtime_checkable
+class _StandingIn(Protocol):
+    """A learner that has `representatives` under the old name of the method."""
+
+    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None: ...
+
+
+def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
+    """For each row its representative, of a learner that treats many rows as one; None of any other."""
+    if isinstance(learner, Representing):
+        return learner.representatives(state)
+    if isinstance(learner, _StandingIn):
+        name = type(learner).__name__
+        text = f"{name}.stand_ins is deprecated. Rename the method to representatives."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return learner.stand_ins(state)
+    return None
 
 
 @runtime_checkable
@@ -195,3 +207,11 @@ def check_answer(answer: object, first: int, second: int) -> Answer:
         f"The answer about rows {first} and {second} is unknown: {short_repr(answer)}"
         f" ({type(answer).__name__}). Give 'yes', 'no', 'unsure', True or False."
     )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StandingIn":
+        text = "StandingIn is deprecated. Use Representing, whose method is representatives."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return _StandingIn
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

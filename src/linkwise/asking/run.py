@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Learner, Problem, Question, Reason
+from linkwise.asking.memo import Memo
 from linkwise.constraints.evidence import Answer, Evidence
 
 
@@ -35,6 +36,9 @@ class Run:
         Rows that questions may show; all by default.
     budget : int, optional
         Largest number of questions; by default the run goes on until no question is left.
+    memo : Memo, optional
+        What earlier runs over the same prepared data have computed; a new one by default. It may be cleared
+        at any moment without changing a result.
 
     Attributes
     ----------
@@ -59,11 +63,13 @@ class Run:
         prepared: Any = None,
         askable: NDArray[np.bool_] | None = None,
         budget: int | None = None,
+        memo: Memo | None = None,
     ) -> None:
         self.evidence = evidence
         self.budget = budget
         prepared = learner.prepare(X, seed) if prepared is None else prepared
-        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget))
+        memo = Memo() if memo is None else memo
+        self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget, memo))
         self._asking = learner.ask(self.state)
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)

@@ -15,7 +15,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded
 from linkwise.errors import InfeasibleConstraintsError
 from linkwise.reasons.explanation import explain
-from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
+from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.select.cobs import COBS
 from linkwise.terminal import screen
 from linkwise.wording import count_noun, strip_controls
@@ -70,7 +70,7 @@ def _report_clusterer(
             Text("These are the clusters of plain k-means: they satisfy more pairs than those of the method.")
         )
     if hasattr(model, "feature_weights_") and len({feature.source for feature in encoded.features}) > 1:
-        parts.append(Text(strip_controls(what_counts(model.feature_weights_, encoded.features))))
+        parts.append(Text(strip_controls(describe_shares(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
     parts.append(screen.cluster_bars(cluster_sizes(model), width=width))
@@ -85,7 +85,7 @@ def _report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: in
     parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
     parts += [Text(_fit(model, pairs)), screen.cluster_bars(cluster_sizes(model), width=width)]
     for cluster in found.clusters:
-        parts += [Text(), screen.rules(cluster_lines(cluster), width=width)]
+        parts += [Text(), screen.rules(describe_cluster(cluster), width=width)]
     return parts
 
 

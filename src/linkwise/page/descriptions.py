@@ -9,7 +9,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.rules import Name
-from linkwise.reasons.sentences import cluster_lines, in_words
+from linkwise.reasons.sentences import describe_cluster, describe_rules
 from linkwise.reasons.telling_words import telling_words
 
 
@@ -38,8 +38,8 @@ def describe_by_rules(labels: Labels, columns: Encoded, constraints: Constraints
     """Describe clusters by rules on the columns of a table."""
     found = explain(labels, columns, constraints=constraints if constraints.n_constraints else None)
     notes = [*found.notes, *([found.approximation] if found.approximation else [])]
-    lines = {cluster.cluster: cluster_lines(cluster) for cluster in found.clusters}
-    return ClusterDescriptions(lines, found.fidelity, notes, in_words(found))
+    lines = {cluster.cluster: describe_cluster(cluster) for cluster in found.clusters}
+    return ClusterDescriptions(lines, found.fidelity, notes, describe_rules(found))
 
 
 def describe_by_words(labels: Labels, items: Items) -> ClusterDescriptions:

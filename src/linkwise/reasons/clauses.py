@@ -1,4 +1,4 @@
-"""What a test of a tree says about a column, in the units and words of the user's table."""
+"""The test of a tree as a condition on a column, in the units and words of the user's table."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Condition, Tree, Way
 from linkwise.data import Feature
-from linkwise.reasons.round_numbers import roundest, shown_number
+from linkwise.reasons.round_numbers import format_number, round_between
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SURE_DIGITS = 12  # of a value that was scaled and is scaled back
+SURE_DIGITS = 12  # reliable digits of a value that was scaled and is scaled back
 ULPS = 8  # by which such a value may be wrong
 STEPS = (1.0, 24.0, 24.0 * 60, 24.0 * 3600, 24.0 * 3600 * 1000)  # days, hours, minutes, ... in a day
 
@@ -33,9 +33,9 @@ class Between:
     ----------
     column : str
     above, up_to : float
-        Infinite where there is no bound; days since 1970-01-01 for dates.
+        Infinite for no bound; days since 1970-01-01 for dates.
     kind : {"number", "day", "moment"}
-        Moments are dates with a time of day; none of the rows has a moment that is a bound.
+        A moment is a date with a time of day; no row lies exactly on a bound that is a moment.
     unit : str
         Of the numbers, or the time zone of the moments.
     """
@@ -47,9 +47,9 @@ class Between:
     unit: str = ""
 
     def __str__(self) -> str:
-        name, unit = shown_word(self.column), f" {self.unit}" if self.unit else ""
+        name, unit = quote_word(self.column), f" {self.unit}" if self.unit else ""
         if self.kind == "number":
-            low, high = shown_number(self.above), f"{shown_number(self.up_to)}{unit}"
+            low, high = format_number(self.above), f"{format_number(self.up_to)}{unit}"
             if isfinite(self.above) and isfinite(self.up_to):
                 return f"{low} < {name} ≤ {high}"
             return f"{name} > {low}{unit}" if isfinite(self.above) else f"{name} ≤ {high}"
@@ -62,7 +62,7 @@ class Between:
         return f"{name} " + " and ".join(parts)
 
     def otherwise(self) -> Between:
-        """What holds where this does not, for a lower bound alone."""
+        """The opposite clause, of a lower bound alone."""
         return replace(self, above=-inf, up_to=self.above)
 
     def __and__(self, other: Between) -> Between:
@@ -96,9 +96,9 @@ class Among:
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        name = shown_word(self.column)
-        inside = [shown_word(word) for word in self.known if word in self.words]
-        outside = [shown_word(word) for word in self.known if word not in self.words]
+        name = quote_word(self.column)
+        inside = [quote_word(word) for word in self.known if word in self.words]
+        outside = [quote_word(word) for word in self.known if word not in self.words]
         if len(inside) == 1:
             return f"{name} = {inside[0]}"
         if len(inside) <= len(outside) or not outside:
@@ -106,7 +106,7 @@ class Among:
         return f"{name} is not {_either(outside)}"
 
     def otherwise(self) -> Among:
-        """What holds where this does not."""
+        """The opposite clause."""
         return replace(self, words=frozenset(self.known) - self.words)
 
     def __and__(self, other: Among) -> Among:
@@ -126,8 +126,8 @@ def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def shown_word(word: str) -> str:
-    """A word as it is; in quotes where it could not be told from what stands beside it."""
+def quote_word(word: str) -> str:
+    """A word as it is; in quotes if it could be confused with the text around it."""
     plain = " ".join(word.split()) == word and word.isprintable() and '"' not in word
     if plain and word and "," not in word and not {"or", "and"} & set(word.split()):
         return word
@@ -136,7 +136,7 @@ def shown_word(word: str) -> str:
 
 
 def _moment(days: float, kind: Kind) -> str:
-    """A day, or a moment with as much of the time as it takes."""
+    """A day, or a moment with as many digits of its time as needed."""
     moment = EPOCH + timedelta(microseconds=round(days * 86_400e6))
     if kind == "day" and moment.time() == EPOCH.time():
         return moment.date().isoformat()
@@ -145,28 +145,28 @@ def _moment(days: float, kind: Kind) -> str:
 
 
 # ---------------------------------------------------------------- from a tree
-def clauses_of(tree: Tree, X: NDArray[Any], features: tuple[Feature, ...]) -> dict[int, Clause]:
-    """What the answer yes says at each inner node of a tree.
+def describe_tests(tree: Tree, X: NDArray[Any], features: tuple[Feature, ...]) -> dict[int, Clause]:
+    """The clause for the answer yes at each inner node of a tree.
 
-    A threshold is shown as the roundest number that parts the rows of X which come to the node as it does.
+    A threshold is shown as the roundest number that divides the rows of X at this node in the same way.
     """
     found: dict[int, Clause] = {}
-    waiting = [(0, np.arange(len(X)))]
-    while waiting:
-        node, rows = waiting.pop()
+    stack = [(0, np.arange(len(X)))]
+    while stack:
+        node, rows = stack.pop()
         test = tree.tests[node]
         if test is None:
             continue
         found[node] = _clause(test, X, rows, features)
         holds = test.holds(X, rows)
-        waiting += [(int(tree.yes[node]), rows[holds]), (int(tree.no[node]), rows[~holds])]
+        stack += [(int(tree.yes[node]), rows[holds]), (int(tree.no[node]), rows[~holds])]
     return found
 
 
 def _clause(
     test: Condition, X: NDArray[Any], rows: NDArray[np.intp], features: tuple[Feature, ...]
 ) -> Clause:
-    """What yes to a test says of some rows of X."""
+    """The clause for the answer yes to a test, given some rows of X."""
     feature = features[test.column]
     if test.equals:
         return _word(test, X[:, test.column], feature)
@@ -179,7 +179,7 @@ def _clause(
     here = X[rows, test.column].astype(np.float64)
     low, high = (_in_own_units(bound, feature) for bound in gap(here, test.value))
     if feature.role != "date":
-        return Between(feature.source, above=roundest(low, high), unit=feature.unit)
+        return Between(feature.source, above=round_between(low, high), unit=feature.unit)
     whole = _in_own_units(X[:, test.column].astype(np.float64), feature)
     kind: Kind = "day" if np.array_equal(whole, np.round(whole)) else "moment"
     bound = _day(low, high) if kind == "day" else _between(low, high)
@@ -189,20 +189,20 @@ def _clause(
 def _word(test: Condition, column: NDArray[Any], feature: Feature) -> Among:
     if feature.categories:
         at = int(test.value)
-        inside = feature.categories[at] if 0 <= at < len(feature.categories) else shown_number(test.value)
+        inside = feature.categories[at] if 0 <= at < len(feature.categories) else format_number(test.value)
         return Among(feature.source, frozenset([inside]), feature.categories)
     known = np.union1d(column.astype(np.float64), [test.value]).tolist()
-    return Among(feature.source, frozenset([shown_number(test.value)]), tuple(map(shown_number, known)))
+    return Among(feature.source, frozenset([format_number(test.value)]), tuple(map(format_number, known)))
 
 
 def gap(x: NDArray[np.float64], threshold: float) -> tuple[float, float]:
-    """The largest value up to a threshold, and the smallest above it; the threshold where there is none."""
+    """The largest value up to a threshold, and the smallest above it; the threshold if there is none."""
     low, high = float(x[x <= threshold].max(initial=-inf)), float(x[x > threshold].min(initial=inf))
     return low if isfinite(low) else threshold, high if isfinite(high) else threshold
 
 
 def _in_own_units(value: Any, feature: Feature) -> Any:
-    """Values as they were before they were scaled, without the digits that scaling made."""
+    """Values as they were before scaling, without the digits that scaling added."""
     if (feature.offset, feature.scale) == (0.0, 1.0):
         return value
     raw = np.asarray(feature.offset + feature.scale * value, dtype=np.float64)
@@ -214,12 +214,12 @@ def _in_own_units(value: Any, feature: Feature) -> Any:
 
 
 def _day(low: float, high: float) -> float:
-    """A whole day that parts two of them."""
+    """A whole day that divides two others."""
     return float(max(floor(low + (high - low) / 2), round(low)))
 
 
 def _between(low: float, high: float) -> float:
-    """The roundest moment between two, in the largest unit that has one."""
+    """A round moment between two others, in the largest unit that has one."""
     middle = low + (high - low) / 2
     for step in STEPS:
         for count in (floor(middle * step), floor(middle * step) + 1):
@@ -228,10 +228,10 @@ def _between(low: float, high: float) -> float:
     return middle
 
 
-def simplified(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]:
-    """What all tests on a way say together: one clause a column, in the order in which they come."""
+def merge_clauses(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]:
+    """Merge the clauses of all tests on a path into one per column, in order of their first test."""
     by_column: dict[str, list[Clause]] = {}
     for node, answer in way:
         clause = clauses[node] if answer else clauses[node].otherwise()
         by_column.setdefault(clause.column, []).append(clause)
-    return tuple(reduce(lambda a, b: a & b, said) for said in by_column.values())  # type: ignore[operator]
+    return tuple(reduce(lambda a, b: a & b, clauses_of_column) for clauses_of_column in by_column.values())  # type: ignore[operator]

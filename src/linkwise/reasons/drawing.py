@@ -1,29 +1,29 @@
-"""Trees of an explanation as text: for people, for programs, for Mermaid and for Graphviz."""
+"""The tree of an explanation as text, for people, programs, Mermaid and Graphviz."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.reasons.clauses import shown_word
+from linkwise.reasons.clauses import quote_word
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.reasons.rules import Rule
 from linkwise.wording import count_noun
 
 
 def to_text(found: RuleSet) -> str:
-    """Test by test, the answers indented below."""
+    """The tests as lines, their answers indented below."""
     rules = _by_leaf(found)
     lines: list[str] = []
-    waiting = [(0, "", "")]  # node, what stands before it, what stands before its answers
-    while waiting:
-        node, lead, indent = waiting.pop()
+    stack = [(0, "", "")]  # node, text before it, text before its answers
+    while stack:
+        node, lead, indent = stack.pop()
         test = found.tree.tests[node]
         if test is None:
             lines.append(f"{lead}{_leaf_in_words(rules[node])}")
             continue
         lines.append(f"{lead}{found.clauses[node]}?")
-        waiting += [
+        stack += [
             (int(found.tree.no[node]), f"{indent}└─ no:  ", f"{indent}   "),
             (int(found.tree.yes[node]), f"{indent}├─ yes: ", f"{indent}│  "),
         ]
@@ -31,7 +31,7 @@ def to_text(found: RuleSet) -> str:
 
 
 def to_mermaid(found: RuleSet) -> str:
-    """A flowchart; what stands in boxes is escaped, data cannot end them."""
+    """A flowchart; text in boxes is escaped, so that data cannot end a box."""
 
     def quoted(text: str) -> str:
         safe = "".join(f"#{ord(c)};" if c in '"#;<>&`\\' else c for c in " ".join(text.split()))
@@ -100,4 +100,4 @@ def _by_leaf(found: RuleSet) -> dict[int, Rule]:
 
 def _leaf_in_words(rule: Rule) -> str:
     right = f", {rule.n_right} right" if rule.n_right < rule.n_rows else ""
-    return f"cluster {shown_word(str(rule.cluster))} ({count_noun(rule.n_rows, 'row')}{right})"
+    return f"cluster {quote_word(str(rule.cluster))} ({count_noun(rule.n_rows, 'row')}{right})"

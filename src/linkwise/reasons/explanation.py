@@ -1,4 +1,4 @@
-"""`explain`: a clustering in rules on the columns, and how far the rules can be trusted."""
+"""Explain a clustering by rules on the columns, and measure how far the rules hold."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Feature, Table, encode, from_frame
 from linkwise.errors import short_repr
 from linkwise.reasons import drawing
-from linkwise.reasons.clauses import clauses_of
+from linkwise.reasons.clauses import describe_tests
 from linkwise.reasons.rule_set import RuleSet
-from linkwise.reasons.rules import Name, as_dict, rules_of
-from linkwise.reasons.sentences import headline, in_words
-from linkwise.reasons.small_tree import MOST_ROWS, small_tree
+from linkwise.reasons.rules import Name, as_dict, make_rules
+from linkwise.reasons.sentences import describe_rules, headline
+from linkwise.reasons.small_tree import MOST_ROWS, grow_small_tree
 from linkwise.validation import check_constraints, check_rows, resolve_seed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 USUAL_FIDELITY = 0.95
 MOST_CLUSTERS = 1000
-LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules, where nobody says how many
+LEAVES_A_CLUSTER, FEWEST, MOST = 3, 8, 256  # rules by default
 SAMPLED = f"the tree grew on a sample of about {MOST_ROWS} rows"
 
 
@@ -69,7 +69,7 @@ class Explanation(RuleSet):
     """
 
     def __str__(self) -> str:
-        return in_words(self)
+        return describe_rules(self)
 
     def __repr__(self) -> str:
         return f"<Explanation: {headline(self)}>"
@@ -224,13 +224,13 @@ def explain(
         raise ValueError(
             "a ClusILC is described by its own tree; leave max_leaves and fidelity out, or give labels_"
         )
-    rows, features, notes = _described_by(X, feature_names, clustering if isinstance(own, Tree) else None)
+    rows, features, notes = _read_rows(X, feature_names, clustering if isinstance(own, Tree) else None)
     if isinstance(own, Tree):
-        tree, codes, names = _numbered(own, rows)
+        tree, codes, names = _number_leaves(own, rows)
     else:
-        codes, names = _coded(labels_of(clustering, len(rows)))
+        codes, names = _encode_labels(read_labels(clustering, len(rows)))
         most = most or min(max(LEAVES_A_CLUSTER * len(names), FEWEST), MOST)
-        tree = small_tree(
+        tree = grow_small_tree(
             rows,
             codes,
             nominal=tuple(at for at, feature in enumerate(features) if feature.categories),
@@ -238,10 +238,10 @@ def explain(
             fidelity=share,
             seed=resolve_seed(random_state),
         )
-    clauses, leaf = clauses_of(tree, rows, features), tree.apply(rows)
-    wanted = _known(clustering, constraints, rows)
+    clauses, leaf = describe_tests(tree, rows, features), tree.apply(rows)
+    wanted = _find_constraints(clustering, constraints, rows)
     return Explanation(
-        rules_of(tree, clauses, leaf, codes, names, wanted),
+        make_rules(tree, clauses, leaf, codes, names, wanted),
         tree,
         clauses,
         np.array(names)[codes],
@@ -256,14 +256,14 @@ def explain(
     )
 
 
-# ---------------------------------------------------------------- what people hand in
+# ---------------------------------------------------------------- checks
 def last_step(clustering: Any) -> Any:
-    """What clusters at the end of a pipeline; anything else as it is."""
+    """The clusterer at the end of a pipeline; anything else as it is."""
     return clustering[-1] if isinstance(clustering, Pipeline) else clustering
 
 
 def _refuse_swapped(clustering: Any, X: Any) -> None:
-    """The table first and the labels second is an easy mistake."""
+    """Raise an error if the table comes first and the labels second."""
     shapes = [np.shape(given) if hasattr(given, "shape") else () for given in (clustering, X)]
     is_table = len(shapes[0]) == 2 or isinstance(clustering, (Table, Encoded))
     if is_table and (len(shapes[1]) == 1 or (isinstance(X, (list, tuple)) and not _has_columns(X))):
@@ -294,10 +294,10 @@ def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | 
     return float(fidelity), min(int(max_leaves), MOST_ROWS)
 
 
-def _described_by(
+def _read_rows(
     X: Any, feature_names: Sequence[str] | None, model: Any
 ) -> tuple[NDArray[Any], tuple[Feature, ...], tuple[str, ...]]:
-    """Rows, what each of their columns is, and what was chosen on the way."""
+    """The rows, the features of their columns, and notes on what was chosen in reading them."""
     named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns")
     if named and feature_names is not None:
         raise ValueError(f"X is a {type(X).__name__}, which names its columns; leave feature_names out")
@@ -326,7 +326,9 @@ def _described_by(
     return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
 
 
-def _known(clustering: Any, constraints: Constraints | None, rows: NDArray[Any]) -> Constraints | None:
+def _find_constraints(
+    clustering: Any, constraints: Constraints | None, rows: NDArray[Any]
+) -> Constraints | None:
     """The constraints that are to be counted: those given, or those of the clusterer."""
     if constraints is None:
         own = getattr(clustering, "constraints_", None)
@@ -334,8 +336,8 @@ def _known(clustering: Any, constraints: Constraints | None, rows: NDArray[Any])
     return check_constraints(constraints, rows)
 
 
-def labels_of(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
-    """One label a row, all numbers or all words; those of a clusterer, or of a pipeline that ends in one."""
+def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
+    """One label per row, all numbers or all words; of a clusterer or a pipeline, those of its fit."""
     clustering = last_step(clustering)
     if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
         raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet; call fit first")
@@ -365,8 +367,8 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
     return labels.astype({"b": bool, "U": str, "i": np.int64}[found.pop()])
 
 
-def _coded(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]:
-    """Clusters 0, 1, ..., and what they are called."""
+def _encode_labels(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]:
+    """Clusters 0, 1, ..., and their names."""
     found, codes = np.unique(labels, return_inverse=True)
     if len(found) > MOST_CLUSTERS:
         raise ValueError(
@@ -375,8 +377,8 @@ def _coded(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]:
     return codes.ravel().astype(np.int32), found.tolist()
 
 
-def _numbered(tree: Tree, rows: NDArray[Any]) -> tuple[Tree, NDArray[np.int32], list[Name]]:
-    """A tree with clusters 0, 1, ... at its leaves, the cluster of each row, and what they are called."""
+def _number_leaves(tree: Tree, rows: NDArray[Any]) -> tuple[Tree, NDArray[np.int32], list[Name]]:
+    """A tree with clusters 0, 1, ... at its leaves, the cluster of each row, and the clusters' names."""
     names = np.unique(tree.label[tree.label >= 0])
     numbered = replace(tree, label=np.where(tree.label < 0, -1, np.searchsorted(names, tree.label)))
     return numbered, numbered.predict(rows).astype(np.int32), names.tolist()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwise.reasons.clauses import shown_word
+from linkwise.reasons.clauses import quote_word
 from linkwise.reasons.rule_set import RuleSet
 from linkwise.wording import count_noun
 
@@ -25,7 +25,7 @@ def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError('plots need matplotlib: pip install "linkwise[plot]"') from error
-    tree, at = found.tree, places(found)
+    tree, at = found.tree, node_positions(found)
     if ax is None:
         n_leaves, depth = len(found.rules), 1 + max(level for _, level in at.values())
         _, ax = plt.subplots(figsize=(WIDTH * max(n_leaves, 2), HEIGHT * depth), layout="constrained")
@@ -44,7 +44,7 @@ def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
         else:
             rule = next(rule for rule in found.rules if rule.leaf == node)
             right = f"\n{rule.n_right} right" if rule.n_right < rule.n_rows else ""
-            name = fill(f"cluster {shown_word(str(rule.cluster))}", LINE)
+            name = fill(f"cluster {quote_word(str(rule.cluster))}", LINE)
             text = f"{name}\n{count_noun(rule.n_rows, 'row')}{right}"
             purity = rule.n_right / rule.n_rows if rule.n_rows else 0.0
             full = np.array(colours(int(tree.label[node]) % colours.N)[:3])
@@ -57,8 +57,8 @@ def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def places(found: RuleSet) -> dict[int, tuple[float, int]]:
-    """Where each node stands: leaves side by side from yes to no, parents above the middle; and its level."""
+def node_positions(found: RuleSet) -> dict[int, tuple[float, int]]:
+    """The place and level of each node: leaves side by side from yes to no, parents above their middle."""
     tree = found.tree
     at: dict[int, tuple[float, int]] = {}
     for number, (leaf, way) in enumerate(tree.ways()):

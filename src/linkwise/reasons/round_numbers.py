@@ -1,4 +1,4 @@
-"""Numbers as people like to read them: as round as they may be."""
+"""Round numbers, which are easier to read."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ DIGITS = 15  # of a float64 that can be relied on
 SMALLEST = -300  # power of ten
 
 
-def roundest(low: float, high: float) -> float:
+def round_between(low: float, high: float) -> float:
     """The number from `low` to below `high` with fewest digits, nearest to the middle among equals.
 
-    A test ``x > roundest(low, high)`` parts the values up to `low` from those of `high` and above. Of two
-    numbers with as many digits, one that ends in 5 goes before others.
+    A test ``x > round_between(low, high)`` divides the values up to `low` from those of `high` and above.
+    Among numbers with equally many digits, one that ends in 5 is preferred.
     """
     if not (isfinite(low) and isfinite(high) and low < high):
         return low
@@ -39,7 +39,7 @@ def _nearest(low: float, high: float, middle: float, step: int, place: int) -> f
     return best
 
 
-def shown_number(value: float) -> str:
-    """A number with the digits that tell it from others, and no exponent where that can be helped."""
+def format_number(value: float) -> str:
+    """A number with as few digits as identify it, without an exponent if possible."""
     short = f"{value + 0.0:.{DIGITS}g}"
     return short if float(short) == value or not isfinite(value) else repr(float(value)).removesuffix(".0")

@@ -1,4 +1,4 @@
-"""The rules of a clustering as a value: what is drawn, plotted and put into words."""
+"""The rules of a clustering as a value, for drawings, plots and sentences."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RuleSet:
     tree : Tree
         The tests, in the units of X; its labels are positions in `clusters`.
     clauses : mapping of int to Clause
-        What the answer yes says at each inner node, in the user's units. Its number is as round as the rows
-        of X allow that come there: it parts them as the test does.
+        The clause that holds for the answer yes at each inner node, in the user's units. Its number is as
+        round as possible while it divides the rows of X at this node as the test does.
     labels : ndarray of shape (n_rows,)
         The clustering that is described.
     leaf_of : ndarray of shape (n_rows,)
@@ -34,18 +34,18 @@ class RuleSet:
     fidelity : float
         Share of the rows that the rules put into their cluster.
     baseline : float
-        What saying the largest cluster of every row would reach.
+        Share of the rows in the largest cluster: the fidelity of no rule at all.
     is_the_clustering : bool
-        Whether the clustering was made by these rules, as ClusILC's is, rather than described by them.
+        Whether these rules made the clustering, as in ClusILC, rather than describe it.
     wanted : float
-        The fidelity that was asked for; less was reached where `max_leaves` rules do not suffice.
+        The fidelity to reach; `fidelity` is lower if `max_leaves` rules do not suffice.
     max_leaves : int
         Largest number of rules that were tried.
     approximation : str or None
         What was not computed exactly: above 100 000 rows the tree grows on a sample. Counts, cover, purity
         and fidelity are of all rows.
     notes : tuple of str
-        What was left out or chosen in reading a table.
+        What was left out or chosen when the table was read.
     """
 
     clusters: tuple[ClusterRules, ...]

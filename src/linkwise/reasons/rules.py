@@ -1,4 +1,4 @@
-"""Rules: the leaves of a tree as conditions on columns, with what each of them covers."""
+"""Rules: the leaves of a tree as conditions on columns, with the rows that each of them covers."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 
 from linkwise.cluster.trees.tree import Tree
 from linkwise.constraints.constraints import Constraints
-from linkwise.reasons.clauses import Clause, simplified
+from linkwise.reasons.clauses import Clause, merge_clauses
 
 Name = str | int
-"""What a cluster is called: its label as it was given."""
+"""The name of a cluster: its label as it was given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """All rows of which some clauses hold; every row has one rule.
+    """All rows for which some clauses hold; every row has one rule.
 
     Attributes
     ----------
     cluster : str or int
-        Where the rule puts rows.
+        The cluster of the rule.
     clauses : tuple of Clause
-        At most one a column; none at all: every row.
+        At most one per column; an empty tuple means every row.
     leaf : int
         Node of the tree.
     n_rows : int
-        Rows of which it holds.
+        Rows for which it holds.
     n_right : int
         Those of them that are in the cluster.
     n_constraints, n_satisfied : int
@@ -51,7 +51,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class ClusterRules:
-    """A cluster: all rows of which one of its rules holds.
+    """A cluster with its rules.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class ClusterRules:
     n_rows : int
         Rows of the cluster.
     rules : tuple of Rule
-        Those with most rows first; none where the tree is too small to tell the cluster from others.
+        Sorted by their number of rows, the largest first; empty if the tree is too small for the cluster.
     told_as : tuple of (str or int, int)
-        Clusters under whose rules rows of this one stand, and how many.
+        Other clusters whose rules hold for rows of this one, and for how many.
     """
 
     cluster: Name
@@ -71,17 +71,17 @@ class ClusterRules:
 
     @property
     def cover(self) -> float:
-        """Share of the cluster's rows of which one of its rules holds."""
+        """Share of the cluster's rows for which one of its rules holds."""
         return sum(rule.n_right for rule in self.rules) / max(self.n_rows, 1)
 
     @property
     def purity(self) -> float:
-        """Share of the rows that its rules reach which are in the cluster; NaN where they reach none."""
+        """Share of the rows of its rules that are in the cluster; NaN without such rows."""
         reached = sum(rule.n_rows for rule in self.rules)
         return sum(rule.n_right for rule in self.rules) / reached if reached else float("nan")
 
 
-def rules_of(
+def make_rules(
     tree: Tree,
     clauses: Mapping[int, Clause],
     leaf: NDArray[np.int32],
@@ -96,15 +96,15 @@ def rules_of(
     tree : Tree
         With codes as labels.
     clauses : mapping
-        What each inner node asks.
+        The clause of each inner node.
     leaf : ndarray of shape (n_rows,)
         The leaf that each row reaches.
     codes : ndarray of shape (n_rows,)
         Cluster of each row.
     names : sequence
-        What the codes stand for.
+        The name of each code.
     constraints : Constraints, optional
-        To be counted by leaf.
+        Constraints to count by leaf.
     """
     table = np.zeros((len(tree.tests), len(names)), dtype=np.int64)
     np.add.at(table, (leaf, codes), 1)
@@ -112,7 +112,7 @@ def rules_of(
     rules = [
         Rule(
             names[tree.label[node]],
-            simplified(way, clauses),
+            merge_clauses(way, clauses),
             node,
             int(table[node].sum()),
             int(table[node, tree.label[node]]),
@@ -121,9 +121,7 @@ def rules_of(
         )
         for node, way in tree.ways()
     ]
-    of_label = np.zeros(
-        (len(names), len(names)), dtype=np.int64
-    )  # cluster of rows, cluster that they are told as
+    of_label = np.zeros((len(names), len(names)), dtype=np.int64)  # cluster of rows, cluster of their rule
     np.add.at(of_label, (codes, tree.label[leaf]), 1)
     found = []
     for code, name in enumerate(names):

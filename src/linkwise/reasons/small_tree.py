@@ -1,12 +1,12 @@
-"""A small tree that gives most rows the label that they have: any clustering, described.
+"""A small tree that predicts the label of most rows, to describe any clustering.
 
-The tree grows by scikit-learn, best split first, and is then cut back as long as enough rows keep their
-label: of all inner nodes the one goes whose removal costs fewest rows a leaf (the weakest link of Breiman,
-Friedman, Olshen and Stone, 1984, with the share of rows that get another label as its cost). The last leaf
-of a cluster is not cut away, unless it is a very small one.
+scikit-learn grows the tree, best split first. It is then pruned as long as enough rows keep their label: the
+branch goes whose removal costs the fewest rows per leaf (the weakest link of Breiman, Friedman, Olshen and
+Stone, 1984, with the share of rows that get another label as its cost). The last leaf of a cluster stays,
+unless the cluster is very small.
 
-Columns are replaced by the ranks of their values first: a tree sees no difference, and no two values fall
-together when scikit-learn rounds to 32 bits.
+Columns are first replaced by the ranks of their values. That changes no tree, and no two values become equal
+when scikit-learn rounds to 32 bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_ROWS = 100_000  # that a tree grows on
 SMALL = 0.01  # share of the rows up to which a cluster may go without a rule
 
 
-def small_tree(
+def grow_small_tree(
     X: NDArray[Any],
     codes: NDArray[np.int32],
     *,
@@ -32,7 +32,7 @@ def small_tree(
     fidelity: float,
     seed: int,
 ) -> Tree:
-    """The smallest tree found that gives the share `fidelity` of the rows their code.
+    """Grow the smallest tree found that gives the share `fidelity` of the rows their code.
 
     Parameters
     ----------
@@ -40,32 +40,32 @@ def small_tree(
     codes : ndarray of shape (n_rows,)
         Clusters 0, 1, ..., all of them used.
     nominal : tuple of int
-        Columns whose values can only be equal or not.
+        Columns whose values have no order.
     max_leaves : int
-        Bound on the tree before it is cut back. Where no tree of that size reaches `fidelity`, the result
-        is the smallest that is as good as the largest.
+        Bound on the tree before it is pruned. If no tree of that size reaches `fidelity`, the result is the
+        smallest tree that is as good as the largest.
     fidelity : float
         0 to 1.
     seed : int
-        For the choice of rows, where there are more than `MOST_ROWS`.
+        For the sample of rows, if there are more than `MOST_ROWS`.
     """
-    rows, weight = chosen_rows(codes, MOST_ROWS, seed)
-    grown = _grown(X[rows], codes[rows], weight, nominal, max_leaves)
+    rows, weight = sample_rows(codes, MOST_ROWS, seed)
+    grown = _grow_tree(X[rows], codes[rows], weight, nominal, max_leaves)
     reached = np.zeros((len(grown.tests), int(codes.max()) + 1))
     np.add.at(reached, (grown.apply(X), codes), 1.0)
-    return cut_back(grown, reached, fidelity)
+    return prune_tree(grown, reached, fidelity)
 
 
-def chosen_rows(
+def sample_rows(
     codes: NDArray[np.int32], most: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """All rows, or about `most` of them: of each cluster as many as of any other, but no more than it has.
+    """Sample about `most` rows, equally many of each cluster where it has so many; all if there are no more.
 
     Returns
     -------
     rows : ndarray, ascending
-    weight : ndarray, or None where all rows are taken
-        Rows that each of them stands for.
+    weight : ndarray, or None if all rows are taken
+        Number of rows that each of them represents.
     """
     if len(codes) <= most:
         return np.arange(len(codes)), None
@@ -81,16 +81,16 @@ def chosen_rows(
     return rows, (sizes / np.minimum(sizes, each))[codes[rows]]
 
 
-def _grown(
+def _grow_tree(
     X: NDArray[Any],
     codes: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     nominal: tuple[int, ...],
     max_leaves: int,
 ) -> Tree:
-    """The tree of scikit-learn on ranks, told in values."""
+    """Grow the tree of scikit-learn on ranks; its tests are on values."""
     asked: list[NDArray[np.float32]] = []
-    tests: list[tuple[int, NDArray[np.float64]]] = []  # column and its values, or the one that is asked for
+    tests: list[tuple[int, NDArray[np.float64]]] = []  # column and its values, or the one to compare with
     for j in range(X.shape[1]):
         values, rank = np.unique(X[:, j].astype(np.float64), return_inverse=True)
         if j in nominal:
@@ -115,7 +115,7 @@ def _grown(
 
 
 def _condition(column: int, values: NDArray[np.float64], equals: bool, threshold: float) -> Condition:
-    """A test on ranks as a test on values: in the middle between the two that it parts."""
+    """A test on ranks as a test on values, in the middle between the two that it divides."""
     if equals:
         return Condition(column, float(values[0]), equals=True)
     low, high = (float(v) for v in values[int(threshold) : int(threshold) + 2])
@@ -123,8 +123,8 @@ def _condition(column: int, values: NDArray[np.float64], equals: bool, threshold
     return Condition(column, middle if low <= middle < high else low)
 
 
-def cut_back(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
-    """The tree without the branches that fewest rows need, and with the label of most rows at each leaf.
+def prune_tree(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
+    """Remove the branches that the fewest rows need, and give each leaf the label of most of its rows.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def cut_back(tree: Tree, reached: NDArray[np.float64], fidelity: float) -> Tree:
         lost = ((left == 0) & (bears[0] > 0) & protected[: left.shape[1]]).any(axis=1)
         able = _inside(tree, leaf) & (kept[0] - cost >= least) & ~lost
         if not able.any():
-            return _cut(tree, leaf, label)
+            return _remove_branches(tree, leaf, label)
         leaf[np.flatnonzero(able)[np.argmin(cost[able] / (bears[able].sum(axis=1) - 1))]] = True
 
 
@@ -176,17 +176,17 @@ def _inside(tree: Tree, leaf: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return there & ~leaf
 
 
-def _cut(tree: Tree, leaf: NDArray[np.bool_], label: NDArray[np.int32]) -> Tree:
+def _remove_branches(tree: Tree, leaf: NDArray[np.bool_], label: NDArray[np.int32]) -> Tree:
     """The tree with these leaves, nodes numbered from the root on."""
     ways: list[tuple[Path, int]] = []
-    waiting: list[tuple[int, Path]] = [(0, ())]
-    while waiting:
-        node, path = waiting.pop()
+    stack: list[tuple[int, Path]] = [(0, ())]
+    while stack:
+        node, path = stack.pop()
         test = tree.tests[node]
         if leaf[node] or test is None:
             ways.append((path, int(label[node])))
         else:
-            waiting += [
+            stack += [
                 (int(tree.no[node]), (*path, (test, False))),
                 (int(tree.yes[node]), (*path, (test, True))),
             ]

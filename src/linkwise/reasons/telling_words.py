@@ -1,6 +1,6 @@
-"""Which words tell clusters of texts apart: those that many texts of a cluster hold, and few others.
+"""Words that distinguish clusters of texts: many texts of a cluster contain them, and few others.
 
-Rules need columns with a meaning; the topics that texts are compared by have none.
+Rules need columns with a meaning, and the topics by which texts are compared have none.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.data.texts import LEAST_TEXTS, word_counts
-from linkwise.reasons.explanation import labels_of
+from linkwise.reasons.explanation import read_labels
 from linkwise.reasons.rules import Name
-from linkwise.reasons.sentences import percent
+from linkwise.reasons.sentences import format_percent
 from linkwise.wording import count_noun
 
 
 class TellingWord(NamedTuple):
-    """A word, and the share of texts that hold it: within the cluster, and of all others."""
+    """A word, and the share of texts with it: within the cluster, and among all others."""
 
     word: str
     inside: float
@@ -28,40 +28,40 @@ class TellingWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterWords:
-    """A cluster, its number of texts, and the words that tell it from the others, the strongest first."""
+    """A cluster, its number of texts, and the words that distinguish it, the strongest first."""
 
     cluster: Name
     n_rows: int
     words: tuple[TellingWord, ...]
 
     def lines(self) -> list[str]:
-        """In words, a line each."""
-        told = [
-            f"  {word}: in {percent(inside)} of its texts, in {percent(outside)} of the others"
+        """Lines about the cluster, one for each word."""
+        shares = [
+            f"  {word}: in {format_percent(inside)} of its texts, in {format_percent(outside)} of the others"
             for word, inside, outside in self.words
         ]
         return [
             f"cluster {self.cluster}: {count_noun(self.n_rows, 'row')}",
-            *(told or ["  no word is more frequent here"]),
+            *(shares or ["  no word is more frequent here"]),
         ]
 
 
 def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> list[ClusterWords]:
-    """The words by which clusters of texts differ most.
+    """Find the words by which clusters of texts differ most.
 
     Parameters
     ----------
     labels : array-like of shape (n_rows,)
     texts : sequence of str or None, of length n_rows
     most : int, default=5
-        Words a cluster.
+        Number of words for each cluster.
 
     Returns
     -------
     list of ClusterWords
-        In the order of the labels. A word counts by its share of the texts within the cluster less its share
-        of all others, times the log of how rare it is (or "and" would tell much); words of one text alone
-        do not count.
+        In the order of the labels. The score of a word is its share of the texts within the cluster, less
+        its share of all others, times the log of its rarity (so that "and" scores low). Words of a single
+        text are left out.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> li
     cluster 1: 3 rows
       car: in 100% of its texts, in 0% of the others
     """
-    of_rows = labels_of(labels, len(texts))
+    of_rows = read_labels(labels, len(texts))
     words, counts = word_counts(texts)
     counts.data[:] = 1.0
     in_texts = np.asarray(counts.sum(axis=0)).ravel()

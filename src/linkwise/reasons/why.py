@@ -1,12 +1,13 @@
-"""`why`: what put two rows together, or apart.
+"""Why two rows are together, or apart.
 
-What people said comes first, with all that follows from it. Where nothing was said of the two rows, a method
-may treat many rows as one: then it is what was said of the rows that stand for them. Where that says nothing
-either, the columns decided, and the rules of an explanation tell how.
+Answers come first, with all that follows from them. If no answer decides about the two rows, a method may
+have treated many rows as one; then answers about their representatives may decide. Otherwise the columns
+decided, and the rules of an explanation show how.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -19,20 +20,20 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import ConstraintError
 from linkwise.reasons.clauses import Clause
-from linkwise.reasons.explanation import Explanation, labels_of, last_step
+from linkwise.reasons.explanation import Explanation, last_step, read_labels
 from linkwise.reasons.rules import Name, Rule
-from linkwise.reasons.sentences import percent
+from linkwise.reasons.sentences import format_percent
 from linkwise.wording import count_noun
 
 By = Literal["answers", "parts", "rules", "nothing"]
 Call = Callable[[int], str]
-"""How a row is called."""
+"""The name of a row."""
 NOISE = -1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Why:
-    """Why two rows are together, or apart; `print` says it.
+    """Why two rows are together, or apart; `print` shows it in words.
 
     Attributes
     ----------
@@ -40,23 +41,23 @@ class Why:
     clusters : tuple of (str, int or None)
         Of `first` and of `second`; None for a row in no cluster, of a clusterer that leaves rows out.
     by : {"answers", "parts", "rules", "nothing"}
-        What says so: answers about the rows themselves; answers about other rows of the parts that hold
+        The reason: answers about the rows themselves; answers about other rows of the parts that hold
         them, or that one part holds both; rules; nothing that is known here.
     facts : tuple of Fact
-        The shortest chain of answers that says so.
+        The shortest chain of answers that leads to it.
     parts : tuple of (int, int)
-        For `first` and for `second` the row that stands for its part, and the number of rows in the part;
-        empty where a method does not treat many rows as one.
+        For `first` and for `second` the representative of its part, and the number of rows in the part;
+        empty if the method does not treat many rows as one.
     moved : tuple of Fact
         Answers that took `first` or `second` out of its part.
     against : tuple of Fact
-        Answers that say the contrary, where the clustering breaks them.
+        Answers that the clustering breaks.
     unsure : bool
-        Whether nobody was sure, of the rows or of those that stand for them.
+        Whether the answer about the rows, or about their representatives, is "unsure".
     rules : tuple of Rule
-        What the explanation says of `first` and of `second`.
+        The rules of the explanation for `first` and for `second`.
     parted_by : Clause or None
-        The test at which their ways through the explanation's tree part: it holds for one of them only.
+        The test at which their paths through the explanation's tree part: it holds for one of them only.
     fidelity : float
         Share of all rows for which the rules are right.
     """
@@ -91,64 +92,64 @@ class Why:
         Parameters
         ----------
         names : callable or sequence
-            What a row is called: ``names(row)``, or ``names[row]``.
+            The name of a row: ``names(row)``, or ``names[row]``.
         """
         call: Call = names if callable(names) else lambda row: str(names[row])
         one, other = call(self.first), call(self.second)
         if self.together:
-            said = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
+            lines = [f"{one} and {other} are together, in cluster {self.clusters[0]}."]
         else:
             here, there = ("in none" if c is None else f"cluster {c}" for c in self.clusters)
-            said = [f"{one} ({here}) and {other} ({there}) are apart."]
+            lines = [f"{one} ({here}) and {other} ({there}) are apart."]
         if self.against:
-            said.append(f"This breaks answers: {chain(self.against, call)}.")
+            lines.append(f"This contradicts answers: {chain(self.against, call)}.")
         if self.by == "answers":
-            said.append(f"Answers say so: {chain(self.facts, call)}.")
+            lines.append(f"Answers decide: {chain(self.facts, call)}.")
         else:
-            said += self._by_parts(call)
-        return said + self._by_rules(one, other)
+            lines += self._by_parts(call)
+        return lines + self._by_rules(one, other)
 
     def _by_parts(self, call: Call) -> list[str]:
-        """What is said of the parts that hold the rows, where there are such."""
-        said = []
+        """Sentences about the parts that hold the rows, if there are parts."""
+        lines = []
         if self.moved:
-            said.append(
+            lines.append(
                 f"Answers took {call(self.moved[0].first)} out of its part: {chain(self.moved, call)}."
             )
         if len(self.parts) == 2 and self.parts[0] == self.parts[1] and self.together and not self.facts:
             lead, size = self.parts[0]
             return [
-                *said,
-                f"They are in one part of {count_noun(size, 'row')}, which {call(lead)} stands for.",
+                *lines,
+                f"They are in one part of {count_noun(size, 'row')}, represented by {call(lead)}.",
             ]
         for row, (lead, size) in zip((self.first, self.second), self.parts, strict=False):
             if size > 1:
-                stands = "which it stands for" if lead == row else f"which {call(lead)} stands for"
-                said.append(f"{call(row)} is in a part of {size} rows, {stands}.")
+                by = "by itself" if lead == row else f"by {call(lead)}"
+                lines.append(f"{call(row)} is in a part of {size} rows, represented {by}.")
         if self.facts:
-            return [*said, f"Answers about rows of these parts say so: {chain(self.facts, call)}."]
+            return [*lines, f"Answers about rows of these parts decide: {chain(self.facts, call)}."]
         if self.unsure:
-            return [*said, "Somebody was asked, and was unsure."]
-        return [*said, "Nothing is known of these two parts."] if self.parts and not self.moved else said
+            return [*lines, "The answer about them was unsure."]
+        return [*lines, "No answer compares these two parts."] if self.parts and not self.moved else lines
 
     def _by_rules(self, one: str, other: str) -> list[str]:
         if not self.rules:
             return []
         first, second = self.rules
-        how = f"The rules (right for {percent(self.fidelity)} of the rows)"
+        how = f"The rules (right for {format_percent(self.fidelity)} of the rows)"
         if (first.cluster == second.cluster) != (self.clusters[0] == self.clusters[1]):
             called = [NOISE if cluster is None else cluster for cluster in self.clusters]
             rows = zip((one, other), self.rules, called, strict=True)
             strays = [f"{row} under {rule.cluster}" for row, rule, own in rows if rule.cluster != own]
             return [f"{how} do not show it: they put {' and '.join(strays)}."]
         if first.leaf == second.leaf:
-            return [f"{how} say of both: {first}."]
-        said = [f"{how} say of {one}: {first}.", f"They say of {other}: {second}."]
-        return said if self.parted_by is None else [*said, f"Only of one of them holds: {self.parted_by}."]
+            return [f"{how} describe both: {first}."]
+        lines = [f"{how} describe {one}: {first}.", f"They describe {other}: {second}."]
+        return lines if self.parted_by is None else [*lines, f"Only one of them has: {self.parted_by}."]
 
 
 def chain(facts: tuple[Fact, ...], call: Call = str) -> str:
-    """``a = b = c ≠ d``, from answers each of which goes on where the one before ended."""
+    """Write answers, each of which begins where the previous one ends, as ``a = b = c ≠ d``."""
     signs = {"yes": "=", "no": "≠", "unsure": "?"}
     return call(facts[0].first) + "".join(f" {signs[fact.answer]} {call(fact.second)}" for fact in facts)
 
@@ -159,25 +160,28 @@ def why(
     second: int,
     *,
     constraints: Constraints | Evidence | None = None,
-    stand_ins: ArrayLike | None = None,
+    representatives: ArrayLike | None = None,
     explanation: Explanation | None = None,
+    stand_ins: ArrayLike | None = None,
 ) -> Why:
-    """Say why two rows are in one cluster, or in two.
+    """Explain why two rows are in one cluster, or in two.
 
     Parameters
     ----------
     clustering : array-like of shape (n_rows,), or fitted clusterer
-        Labels, or what has ``labels_``, or a pipeline that ends in it.
+        Labels, an estimator with ``labels_``, or a pipeline that ends in one.
     first, second : int
         Two different rows.
     constraints : Constraints or Evidence, optional
-        What is known about pairs; by default the ``constraints_`` of a clusterer. Of contradictory ones the
-        cannot-links that contradict others are left out.
-    stand_ins : array-like of shape (n_rows,), optional
-        For each row the row that stands for it, where a method treats many rows as one, as COBRAS does with
-        the rows of a super-instance.
+        What is known about pairs; by default the ``constraints_`` of the clusterer. Cannot-links that
+        contradict must-links are left out.
+    representatives : array-like of shape (n_rows,), optional
+        For each row its representative, if the method treats many rows as one, as COBRAS does with the rows
+        of a super-instance.
     explanation : Explanation, optional
-        Rules to look the rows up in; of the same clustering.
+        Rules for the same clustering.
+    stand_ins : array-like of shape (n_rows,), optional
+        Deprecated: the old name of `representatives`.
 
     Returns
     -------
@@ -189,12 +193,16 @@ def why(
     >>> c = lw.Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
     >>> print(lw.why([0, 0, 0, 1, 1], 0, 3, constraints=c))
     0 (cluster 0) and 3 (cluster 1) are apart.
-    Answers say so: 0 = 1 = 2 ≠ 3.
+    Answers decide: 0 = 1 = 2 ≠ 3.
     """
-    labels = labels_of(clustering)
+    if stand_ins is not None:
+        text = "why(stand_ins=...) is deprecated. Use why(representatives=...)."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        representatives = stand_ins
+    labels = read_labels(clustering)
     i, j = (check_row(row, len(labels)) for row in (first, second))
     if i == j:
-        raise ConstraintError(f"row {i} is compared with itself; give two different rows")
+        raise ConstraintError(f"Row {i} is compared with itself. Give two different rows.")
     own = getattr(last_step(clustering), "constraints_", None)
     known = _evidence(own if constraints is None else constraints, len(labels))
     out = NOISE if getattr(last_step(clustering), "leaves_noise", False) else None
@@ -205,14 +213,14 @@ def why(
     relation = known.relation(i, j)
     if relation.verdict == wanted:
         return Why(i, j, clusters, "answers", relation.because, **by_rules)
-    told: dict[str, Any] = {"against": relation.because if relation.verdict in ("yes", "no") else ()}
-    told["unsure"] = relation.verdict == "unsure"
-    if stand_ins is not None:
-        told |= _by_parts(known, labels, _checked_stand_ins(stand_ins, len(labels)), i, j)
+    found: dict[str, Any] = {"against": relation.because if relation.verdict in ("yes", "no") else ()}
+    found["unsure"] = relation.verdict == "unsure"
+    if representatives is not None:
+        found |= _by_parts(known, labels, _checked_representatives(representatives, len(labels)), i, j)
     rules = by_rules.get("rules", ())
     shown = bool(rules) and (rules[0].cluster == rules[1].cluster) == (one == other)
-    by: By = "parts" if told.get("parts") else "rules" if shown else "nothing"
-    return Why(i, j, clusters, by, **told, **by_rules)
+    by: By = "parts" if found.get("parts") else "rules" if shown else "nothing"
+    return Why(i, j, clusters, by, **found, **by_rules)
 
 
 # ---------------------------------------------------------------- parts
@@ -224,71 +232,71 @@ class Part(NamedTuple):
     moved: bool
 
 
-def _part(labels: NDArray[Any], stand_ins: NDArray[np.int64], row: int) -> Part:
-    lead = int(stand_ins[row])
+def _part(labels: NDArray[Any], representatives: NDArray[np.int64], row: int) -> Part:
+    lead = int(representatives[row])
     if labels[row] != labels[lead]:
         return Part(row, np.array([row]), True)
-    return Part(lead, np.flatnonzero((stand_ins == lead) & (labels == labels[row])), False)
+    return Part(lead, np.flatnonzero((representatives == lead) & (labels == labels[row])), False)
 
 
 def _by_parts(
-    known: Evidence, labels: NDArray[Any], stand_ins: NDArray[np.int64], i: int, j: int
+    known: Evidence, labels: NDArray[Any], representatives: NDArray[np.int64], i: int, j: int
 ) -> dict[str, Any]:
-    """What is known of the parts that hold two rows."""
-    one, other = _part(labels, stand_ins, i), _part(labels, stand_ins, j)
+    """The fields of `Why` about the parts that hold two rows."""
+    one, other = _part(labels, representatives, i), _part(labels, representatives, j)
     together = bool(labels[i] == labels[j])
-    told: dict[str, Any] = {"parts": tuple((part.lead, len(part.rows)) for part in (one, other))}
+    found: dict[str, Any] = {"parts": tuple((part.lead, len(part.rows)) for part in (one, other))}
     if together and not one.moved and one.lead == other.lead:
-        return told
-    pair = _decided(known, one, other, "yes" if together else "no")
+        return found
+    pair = _deciding_pair(known, one, other, "yes" if together else "no")
     if pair is not None:
-        told["facts"] = known.relation(*pair).because
+        found["facts"] = known.relation(*pair).because
     else:
-        told["unsure"] = known.verdict(one.lead, other.lead) == "unsure" or known.verdict(i, j) == "unsure"
+        found["unsure"] = known.verdict(one.lead, other.lead) == "unsure" or known.verdict(i, j) == "unsure"
         for row, part in ((i, one), (j, other)):
-            if part.moved and (reason := _out_of_its_part(known, labels, stand_ins, row)):
-                told["moved"] = reason
-    return told
+            if part.moved and (reason := _moving_answers(known, labels, representatives, row)):
+                found["moved"] = reason
+    return found
 
 
-def _decided(known: Evidence, one: Part, other: Part, wanted: str) -> tuple[int, int] | None:
-    """Two rows of two parts of which answers say what is wanted: first the rows that stand for the parts."""
+def _deciding_pair(known: Evidence, one: Part, other: Part, wanted: str) -> tuple[int, int] | None:
+    """Two rows of two parts with the wanted verdict, the representatives first; None if there are none."""
     if one.lead != other.lead and known.verdict(one.lead, other.lead) == wanted:
         return one.lead, other.lead
-    said = known.groups()
-    here, there = (np.flatnonzero(np.isin(said.row, part.rows)) for part in (one, other))
+    groups = known.groups()
+    here, there = (np.flatnonzero(np.isin(groups.row, part.rows)) for part in (one, other))
     for a in here.tolist():
         for b in there.tolist():
-            first, second = int(said.row[a]), int(said.row[b])
+            first, second = int(groups.row[a]), int(groups.row[b])
             if first != second and known.verdict(first, second) == wanted:
                 return first, second
     return None
 
 
-def _out_of_its_part(
-    known: Evidence, labels: NDArray[Any], stand_ins: NDArray[np.int64], row: int
+def _moving_answers(
+    known: Evidence, labels: NDArray[Any], representatives: NDArray[np.int64], row: int
 ) -> tuple[Fact, ...]:
-    """The answers by which a row is apart from one that is where its part is."""
-    lead = int(stand_ins[row])
-    stayed = np.flatnonzero((stand_ins == lead) & (labels == labels[lead]))
-    pair = _decided(known, Part(row, np.array([row]), True), Part(lead, stayed, False), "no")
+    """The answers that hold a row apart from a row that is still in its part."""
+    lead = int(representatives[row])
+    stayed = np.flatnonzero((representatives == lead) & (labels == labels[lead]))
+    pair = _deciding_pair(known, Part(row, np.array([row]), True), Part(lead, stayed, False), "no")
     return () if pair is None else known.relation(*pair).because
 
 
 # ---------------------------------------------------------------- rules
 def _by_rules(explanation: Explanation, labels: NDArray[Any], i: int, j: int) -> dict[str, Any]:
-    """What an explanation says of two rows."""
+    """The fields of `Why` about the rules for two rows."""
     if len(explanation.labels) != len(labels) or (explanation.labels != labels).any():
-        raise ValueError("the explanation is of another clustering; make it anew: explain(labels, X)")
+        raise ValueError("The explanation belongs to another clustering. Make a new one: explain(labels, X).")
     return {
         "rules": (explanation.rule_of(i), explanation.rule_of(j)),
-        "parted_by": parting(explanation, i, j),
+        "parted_by": dividing_clause(explanation, i, j),
         "fidelity": explanation.fidelity,
     }
 
 
-def parting(explanation: Explanation, i: int, j: int) -> Clause | None:
-    """The test at which the ways of two rows part, as what holds of one of them; None where they do not."""
+def dividing_clause(explanation: Explanation, i: int, j: int) -> Clause | None:
+    """The test at which the paths of two rows part, as the clause that holds for one; None: nowhere."""
     ways = dict(explanation.tree.ways())
     one, other = (ways[int(explanation.leaf_of[row])] for row in (i, j))
     return next(
@@ -296,13 +304,13 @@ def parting(explanation: Explanation, i: int, j: int) -> Clause | None:
     )
 
 
-# ---------------------------------------------------------------- what people hand in
-def _checked_stand_ins(stand_ins: ArrayLike, n_rows: int) -> NDArray[np.int64]:
-    found = np.asarray(stand_ins)
+# ---------------------------------------------------------------- checks
+def _checked_representatives(representatives: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    found = np.asarray(representatives)
     if found.shape != (n_rows,) or found.dtype.kind not in "iu":
         raise ValueError(
-            f"stand_ins has shape {found.shape}, dtype {found.dtype}; give one row position for each of "
-            f"{n_rows} rows"
+            f"representatives has shape {found.shape} and dtype {found.dtype}. Give one row position "
+            f"for each of {n_rows} rows."
         )
     return found.astype(np.int64)
 

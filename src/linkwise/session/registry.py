@@ -113,7 +113,10 @@ def _value(name: str, value: Any, n_columns: int | None) -> Any:
 
 def _check_choice(name: str, value: str) -> None:
     """Refuse names that a class finds out to be wrong only when it works."""
-    if name in NESTED and value.lower() not in import_module("linkwise.active.known_k.estimators").names():
+    if (
+        name in NESTED
+        and value.lower() not in import_module("linkwise.active.known_k.estimators").clusterers_by_name()
+    ):
         raise ValueError(f"{name}={value!r} is no clusterer of linkwise")
     if name == "preset":
         import_module("linkwise.select.pool").resolve_preset(value)

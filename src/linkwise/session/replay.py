@@ -15,9 +15,10 @@ from linkwise.asking.learner import (
     Progress,
     Question,
     Reason,
-    StandingIn,
     Weighing,
+    find_representatives,
 )
+from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.session.colours import Colours
@@ -31,7 +32,7 @@ class Replay:
     What was volunteered or imported before the first answer is known to the learner from the start,
     so its order does not matter; the rest reaches it in the order in which it was said. While events
     are only added the run goes on from where it stands, otherwise it is repeated, which is cheap:
-    the learner remembers what it computed.
+    the runs share a memo of what they have computed.
 
     Parameters
     ----------
@@ -61,6 +62,7 @@ class Replay:
         self.X = X
         self._learner, self._seed = learner, seed
         self._prepared = learner.prepare(X, seed, progress=progress)
+        self._memo = Memo()
         self._run: Run | None = None
         self._state: Any = None  # of the run, as of `at`
         self._told: list[Event] = []
@@ -94,12 +96,12 @@ class Replay:
     def _begun(self, known: Sequence[Event]) -> Run:
         """A run that knows what came before the first answer."""
         evidence = evidence_of(len(self.X), known)
-        return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared)
+        return Run(self._learner, self.X, evidence, self._seed, prepared=self._prepared, memo=self._memo)
 
     def foresee(self, answer: Answer, stop: Callable[[], bool]) -> bool:
         """Take another run to what would come after an answer to the present question.
 
-        Nothing comes of it but what the learner remembers, so that the answer is dealt with sooner if it is
+        Nothing comes of it but what the memo holds then, so that the answer is dealt with sooner if it is
         given. Between two events `stop` may end it.
 
         Returns
@@ -134,9 +136,9 @@ class Replay:
         """What can be kept of it, to be read without the data."""
         return Snapshot(self.at, self.reason, self.labels, self.description())
 
-    def stand_ins(self) -> NDArray[np.int64] | None:
-        """For each row the row that stands for it, where the learner treats many rows as one."""
-        return self._learner.stand_ins(self._state) if isinstance(self._learner, StandingIn) else None
+    def representatives(self) -> NDArray[np.int64] | None:
+        """For each row its representative, if the learner treats many rows as one."""
+        return find_representatives(self._learner, self._state)
 
     def column_shares(self) -> NDArray[np.float64] | None:
         """How much each column counts, where the learner learns that."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -125,20 +126,27 @@ class SessionView:
         Why
             Without the data only answers about the rows themselves can be told, and the rules.
         """
-        labels, stand_ins = self._clustering()[0].labels, self.stand_ins
+        labels, lead = self._clustering()[0].labels, self.representatives
         return why(
-            labels, first, second, constraints=self._known(), stand_ins=stand_ins, explanation=explanation
+            labels, first, second, constraints=self._known(), representatives=lead, explanation=explanation
         )
 
     @property
     @alone
-    def stand_ins(self) -> NDArray[np.int64] | None:
-        """For each row the row that stands for it, where the learner treats many rows as one.
+    def representatives(self) -> NDArray[np.int64] | None:
+        """For each row its representative, if the learner treats many rows as one.
 
-        None without the data, and for learners that do not.
+        None without the data, and for other learners.
         """
         self._catch_up()
-        return None if self._replay is None else self._asking().stand_ins()
+        return None if self._replay is None else self._asking().representatives()
+
+    @property
+    def stand_ins(self) -> NDArray[np.int64] | None:
+        """Deprecated: the old name of `representatives`."""
+        text = "Session.stand_ins is deprecated. Use Session.representatives."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.representatives
 
     @property
     @alone

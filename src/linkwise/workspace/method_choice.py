@@ -117,12 +117,11 @@ def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice)
 
 
 def _check_estimator(name: str) -> None:
-    from linkwise.active.known_k.estimators import names
+    from linkwise.active.known_k.estimators import clusterers_by_name
 
-    if name not in names():
-        raise WrongUse(
-            f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names())}."
-        )
+    names = clusterers_by_name()
+    if name not in names:
+        raise WrongUse(f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names)}.")
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def test_one_row_that_nobody_can_judge_costs_two_questions():
 
 
 @pytest.mark.parametrize("answer", ["yes", "no", "unsure"])
-def test_nothing_is_said_of_a_next_answer_where_there_is_none(answer):
+def test_no_next_answer_is_described_when_nothing_is_asked(answer):
     X = np.array([[1.0, 2.0], [3.0, 4.0], [9.0, 4.0]])
     learner, evidence = lw.KIN(random_state=0), Evidence(3)
     run = Run(learner, X, evidence, 0)

@@ -1,7 +1,5 @@
 """KIN against a plain version: the same kernel, the same questions, the same labels."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,12 +10,13 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 import linkwise as lw
 from laws.asking import nobody_is_asked, partition
 from linkwise import native
-from linkwise.active.kin import advice, borders, kernels, model
+from linkwise.active.kin import borders, confidence, kernels, model
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import rng_at
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.wording import count_noun
 from reference import kin as plain
 from reference.cobras import Facts
 
@@ -36,14 +35,14 @@ def real(load):
 def test_the_mean_kernel(n, monkeypatch):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 4)) * [1, 5, 0.1, 1]
-    views = kernels.views_of(kernels.in_units(X))
+    views = kernels.make_views(kernels.scale_rows(X))
     found = kernels.mean_kernel(views, SEED)
     total = np.zeros((n, n))
     for number, view in enumerate(views):
         squares = kernels.squared_distances(view)
         median = kernels._median_distance(squares, SEED)
         ks = [k for k in kernels.CLUSTERINGS if k < n]
-        labels = [kernels._clustered(view, k, (SEED, number, k)) for k in ks]
+        labels = [kernels._cluster(view, k, (SEED, number, k)) for k in ks]
         total += plain.kernel_of_view(view, median, labels)
     np.testing.assert_allclose(found, total / total[0, 0], atol=2e-4)
     np.testing.assert_array_equal(found, found.T)
@@ -54,18 +53,18 @@ def test_parts_that_nothing_connects_are_inverted_one_by_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
     graph = kernels.neighbour_graph(kernels.squared_distances(X))
-    found = np.tril(kernels.diffused(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    found = np.tril(kernels.diffuse(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
     walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
     root = np.sqrt(np.diag(walk))
     np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
     assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
 
 
-def test_views_have_the_spread_that_is_said():
+def test_views_have_the_stated_spread():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) * [1, 10, 100, 1, 1]
     X[:, 4] = 7.0
-    rows, scaled, white = kernels.views_of(kernels.in_units(X))
+    rows, scaled, white = kernels.make_views(kernels.scale_rows(X))
     assert rows.shape == (200, 4)
     np.testing.assert_allclose(scaled.std(axis=0), 1)
     np.testing.assert_allclose(white.T @ white / 200, np.eye(white.shape[1]), atol=1e-9)
@@ -244,7 +243,7 @@ def test_how_sure_clusters_are_is_about_right():
     run = Run(learner, X, evidence, SEED)
     for _ in range(40):
         run.answer(oracle(run.question.first, run.question.second))
-    sure = advice.certainty(run.state)
+    sure = confidence.certainty(run.state.read())
     table = np.zeros((len(y), 3))
     np.add.at(table, (run.labels, y), 1)
     right = table.max(axis=1).sum() / len(y)
@@ -283,7 +282,7 @@ def test_what_an_answer_changes():
     run, expected, found = Run(learner, X, evidence, SEED), [], []
     for _ in range(40):
         before, q = run.labels, run.question
-        rows = advice.expected_changes(run.state)
+        rows = confidence.expected_changes(run.state.read(), run.state.asked)
         run.answer(oracle(q.first, q.second))
         if rows is not None and len(set(before)) == len(set(run.labels)):
             table = np.zeros((int(before.max()) + 1, int(run.labels.max()) + 1))
@@ -305,12 +304,12 @@ def test_many_rows_are_represented_by_few(monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 600)
     X = np.array([[0, 0], [8, 0], [0, 8]])[y] + rng.normal(size=(600, 2))
-    items = kernels.items_of(X, 0)
+    items = kernels.make_items(X, 0)
     assert len(items.first) <= 40
     np.testing.assert_array_equal(items.of[items.first], np.arange(len(items.first)))
     np.testing.assert_array_equal(items.size, np.bincount(items.of))
     askable = rng.random(600) < 0.3
-    shown = kernels.shown_rows(X, items, askable)
+    shown = kernels.choose_shown_rows(X, items, askable)
     able = np.bincount(items.of, askable) > 0
     assert (askable[shown] == able).all()
     np.testing.assert_array_equal(items.of[shown], np.arange(len(shown)))
@@ -333,9 +332,9 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
     monkeypatch.setattr(borders, "AROUND", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
-    items = kernels.items_of(X, 0)
-    cells = borders.cells_of(items)
-    home = rng.random((len(items.first), 2))
+    items = kernels.make_items(X, 0)
+    cells = borders.find_cells(items)
+    join = rng.random((len(items.first), 2))
     labels = (items.centers[:, 0] > 0).astype(int)
     labels[items.centers[:, 1] > 1] = 5  # of no neighbourhood
     far = np.linalg.norm(items.centers[:, None] - items.centers, axis=2)
@@ -344,57 +343,56 @@ def test_rows_at_borders_go_by_the_items_around(monkeypatch):
         for item, near in enumerate(np.argsort(far, axis=1)[:, :4].tolist())
         if labels[item] < 2 and {0, 1} <= set(labels[near].tolist())
     }
-    found = borders.borders(cells, labels, home).tolist()
+    found = borders.border_items(cells, labels, join).tolist()
     assert set(found) == wanted
-    margin = np.abs(home[found, 0] - home[found, 1])
+    margin = np.abs(join[found, 0] - join[found, 1])
     assert (np.diff(margin) >= 0).all()
     for item in found:
-        rows, near, weight = borders.weights_of(X, items, cells, item)
+        rows, near, weight = borders.weigh_rows(X, items, cells, item)
         np.testing.assert_array_equal(rows, np.flatnonzero(items.of == item))
         apart = np.linalg.norm(X[rows][:, None] - items.centers, axis=2) ** 2
         np.testing.assert_array_equal(near, np.argsort(apart, axis=1)[:, :3])
         share = 1 / np.take_along_axis(apart, near, axis=1)
         np.testing.assert_allclose(weight, share / share.sum(axis=1, keepdims=True), rtol=1e-6)
     monkeypatch.setattr(borders, "MOST_ROWS", 60)
-    fewer = borders.borders(cells, labels, home).tolist()
+    fewer = borders.border_items(cells, labels, join).tolist()
     assert 0 < len(fewer) < len(found)
     assert fewer == found[: len(fewer)]
-    assert borders.cells_of(items._replace(centers=None)) is None
+    assert borders.find_cells(items._replace(centers=None)) is None
 
 
-def test_where_it_stands_is_told():
+def test_it_describes_its_progress():
     X, y = real(load_iris)
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
     run, left, likely = Run(learner, X, evidence, SEED), [], []
     assert learner.describe(run.state) == []
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
-        said, *outlook = learner.describe(run.state)
-        left.append(0 if "hardly any of" in said else int(said.split()[6]))
-        likely.append(outlook)
-    assert said.startswith("3 clusters have been met")
+        line, *next_answer = learner.describe(run.state)
+        left.append(0 if "almost none of" in line else int(line.split()[7]))
+        likely.append(next_answer)
+    assert line.startswith("Your answers have reached 3 clusters;")
     assert left[-1] < left[10]
-    assert likely[1][0].startswith("The next answer is likely to change the cluster of")
-    assert likely[-1] == ["The next answer is likely to change hardly anything: you may stop here."]
+    assert likely[1][0].startswith("The next answer will probably change the cluster of")
+    assert likely[-1] == ["The next answer will probably change almost nothing, so you may stop here."]
 
 
-def test_nobody_is_told_to_stop_while_much_may_be_wrong(monkeypatch):
-    field = SimpleNamespace(items=SimpleNamespace(of=np.zeros(1000)))
-    monkeypatch.setattr(advice, "expected_changes", lambda field: 0.1)
-    assert advice.outlook(field, 51) == ["The next answer is likely to change hardly anything."]
-    assert "you may stop" in advice.outlook(field, 49)[0]
+def test_no_end_is_suggested_while_much_may_be_wrong():
+    wanted = "The next answer will probably change almost nothing."
+    assert confidence.describe_next_answer(0.1, 51, 1000) == wanted
+    assert "you may stop" in confidence.describe_next_answer(0.1, 49, 1000)
 
 
 @pytest.mark.parametrize(
     ("number", "words"),
     [(0, "0 rows"), (1.2, "1 row"), (99, "99 rows"), (104.6, "100 rows"), (20_158, "20000 rows")],
 )
-def test_large_numbers_are_told_roughly(number, words):
-    assert advice.about(number, "row") == words
+def test_large_numbers_are_rounded(number, words):
+    assert count_noun(confidence.round_number(number), "row") == words
 
 
 @pytest.mark.parametrize("made", [1, 3])
-def test_what_takes_long_tells_how_far_it_is(made):
+def test_prepare_reports_its_progress(made):
     steps = []
 
     def progress(done, planned):
@@ -411,25 +409,25 @@ def test_of_very_many_facts_some_are_learned_from(monkeypatch):
     """All of them hold, and what was asked about always counts."""
     monkeypatch.setattr(model, "MOST_KNOWN", 20)
     X, y = real(load_wine)
-    known = lw.Constraints.sample(y, 150, 0)
+    pairs = lw.Constraints.sample(y, 150, 0)
     oracle = TruthOracle(y)
-    fitted = lw.KIN(random_state=0).fit(X, oracle=oracle, constraints=known, budget=40)
+    fitted = lw.KIN(random_state=0).fit(X, oracle=oracle, constraints=pairs, budget=40)
     assert fitted.violations_ == 0
     names = np.arange(60)
-    told = model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
+    known = model.Known(names, names % 30, np.where(names < 55, np.nan, 0.5))
     kernel = np.eye(60, dtype=np.float32)
-    learned = model.model_of(kernel, told)
+    learned = model.fit_model(kernel, known)
     assert len(learned.known.items) == 25
     assert set(range(55, 60)) <= set(learned.known.items.tolist())
-    assert learned.alike().shape == (30, 30)
-    assert len(model.model_of(kernel, told._replace(covered=np.full(60, 0.5))).known.items) == 60
+    assert learned.neighbourhood_chances().shape == (30, 30)
+    assert len(model.fit_model(kernel, known._replace(coverage=np.full(60, 0.5))).known.items) == 60
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
-def test_how_far_the_likeliest_neighbourhood_is_ahead_of_the_next_of_any_number(k):
-    home = np.random.default_rng(k).random((7, k))
-    ordered = np.sort(np.pad(home, ((0, 0), (2, 0))), axis=1)
-    np.testing.assert_array_equal(borders.margins(home), ordered[:, -1] - ordered[:, -2])
+def test_the_lead_of_the_likeliest_neighbourhood_over_the_second(k):
+    join = np.random.default_rng(k).random((7, k))
+    ordered = np.sort(np.pad(join, ((0, 0), (2, 0))), axis=1)
+    np.testing.assert_array_equal(borders.margins(join), ordered[:, -1] - ordered[:, -2])
 
 
 def test_many_rows_that_all_belong_together():

@@ -12,8 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.active.known_k import base, estimators
-from linkwise.active.known_k.base import matched, spread
+from linkwise.active.known_k.base import match_labels, spread
 from linkwise.asking.learner import rng_at
+from linkwise.asking.memo import Memo, value_size
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
@@ -190,12 +191,12 @@ class Picky(lw.PCKMeans):
 
 def test_every_neighbourhood_has_a_cluster_of_its_own():
     labels = np.array([5, 5, 5, 5, 7, 7, 9])
-    assert matched(labels, ()).tolist() == [0, 0, 0, 0, 1, 1, 2]
-    assert matched(labels, (np.array([0, 1]), np.array([2]))).tolist() == [0, 0, 1, 0, 1, 1, 2]
-    outvoted = matched(labels, (np.array([0]), np.array([1, 2, 3, 4])))
+    assert match_labels(labels, ()).tolist() == [0, 0, 0, 0, 1, 1, 2]
+    assert match_labels(labels, (np.array([0, 1]), np.array([2]))).tolist() == [0, 0, 1, 0, 1, 1, 2]
+    outvoted = match_labels(labels, (np.array([0]), np.array([1, 2, 3, 4])))
     assert outvoted[1:5].tolist() == [0] * 4
     assert outvoted[0] in (1, 2)
-    one_each = matched(np.zeros(3, dtype=int), tuple(np.arange(3)[:, None]))
+    one_each = match_labels(np.zeros(3, dtype=int), tuple(np.arange(3)[:, None]))
     assert sorted(one_each.tolist()) == [0, 1, 2]
 
 
@@ -210,18 +211,18 @@ def test_a_clusterer_that_gives_up_leaves_the_last_labels():
 
 def test_the_number_of_clusters_and_a_seed_are_set_the_rest_is_as_given():
     given = lw.PCKMeans(8, w=3.0, random_state=None)
-    model = estimators.made(given, 3, 4, 7)
+    model = estimators.make_clusterer(given, 3, 4, 7)
     assert (model.n_clusters, model.w, model.random_state) == (3, 3.0, 7)
     assert (given.n_clusters, given.random_state) == (8, None)
-    assert estimators.made(lw.PCKMeans(random_state=1), 3, 4, 7).random_state == 1
+    assert estimators.make_clusterer(lw.PCKMeans(random_state=1), 3, 4, 7).random_state == 1
 
 
 @pytest.mark.parametrize(("n_features", "metric"), [(100, "full"), (101, "diagonal")])
 def test_a_name_stands_for_quick_settings(n_features, metric):
     for name in (None, "mpckmeans"):
-        model = estimators.made(name, 3, n_features, 0)
+        model = estimators.make_clusterer(name, 3, n_features, 0)
         assert (type(model), model.n_init, model.metric) == (lw.MPCKMeans, 2, metric)
-    assert type(estimators.made("pckmeans", 3, n_features, 0)) is lw.PCKMeans
+    assert type(estimators.make_clusterer("pckmeans", 3, n_features, 0)) is lw.PCKMeans
 
 
 @each
@@ -314,19 +315,18 @@ def test_undo_fits_nothing_again(monkeypatch):
 
 def test_what_is_remembered_is_bounded(monkeypatch):
     X, y = problem(6)
-    monkeypatch.setattr(base, "REMEMBERED", 3 * 4 * len(X))
-    learner = made(lw.MinMax, 3)
-    prepared = learner.prepare(X, 0)
-    run = Run(learner, X, Evidence(len(X)), 0, prepared=prepared)
+    monkeypatch.setattr(base, "REMEMBERED", 3 * value_size(np.zeros(len(X), dtype=np.int32)))
+    memo = Memo()
+    run = Run(made(lw.MinMax, 3), X, Evidence(len(X)), 0, memo=memo)
     for _ in range(8):
         run.answer("yes" if y[run.question.first] == y[run.question.second] else "no")
-    assert len(prepared.memo) == 3
+    assert len(memo) == 3
 
 
 def test_it_says_where_it_stands():
     X, y = blobs()
     session = lw.Session(X, made(lw.MinMax, 3))
-    assert session.status.description == ("0 of 3 clusters have been met; 0 rows are placed.",)
+    assert session.status.description == ("Your answers have reached 0 of 3 clusters and placed 0 rows.",)
     while session.status.n_answers < 4:
         session.answer(bool(y[session.question.first] == y[session.question.second]))
-    assert session.status.description == ("3 of 3 clusters have been met; 4 rows are placed.",)
+    assert session.status.description == ("Your answers have reached 3 of 3 clusters and placed 4 rows.",)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.active.known_k.base import Ground
+from linkwise.active.known_k.base import KnownKState
 from linkwise.active.known_k.npu import (
-    grown,
-    in_unit_range,
+    grow_forest,
     likeness,
     most_uncertain,
     normalized_uncertainty,
     probabilities,
+    scale_to_unit_range,
     shares,
 )
 from linkwise.asking.learner import Problem
@@ -55,25 +55,25 @@ def test_as_printed(seed):
     np.testing.assert_allclose(ours, [uncertainty(leaves, hoods, row) for row in range(6, 12)])
 
 
-def ground_of(X, k, known):
+def state_of(X, k, known):
     learner = lw.NPU(k, estimator="pckmeans")
-    return Ground(learner, Problem(X, learner.prepare(X, 0), Evidence(len(X), known), 0))
+    return KnownKState(learner, Problem(X, learner.prepare(X, 0), Evidence(len(X), known), 0))
 
 
 def test_the_most_uncertain_row_lies_between_two_neighbourhoods():
     """Rows along a line; the trees cut in the middle, so the rows there share leaves with both ends."""
     X = np.linspace(0, 1, 21)[:, None]
-    ground = ground_of(X, 3, lw.Constraints(21, [(0, 1), (19, 20)], [(0, 20)]))
+    state = state_of(X, 3, lw.Constraints(21, [(0, 1), (19, 20)], [(0, 20)]))
     labels = (X[:, 0] > 0.5).astype(np.int32)
-    leaves = grown(in_unit_range(X), np.arange(21), labels, 50, 0)
-    assert 9 <= most_uncertain(ground, leaves) <= 11
+    leaves = grow_forest(scale_to_unit_range(X), np.arange(21), labels, 50, 0)
+    assert 9 <= most_uncertain(state, leaves) <= 11
 
 
 def test_a_neighbourhood_that_is_known_to_be_wrong_has_no_share():
     X = np.linspace(0, 1, 9)[:, None]
-    ground = ground_of(X, 4, lw.Constraints(9, [(0, 1), (7, 8)], [(0, 8), (4, 0)]))
-    leaves = grown(in_unit_range(X), np.arange(9), np.zeros(9, dtype=np.int32), 5, 0)  # one leaf
-    now = ground.standing()
+    state = state_of(X, 4, lw.Constraints(9, [(0, 1), (7, 8)], [(0, 8), (4, 0)]))
+    leaves = grow_forest(scale_to_unit_range(X), np.arange(9), np.zeros(9, dtype=np.int32), 5, 0)  # one leaf
+    now = state.neighbourhoods()
     at = int(now.place[0])
     p = probabilities(now, leaves, np.array([4, 5]))
     assert p[0, at] == 0.0
@@ -82,8 +82,8 @@ def test_a_neighbourhood_that_is_known_to_be_wrong_has_no_share():
 
 def test_features_for_the_trees():
     X = np.array([[1e100, 5.0, 3.0], [-1e100, 5.0, 4.0]])
-    np.testing.assert_array_equal(in_unit_range(X), np.array([[1, 0], [0, 1]], dtype=np.float32))
-    assert in_unit_range(np.full((3, 2), 7.0)).tolist() == [[0.0]] * 3
+    np.testing.assert_array_equal(scale_to_unit_range(X), np.array([[1, 0], [0, 1]], dtype=np.float32))
+    assert scale_to_unit_range(np.full((3, 2), 7.0)).tolist() == [[0.0]] * 3
 
 
 def test_the_number_of_trees_is_checked():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import Partition, Splits, Splitter, State, merge
+from linkwise.active.super_instances import Partition, Splitter, State, merge
 from linkwise.asking.learner import Asking, Problem, Progress
 
 
@@ -65,22 +65,21 @@ class COBRA(ActiveLearner):
         self.n_init = n_init
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
-        """Return a memo for the split, empty so far."""
-        return {}
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
+        """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
     def start(self, problem: Problem) -> State:
         """Over-cluster the rows into super-instances."""
-        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
         partition = Partition.of(parts, len(problem.X))
-        return State(splitter, partition, problem.evidence, problem.budget, partition.stand_ins())
+        return State(splitter, partition, problem.evidence, problem.budget, partition.row_representatives())
 
     def ask(self, state: State) -> Asking:
         """Merge super-instances by questions."""
         grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
         return grouping.labels(state.partition)
 
-    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
-        return state.stand_ins
+        return state.representatives

@@ -40,7 +40,6 @@ from linkwise.active.super_instances import (
     MOST_UNSURE,
     WHOLE,
     Partition,
-    Splits,
     Splitter,
     State,
     SuperInstance,
@@ -131,19 +130,18 @@ class COBRAS(ActiveLearner):
             random_state=random_state,
         )
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Splits:
-        """Return a memo for splits, empty so far."""
-        return {}
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
+        """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
     def start(self, problem: Problem) -> State:
         """Put all rows into one super-instance."""
-        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.prepared)
+        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         whole = Partition.of([splitter.whole()], len(problem.X))
         return State(splitter, whole, problem.evidence, problem.budget)
 
-    def stand_ins(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: State) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
-        return state.stand_ins
+        return state.representatives
 
     def ask(self, state: State) -> Asking:
         """Algorithm 1 of the paper."""
@@ -162,10 +160,10 @@ class COBRAS(ActiveLearner):
                 continue
             partition.replace(number, parts)
             if not published:
-                state.stand_ins = partition.stand_ins()
+                state.representatives = partition.row_representatives()
             grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)
             published = True
-            labels, state.stand_ins = grouping.labels(partition), partition.stand_ins()
+            labels, state.representatives = grouping.labels(partition), partition.row_representatives()
         return labels
 
     def _split_level(

@@ -1,8 +1,8 @@
 """Rows of small clusters that lie between neighbourhoods.
 
-Of many rows small clusters are the items, each known by one of its rows. Where clusters meet an item holds
-rows of several. There each row goes by what is likely of the items around it, the nearer the more, as far as
-a fixed number of rows allows, the least sure items first; its item is looked at no closer elsewhere.
+When there are many rows, the items are small clusters. At the border of two neighbourhoods an item may hold
+rows of both. Each row there takes the mean chances of the items around it, weighted by their nearness. The
+least certain items come first, up to a fixed number of rows; the rows of all other items go with their item.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from scipy.spatial import cKDTree
 from linkwise.active.kin.kernels import Items, Rows
 from linkwise.active.kin.model import Table
 
-AROUND = 8  # centres, among which those nearest to a row are
+AROUND = 8  # centres among which the nearest to a row are looked for
 NEAREST = 3
-MEETS = 4  # of an item's nearest centres; one of them in another cluster makes it a border
-MOST_ROWS = 20_000  # looked at each time
+MEETS = 4  # nearest centres of an item, itself included; if one is in another cluster, it is at a border
+MOST_ROWS = 20_000  # whose cluster is computed one by one
 TINY = 1e-12
 
 
@@ -34,7 +34,7 @@ class Cells(NamedTuple):
     """(n_items, m) the nearest centres, an item's own the first."""
 
 
-def cells_of(items: Items) -> Cells | None:
+def find_cells(items: Items) -> Cells | None:
     """The small clusters; None where items are distinct rows."""
     if items.centers is None or len(items.centers) < 2:
         return None
@@ -45,32 +45,32 @@ def cells_of(items: Items) -> Cells | None:
     return Cells(row, start, around)
 
 
-def borders(cells: Cells, labels: NDArray[Any], home: Table) -> Rows:
-    """The items of neighbourhoods next to another one, as many as may be looked at, the least sure first.
+def border_items(cells: Cells, labels: NDArray[Any], join: Table) -> Rows:
+    """Items next to one of another neighbourhood, the least certain first, up to `MOST_ROWS` rows.
 
     Parameters
     ----------
     labels : ndarray of shape (n_items,)
         Neighbourhood of each, or a number above.
-    home : ndarray of shape (n_items, k)
-        How likely each neighbourhood is.
+    join : ndarray of shape (n_items, k)
+        Probability of each neighbourhood.
     """
     near = labels[cells.around[:, :MEETS]]
-    mixed = ((near != labels[:, None]) & (near < home.shape[1])).any(axis=1) & (labels < home.shape[1])
+    mixed = ((near != labels[:, None]) & (near < join.shape[1])).any(axis=1) & (labels < join.shape[1])
     found = np.flatnonzero(mixed)
-    found = found[np.argsort(margins(home[found]).round(9), kind="stable")]
+    found = found[np.argsort(margins(join[found]).round(9), kind="stable")]
     size = np.diff(cells.start)[found]
     return found[np.cumsum(size) <= MOST_ROWS]
 
 
-def margins(home: Table) -> Table:
-    """(n,) lead of the likeliest neighbourhood over the next one; its whole chance where it is alone."""
-    with_impossible = np.pad(home, ((0, 0), (2, 0)))  # there may be none, or a single one
+def margins(join: Table) -> Table:
+    """(n,) lead of the likeliest neighbourhood over the second, or over 0 if there is only one."""
+    with_impossible = np.pad(join, ((0, 0), (2, 0)))  # there may be none, or a single one
     best = np.partition(with_impossible, -2, axis=1)[:, -2:]
     return np.asarray(best[:, 1] - best[:, 0])
 
 
-def weights_of(X: NDArray[Any], items: Items, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
+def weigh_rows(X: NDArray[Any], items: Items, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
     """The rows of an item, the items whose centres are nearest to each, and how much those count."""
     assert items.centers is not None
     row = cells.row[cells.start[item] : cells.start[item + 1]]

@@ -1,9 +1,9 @@
-"""A kernel that has learned from answers: how often trees put two items into one leaf.
+"""A kernel learned from answers: how often trees put two items into one leaf.
 
-Extremely randomised trees (Geurts, Ernst and Wehenkel 2006; their kernel is in section 5) are grown on the
-items whose neighbourhood is known, and mixed into the kernel that knows nothing, the more the more is known.
-They are grown in parts, one for each further item that is asked about, so that nobody waits for all of
-them; what is learned counts when all parts are there, after a fixed number of items.
+Extremely randomised trees (Geurts, Ernst and Wehenkel 2006; their kernel is in section 5) learn from the
+items whose neighbourhood is known. Their kernel is mixed into the prior one, with a share that grows with the
+number of these items. The trees are grown in parts, one for each further item that is asked about, so that no
+question waits for all of them. The forest counts when all parts are there, after a fixed number of items.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class ForestKernel:
     Parameters
     ----------
     rows : ndarray of shape (n_items, n_columns)
-    items, home : ndarray of shape (n_known,)
+    items, label : ndarray of shape (n_known,)
         The known items and their neighbourhoods.
     seed : int
     """
 
-    def __init__(self, rows: NDArray[np.float64], items: Rows, home: Rows, seed: int) -> None:
-        self._rows, self._items, self._home, self._seed = rows, items, home, seed
+    def __init__(self, rows: NDArray[np.float64], items: Rows, label: Rows, seed: int) -> None:
+        self._rows, self._items, self._label, self._seed = rows, items, label, seed
         self._shared = np.zeros((len(rows), len(rows)), dtype=np.uint8)
         self._grown = 0
 
@@ -42,12 +42,12 @@ class ForestKernel:
         for part in range(self._grown, min(parts, PARTS)):
             seed = int(rng_at(self._seed, 4, len(self._items), part).integers(2**63))
             threads = parallel.n_threads()
-            leaves = native.random_trees(self._rows, self._items, self._home, TREES, seed, threads)
+            leaves = native.random_trees(self._rows, self._items, self._label, TREES, seed, threads)
             native.add_shared(self._shared, leaves, threads)
             self._grown = part + 1
 
     def mixed(self, kernel: Matrix) -> Matrix:
-        """The kernel, with the share of the forest that its number of items earns."""
+        """Mix the forest into a kernel, with the share that its number of items earns."""
         self.grow(PARTS)
         n = len(self._items)
         share = MOST_SHARE * n / (n + HALF)

@@ -1,15 +1,14 @@
-"""How alike rows are before anybody has answered: 15 kernels of three views of the data, and a clustering.
+"""The similarity of rows before any answer: 15 kernels of three views of the data, and a prior clustering.
 
-What clusters look like is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
-has ones on its diagonal, so that none outweighs the others. Two are Gaussian, two follow the chains of
-nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
-2004), one is how often short k-means runs put two rows together (Fred and Jain 2005). A view is the
-rows as they are, with columns of unit variance, or whitened.
+The shape of the clusters is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
+has ones on its diagonal, so that none outweighs the others. For each view two are Gaussian, two follow chains
+of nearest neighbours (diffusion, Zhou et al. 2004, with the self-tuning weights of Zelnik-Manor and Perona
+2004), and one is how often short k-means runs put two rows together (Fred and Jain 2005). The views are the
+rows as they are, with columns of unit variance, and whitened.
 
-Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of parts, where nothing connects them), in
-32 bits and in place; one n x n
-array a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows a few thousand are
-represented by the rows nearest to the centres of small clusters.
+Cost: O(n² d) for distances and O(n³) for six inverses by Cholesky (of connected parts), in 32 bits and in
+place; one n x n array for a view at a time and one for the sum. Beyond `MOST_ITEMS` distinct rows the items
+are small clusters, represented by the rows nearest to their centres.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ BASE_CLUSTERS = range(2, 21)
 BASE_STARTS = 10
 WHITENED = 0.02  # components below this share of the largest singular value are left out
 PAIRS = 100_000  # from which the median distance is estimated
-BLOCK = 256  # rows that are worked on at once
+BLOCK = 256  # rows of a block of a matrix
 
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -53,7 +52,7 @@ class Items(NamedTuple):
     of: Rows
     """(n_rows,) item of each row."""
     first: Rows
-    """(n_items,) row that stands for each."""
+    """(n_items,) the representative of each."""
     size: Rows
     """(n_items,) rows of each."""
     centers: NDArray[np.float64] | None
@@ -61,8 +60,8 @@ class Items(NamedTuple):
 
 
 # ---------------------------------------------------------------- items
-def items_of(X: NDArray[Any], seed: int) -> Items:
-    """Distinct rows up to `MOST_ITEMS`; beyond that small clusters, each known by one of its rows."""
+def make_items(X: NDArray[Any], seed: int) -> Items:
+    """Make items of the distinct rows, or of small clusters if there are more than `MOST_ITEMS` of them."""
     if len(X) <= SAMPLE:
         points = distinct_points(X)
         if len(points.first) <= MOST_ITEMS:
@@ -77,8 +76,8 @@ def items_of(X: NDArray[Any], seed: int) -> Items:
     return Items(of, _nearest(X, of, centers, None), np.bincount(of), centers)
 
 
-def shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
-    """The row of each item that may be shown; the one that stands for it where none may."""
+def choose_shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
+    """The row that each item shows: one that may be shown, or else its representative."""
     if askable is None:
         return items.first
     if items.centers is None:
@@ -97,8 +96,8 @@ def _nearest(
 
 
 # ---------------------------------------------------------------- views
-def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
-    """The columns that vary, each less its mean, the largest value 1; a column of zeros where none does."""
+def scale_rows(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Centre the columns that vary and scale the largest value to 1; a column of zeros if none varies."""
     varies = X.min(axis=0) < X.max(axis=0)
     if not varies.any():
         return np.zeros((len(X), 1))
@@ -108,12 +107,12 @@ def in_units(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.ascontiguousarray(rows / np.abs(rows).max())
 
 
-def views_of(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The rows of `in_units` as they are, with columns of unit variance, and whitened.
+def make_views(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The rows of `scale_rows` as they are, with columns of unit variance, and whitened.
 
-    Whitened rows that span n - 1 dimensions, as many as n rows can, are all equally far from each other, up
-    to rounding. Such a view tells nothing, and its rounding, which differs between processors, would break
-    ties.
+    Whitened rows that span n - 1 dimensions, the most that n rows can, are all equally far from each other,
+    up to rounding. Such a view is left out: it carries no information, and its rounding, which differs
+    between processors, would break ties.
     """
     spread = rows.std(axis=0)
     with one_blas_thread():
@@ -176,10 +175,10 @@ def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: in
         np.square(work, out=work)
         total += work
     for share in DIFFUSION:
-        total += diffused(graph, share, work)
+        total += diffuse(graph, share, work)
     ks = [k for k in CLUSTERINGS if k < n]
     if ks:
-        together = [_clustered(view, k, (seed, number, k)) for k in ks]
+        together = [_cluster(view, k, (seed, number, k)) for k in ks]
         blas.ssyrk(1 / len(ks), one_hot(together), 1.0, total.T, lower=0, overwrite_c=1)
 
 
@@ -231,23 +230,23 @@ def neighbour_graph(squares: Matrix) -> csr_array:
     return csr_array((joined.data * by_row * root[joined.indices], joined.indices, joined.indptr), (n, n))
 
 
-def diffused(graph: csr_array, share: float, out: Matrix) -> Matrix:
+def diffuse(graph: csr_array, share: float, out: Matrix) -> Matrix:
     """(I - share S)⁻¹ for the weights S, scaled to a diagonal of ones; the lower triangle of `out`.
 
     Parts of the graph that nothing connects are inverted one by one.
     """
     n_parts, part = connected_components(graph, directed=False)
     if n_parts == 1:
-        return _inverted(graph, share, out)
+        return _invert(graph, share, out)
     out[:] = 0
     order = np.argsort(part, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(part))[:-1]):
         block = np.empty((len(rows), len(rows)), dtype=np.float32)
-        out[np.ix_(rows, rows)] = _inverted(csr_array(graph[rows][:, rows]), share, block)
+        out[np.ix_(rows, rows)] = _invert(csr_array(graph[rows][:, rows]), share, block)
     return out
 
 
-def _inverted(graph: csr_array, share: float, out: Matrix) -> Matrix:
+def _invert(graph: csr_array, share: float, out: Matrix) -> Matrix:
     n = len(out)
     out[:] = 0
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
@@ -283,26 +282,26 @@ def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
 
 
 # ---------------------------------------------------------------- clusterings
-def _clustered(
+def _cluster(
     rows: NDArray[np.float64],
     k: int,
     seed: tuple[int, ...],
     n_runs: int = 1,
     size: Rows | None = None,
 ) -> NDArray[np.int32]:
-    """The best of some k-means runs."""
+    """Cluster by the best of some k-means runs."""
     weight = None if size is None or (size == 1).all() else size.astype(np.int64)
     runs = k_means_runs(rows, k, seed, n_runs, weight=weight)
     best: NDArray[np.int32] = runs.labels[int(runs.inertia.argmin())]
     return best
 
 
-def base_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
-    """K-means with the number of clusters of the best silhouette; one cluster where there are few rows."""
+def prior_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
+    """Cluster by k-means with the best silhouette; one cluster if there are at most two rows."""
     ks = [k for k in BASE_CLUSTERS if k < len(rows)]
     if not ks:
         return np.zeros(len(rows), dtype=np.int32)
-    found = [_clustered(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
+    found = [_cluster(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
     best = found[int(np.argmax(silhouettes(rows, found)))]
     return np.unique(best, return_inverse=True)[1].astype(np.int32)
 

@@ -1,24 +1,25 @@
 """KIN: kernel inference over neighbourhoods, for an unknown number of clusters.
 
-A neighbourhood is a set of items that answers have put together. A kernel that is made before any answer
-(`linkwise.active.kin.kernels`) and changes as answers teach it (`linkwise.active.kin.forest_kernel`) says
-how likely each item belongs to each neighbourhood, or to none of them (`linkwise.active.kin.model`). Three
-kinds of questions follow, all of them worth their answer by that estimate:
+A neighbourhood is a set of items that answers have put together. A kernel is computed before any answer
+(`linkwise.active.kin.kernels`) and changes as it learns from answers (`linkwise.active.kin.forest_kernel`).
+From it follows how likely each item belongs to each neighbourhood, or to none of them
+(`linkwise.active.kin.model`, `linkwise.active.kin.belief`). Three kinds of questions follow
+(`linkwise.active.kin.questions`):
 
 - two neighbourhoods that may be one, as long as one of their items is likely enough to belong to the other,
-- the item whose place explains most of what is uncertain, against the likeliest neighbourhood,
+- the item that explains most of what is uncertain, against the likeliest neighbourhood,
 - and against further ones, while they are likely enough.
 
-What is new beside learners that place each row among all neighbourhoods (Basu, Banerjee and Mooney 2004;
-Xiong, Azimi and Fern 2014): relations that are unlikely are left open, and an item founds a neighbourhood
-as soon as the likely ones are ruled out. That saves most questions, and no number of clusters is needed.
-What is asked about is chosen as in Gaussian process regression: by how much an item lessens the variance
-of those that are uncertain (Cohn, Ghahramani and Jordan 1996).
+Other learners place each row among all neighbourhoods (Basu, Banerjee and Mooney 2004; Xiong, Azimi and Fern
+2014). New here: unlikely relations stay open, and an item starts a neighbourhood as soon as the likely ones
+are ruled out. That saves most questions, and no number of clusters is needed. The item is chosen as in
+Gaussian process regression, by how much it lessens the variance of the uncertain ones (Cohn, Ghahramani and
+Jordan 1996).
 
-Where somebody is unsure another pair is tried, and then the relation stays open. When nothing else is
-left the open relations are asked about, too, so that in the end all is known.
+After "unsure" another pair is tried, and then the relation stays open. When nothing else is left, the open
+relations are asked about, too, so that in the end everything is known.
 
-Cost: see `kernel_views` for what comes before the first question, O(n²) a question for n items.
+Cost: see `linkwise.active.kin.kernels` for the time before the first question; O(n²) a question for n items.
 """
 
 from __future__ import annotations
@@ -32,16 +33,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.kin.advice import about, certainty, certainty_unasked, outlook
-from linkwise.active.kin.borders import cells_of
-from linkwise.active.kin.kernels import Items, base_clustering, in_units, items_of, mean_kernel, views_of
-from linkwise.active.kin.state import Field, Memory, Pair, Prepared
+from linkwise.active.kin.belief import PreparedItems, Task, item_chances, verdicts
+from linkwise.active.kin.borders import find_cells
+from linkwise.active.kin.confidence import (
+    certainty,
+    certainty_unasked,
+    describe_certainty,
+    describe_next_answer,
+    expected_changes,
+)
+from linkwise.active.kin.kernels import (
+    Items,
+    make_items,
+    make_views,
+    mean_kernel,
+    prior_clustering,
+    scale_rows,
+)
+from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
+from linkwise.active.kin.shown import row_labels
+from linkwise.active.kin.state import State
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
 
 LIKELY = 0.15  # probability from which a relation is worth a question
 TINY = 1e-9
+STEPS = 5  # of `prepare`, for whoever waits
 
 Asked = Generator[Question, Answer, None]
 
@@ -58,7 +76,7 @@ class KIN(ActiveLearner):
     labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
         As for `COBRAS`.
     proba_ : ndarray of shape (n_rows,)
-        How sure the cluster of each row is: 1 where answers tell, 0 where nothing is known of any row.
+        Probability that each row is in its cluster: 1 where answers decide, 0 while nothing is known.
 
     Examples
     --------
@@ -75,72 +93,71 @@ class KIN(ActiveLearner):
     def __init__(self, *, random_state: int | np.random.RandomState | None = None) -> None:
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
-        """Items, the kernel, and the clustering without answers."""
-        made = 0
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedItems:
+        """Compute the items, their kernel and the prior clustering."""
+        n_done = 0
 
         def step() -> None:
-            nonlocal made
-            made += 1
+            nonlocal n_done
+            n_done += 1
             if progress is not None:
-                progress(made, 5)
+                progress(n_done, STEPS)
 
-        items = items_of(X, seed)
-        rows = in_units(X[items.first])
+        items = make_items(X, seed)
+        rows = scale_rows(X[items.first])
         step()
-        base = base_clustering(rows, items.size, seed)
+        base = prior_clustering(rows, items.size, seed)
         step()
-        kernel = mean_kernel(views_of(rows), seed, step)
-        return Prepared(items, rows, kernel, base, cells_of(items), seed, Memory())
+        kernel = mean_kernel(make_views(rows), seed, step)
+        return PreparedItems(items, rows, kernel, base, find_cells(items))
 
-    def start(self, problem: Problem) -> Field:
-        """Return the items with what is known of them."""
-        return Field(problem)
+    def start(self, problem: Problem) -> State:
+        """Return the state of a run that has asked nothing yet."""
+        return State(Task.of(problem))
 
-    def ask(self, field: Field) -> Asking:
+    def ask(self, state: State) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
-        field.learn()
+        state.learn()
         while True:
-            yield from _compare(field, LIKELY)
-            item = field.choose()
+            yield from _compare_neighbourhoods(state, LIKELY)
+            item = choose_item(state)
             if item is None:
                 break
-            yield from _place(field, item)
-            field.learn()
-        yield from _compare(field, 0.0)
-        field.asked = None
-        return field.labels()
+            yield from _place_item(state, item)
+            state.learn()
+        yield from _compare_neighbourhoods(state, 0.0)
+        state.asked = None
+        return row_labels(state.believe())
 
-    def describe(self, field: Field) -> list[str]:
-        """How many clusters have been met, how sure all is, and what the next answer is worth."""
-        field = field.copy()
-        met, n_rows = field.known().n_homes, len(field.items.of)
-        if met == 0 or field.n_facts == 0:
+    def describe(self, state: State) -> list[str]:
+        """How many clusters there are, how certain they are, and how much the next answer may change."""
+        belief = state.read()
+        k, n_rows = belief.known.n_neighbourhoods, len(belief.task.items.of)
+        if k == 0 or belief.n_facts == 0:
             return []
-        unsure = float((1 - certainty(field)).sum())
-        clusters = "1 cluster has" if met == 1 else f"{met} clusters have"
-        rows = f"about {about(unsure, 'row')} of {n_rows}"
-        if round(unsure) == 0:
-            rows = f"hardly any of {n_rows} rows"
-        return [f"{clusters} been met; {rows} may be in a wrong one.", *outlook(field, unsure)]
+        n_unsure = float((1 - certainty(belief)).sum())
+        lines = [describe_certainty(k, n_unsure, n_rows)]
+        n_changed = expected_changes(belief, state.asked)
+        return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_unsure, n_rows)]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         prepared, labels = self.prepare(X, seed), super()._unasked(X, evidence, seed)
         self.proba_ = certainty_unasked(prepared, evidence, labels)
-        self._keep_rows(X, prepared.items)
+        self._keep_representatives(X, prepared.items)
         return labels
 
-    def _keep_more(self, X: NDArray[Any], field: Field) -> None:
-        """Keep how sure the clusters are, and the rows that new ones are compared with."""
-        self.proba_ = certainty(field.copy())
-        self._keep_rows(X, field.items)
+    def _keep_more(self, X: NDArray[Any], state: State) -> None:
+        """Keep how certain the clusters are, and the rows that new ones are compared with."""
+        belief = state.read()
+        self.proba_ = certainty(belief)
+        self._keep_representatives(X, belief.task.items)
 
-    def _keep_rows(self, X: NDArray[Any], items: Items) -> None:
-        self._stands_for = items.first
-        self._rows = np.ascontiguousarray(X[items.first], dtype=np.float64)
+    def _keep_representatives(self, X: NDArray[Any], items: Items) -> None:
+        self._representatives = items.first
+        self._representative_rows = np.ascontiguousarray(X[items.first], dtype=np.float64)
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The cluster of new rows: that of the nearest row that was there.
+        """Predict the cluster of new rows: that of the nearest row of `fit`.
 
         Parameters
         ----------
@@ -149,70 +166,50 @@ class KIN(ActiveLearner):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of many rows that were there, those count that stand for the others.
+            With many rows in `fit`, only the representatives of small clusters of rows are compared.
         """
         check_is_fitted(self, "labels_")
         rows = check_rows(X, self, reset=False)
-        nearest = native.nearest_points(rows, self._rows, parallel.n_threads())[0]
-        found: Labels = self.labels_[self._stands_for[nearest]]
+        nearest = native.nearest_points(rows, self._representative_rows, parallel.n_threads())[0]
+        found: Labels = self.labels_[self._representatives[nearest]]
         return found
 
 
-def _compare(field: Field, least: float) -> Asked:
+def _compare_neighbourhoods(state: State, least: float) -> Asked:
     """Ask about neighbourhoods that may be one, the likeliest first, while they are likely enough."""
-    while (pair := _likeliest_pair(field, least)) is not None:
-        yield Question(
-            *field.spend(pair), field.labels(), "They are the closest rows of two clusters that may be one."
-        )
+    while (pair := likeliest_pair(state, least)) is not None:
+        first, second = state.show(pair)
+        labels = row_labels(state.believe())
+        yield Question(first, second, labels, "These are the closest rows of two clusters that may be one.")
 
 
-def _likeliest_pair(field: Field, least: float) -> Pair | None:
-    """The closest items of the two neighbourhoods that are likeliest one, given those they differ from."""
-    known, apart = field.known(), field.apart()
-    if known.n_homes < 2 or (apart | np.eye(known.n_homes, dtype=bool)).all():
-        return None
-    alike = field.alike()
-    ruled_out = np.where(apart, alike, 0).sum(axis=1, keepdims=True)
-    chance = alike / np.maximum(1 - ruled_out, 1e-6)
-    chance[apart] = -1
-    np.fill_diagonal(chance, -1)
-    chance = chance.round(9)  # what is 0 but for rounding is 0
-    worth = np.flatnonzero(chance.ravel() >= least)
-    for at in worth[np.argsort(-chance.ravel()[worth], kind="stable")].tolist():
-        a, b = divmod(at, known.n_homes)
-        one, other = (known.items[known.home == home] for home in (a, b))
-        pair = field.pair(one, other, field.closeness(a, b))
-        if pair is not None:
-            return pair
-    return None
-
-
-def _place(field: Field, item: int) -> Asked:
+def _place_item(state: State, item: int) -> Asked:
     """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
-    field.placing = item
-    cover, left_open, doubtful = None, set(), False
-    while not field.is_known(item) and (known := field.known()).n_homes:
-        at, said = field.place_of(item), field.verdicts(item)
-        founders = known.items[known.founders()].tolist()
-        rest = [
-            c for c in range(known.n_homes) if said[c] in (None, "unsure") and founders[c] not in left_open
-        ]
+    state.placing = item
+    coverage, left_open, is_doubtful = None, set(), False
+    while not (belief := state.believe()).placed.mask[item] and (k := belief.known.n_neighbourhoods):
+        known, at, verdict = belief.known, item_chances(belief, item), verdicts(belief, item)
+        first_items = known.items[known.is_first()].tolist()
+        rest = [c for c in range(k) if verdict[c] in (None, "unsure") and first_items[c] not in left_open]
         if not rest:
             break
-        best = max(rest, key=lambda c: round(float(at.home[c]), 9))
-        if cover is not None and at.home[best] / max(at.home[rest].sum() + at.new, TINY) < LIKELY:
+        best = max(rest, key=lambda c: round(float(at.join[c]), 9))
+        if coverage is not None and at.join[best] / max(at.join[rest].sum() + at.new, TINY) < LIKELY:
             break
-        members = np.flatnonzero(known.home == best)
-        pair = field.pair(np.array([item]), known.items[members], at.alike[None, members])
+        members = np.flatnonzero(known.label == best)
+        similarity = at.similarity[None, members]
+        pair = closest_open_pair(state, np.array([item]), known.items[members], similarity)
         if pair is None:
-            left_open.add(founders[best])
+            left_open.add(first_items[best])
             continue
-        cover = at.cover if cover is None else cover
+        coverage = at.coverage if coverage is None else coverage
+        first, second = state.show(pair)
         answer = yield Question(
-            *field.spend(pair),
-            field.labels(),
-            "Where the first row belongs tells most about the others; this may be its cluster.",
+            first,
+            second,
+            row_labels(state.believe()),
+            "Placing row A helps most right now; row B is in its likeliest cluster.",
         )
-        doubtful |= answer == "unsure"
-    field.put(item, cover, doubtful=doubtful and not field.is_known(item))
-    field.placing = -1
+        is_doubtful |= answer == "unsure"
+    state.place(item, coverage, is_doubtful=is_doubtful and not state.believe().placed.mask[item])
+    state.placing = -1

@@ -1,9 +1,9 @@
-"""What a kernel and the answers so far say of every item: the model of `linkwise.active.kin.kin`.
+"""Which neighbourhood each item belongs to, by a kernel and the answers: the model of KIN.
 
-Items whose neighbourhood is known say by the kernel where the others belong: kernel ridge regression of the
-neighbourhoods' indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section
-2.2). How much they say, the coverage, tells how likely an item belongs to none of them, by how often that
-was so at like coverage.
+The known items predict the others through the kernel: kernel ridge regression of the neighbourhoods'
+indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). The coverage
+of an item is how much they predict in all. The chance that an item starts a new neighbourhood is estimated
+from earlier items with similar coverage.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from linkwise.active.kin.kernels import Matrix, Rows
 from linkwise.parallel import one_blas_thread
 
 RIDGE = 0.05
-LIKE = 0.15  # width of the Gaussian by which coverages are alike
-PRIOR = 1.0  # weight, in events, of the rule that what is not covered is new
-ROUND = 16  # items after which the posterior covariance is made anew
+LIKE = 0.15  # width of the Gaussian by which coverages are similar
+PRIOR = 1.0  # weight, in items, of the rule that an item without coverage is new
+ROUND = 16  # items after which the posterior covariance is computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
-MIXER = 2654435761  # Knuth's multiplier: neighbouring numbers get far from each other
+MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 TINY = 1e-9
 
 Table = NDArray[np.float64]
@@ -34,32 +34,37 @@ class Known(NamedTuple):
 
     items: Rows
     """(l,) in the order in which they became known."""
-    home: Rows
+    label: Rows
     """(l,) neighbourhood of each, numbered in order of their first items."""
-    covered: Table
+    coverage: Table
     """(l,) coverage of each when it was asked about; nan where it was not."""
 
     @property
-    def n_homes(self) -> int:
+    def n_neighbourhoods(self) -> int:
         """Number of neighbourhoods."""
-        return int(self.home.max(initial=-1)) + 1
+        return int(self.label.max(initial=-1)) + 1
 
-    def founders(self) -> NDArray[np.bool_]:
+    def is_first(self) -> NDArray[np.bool_]:
         """(l,) which items are the first of their neighbourhood."""
-        first = np.zeros(len(self.home), dtype=bool)
-        first[np.unique(self.home, return_index=True)[1]] = True
+        first = np.zeros(len(self.label), dtype=bool)
+        first[np.unique(self.label, return_index=True)[1]] = True
         return first
+
+    def members(self, neighbourhood: int) -> Rows:
+        """The items of a neighbourhood."""
+        found: Rows = self.items[self.label == neighbourhood]
+        return found
 
 
 class Chances(NamedTuple):
-    """Where some items may belong."""
+    """Which neighbourhood some items may belong to."""
 
-    home: Table
+    join: Table
     """(n, k) probability of each neighbourhood."""
     new: Table
     """(n,) probability that it is none of them."""
-    cover: Table
-    """(n,) how much the known items say."""
+    coverage: Table
+    """(n,) how much the known items predict, at most 1."""
 
 
 class Model:
@@ -70,15 +75,15 @@ class Model:
     kernel : ndarray of shape (n_items, n_items)
     known : Known
         Of at least one item.
-    n_homes : int
-        Number of neighbourhoods, those included of which no item is given.
+    n_neighbourhoods : int
+        Number of neighbourhoods, with those that have no item in `known`.
     """
 
-    def __init__(self, kernel: Matrix, known: Known, n_homes: int) -> None:
+    def __init__(self, kernel: Matrix, known: Known, n_neighbourhoods: int) -> None:
         self.known = known
         self._there = kernel[known.items].astype(np.float64)
-        self._member = np.zeros((len(known.items), n_homes))
-        self._member[np.arange(len(known.items)), known.home] = 1
+        self._member = np.zeros((len(known.items), n_neighbourhoods))
+        self._member[np.arange(len(known.items)), known.label] = 1
 
     @cached_property
     def _factor(self) -> tuple[Table, bool]:
@@ -101,84 +106,83 @@ class Model:
 
     @cached_property
     def score(self) -> Table:
-        """(n, k) how far the known items speak for each neighbourhood."""
+        """(n, k) posterior mean of the indicator of each neighbourhood."""
         with one_blas_thread():
             return np.asarray(self._there.T @ self._weight)
 
     @cached_property
     def chances(self) -> Chances:
-        """Where every item may belong."""
+        """The chances of every item."""
         return self._chances(np.maximum(self.score, 0))
 
     def without_each(self) -> Table:
-        """(l, k) how far the other items speak for each neighbourhood of a known one; at least 0."""
+        """(l, k) the score of each known item by the others alone, at least 0."""
         return np.maximum(self._member - self._weight / self.inverse.diagonal()[:, None], 0)
 
-    def response(self, item: int, alike: Table) -> Table:
+    def response(self, item: int, similarity: Table) -> Table:
         """(n,) how far each item's score would follow that of one more item.
 
         Parameters
         ----------
         item : int
-        alike : ndarray of shape (n,)
+        similarity : ndarray of shape (n,)
             Its kernel to all items.
         """
         with one_blas_thread():
-            told = self._there.T @ cho_solve(self._factor, alike[self.known.items])
-        left = alike - told
+            explained = self._there.T @ cho_solve(self._factor, similarity[self.known.items])
+        left = similarity - explained
         return np.asarray(left / (left[item] + RIDGE))
 
     def _chances(self, score: Table) -> Chances:
         total = score.sum(axis=1)
-        cover = np.minimum(total, 1)
-        new = self.new_at(cover)
-        return Chances(score / np.maximum(total, TINY)[:, None] * (1 - new)[:, None], new, cover)
+        coverage = np.minimum(total, 1)
+        new = self.chance_of_new(coverage)
+        return Chances(score / np.maximum(total, TINY)[:, None] * (1 - new)[:, None], new, coverage)
 
-    def new_at(self, cover: Table) -> Table:
-        """How likely items so well covered belong to no neighbourhood, by what came of earlier ones."""
-        asked = ~np.isnan(self.known.covered)
-        alike = np.exp(-0.5 * ((cover[:, None] - self.known.covered[asked]) / LIKE) ** 2)
-        was_new = self.known.founders()[asked].astype(np.float64)
-        chance: Table = (PRIOR * (1 - cover) + alike @ was_new) / (PRIOR + alike.sum(axis=1))
+    def chance_of_new(self, coverage: Table) -> Table:
+        """The chance that items with this coverage belong to no neighbourhood, from earlier items."""
+        asked = ~np.isnan(self.known.coverage)
+        similar = np.exp(-0.5 * ((coverage[:, None] - self.known.coverage[asked]) / LIKE) ** 2)
+        was_new = self.known.is_first()[asked].astype(np.float64)
+        chance: Table = (PRIOR * (1 - coverage) + similar @ was_new) / (PRIOR + similar.sum(axis=1))
         return chance
 
-    def alike(self) -> Table:
-        """(k, k) how likely the items of a neighbourhood belong to another, by what the rest say of them."""
-        home, weight = self.known.home, self._weight
-        told = -weight / self.inverse.diagonal()[:, None]  # right for who is alone
-        size = np.bincount(home)[home]
+    def neighbourhood_chances(self) -> Table:
+        """(k, k) how likely the items of each neighbourhood belong to another, without those items."""
+        label, weight = self.known.label, self._weight
+        score = -weight / self.inverse.diagonal()[:, None]  # right for neighbourhoods of one item
+        size = np.bincount(label)[label]
         for n in np.unique(size[size > 1]).tolist():
             some = np.flatnonzero(size == n)
-            of = some[np.argsort(home[some], kind="stable")].reshape(-1, n)
-            told[of] = -np.linalg.solve(self.inverse[of[:, :, None], of[:, None]], weight[of])
-        told[np.arange(len(told)), home] = 0
-        chance = self._chances(np.maximum(told, 0)).home
+            of = some[np.argsort(label[some], kind="stable")].reshape(-1, n)
+            score[of] = -np.linalg.solve(self.inverse[of[:, :, None], of[:, None]], weight[of])
+        score[np.arange(len(score)), label] = 0
+        chance = self._chances(np.maximum(score, 0)).join
         return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
 
 
-def model_of(kernel: Matrix, known: Known) -> Model:
-    """The model of the known items: all that were asked about, and of the others at most `MOST_KNOWN`.
+def fit_model(kernel: Matrix, known: Known) -> Model:
+    """The model of the known items: all that were asked about, and at most `MOST_KNOWN` others.
 
-    Of these one of each neighbourhood comes first, the largest before others, and then what a fixed
-    order of the items brings, so that the next question is about nearly the same ones.
+    The others are the first item of each neighbourhood, largest neighbourhoods first, then more in a fixed
+    order of the items, so that the next question is about nearly the same ones.
     """
-    k = known.n_homes
-    told = np.flatnonzero(np.isnan(known.covered))
-    if len(told) > MOST_KNOWN:
-        founder = known.founders()
-        size = np.where(founder, np.bincount(known.home)[known.home], 0)
+    k = known.n_neighbourhoods
+    given = np.flatnonzero(np.isnan(known.coverage))
+    if len(given) > MOST_KNOWN:
+        size = np.where(known.is_first(), np.bincount(known.label)[known.label], 0)
         mixed = known.items * MIXER % 2**32
-        told = told[np.lexsort((mixed[told], -size[told]))[:MOST_KNOWN]]
-        kept = np.union1d(told, np.flatnonzero(~np.isnan(known.covered)))
-        known = Known(known.items[kept], known.home[kept], known.covered[kept])
+        given = given[np.lexsort((mixed[given], -size[given]))[:MOST_KNOWN]]
+        used = np.union1d(given, np.flatnonzero(~np.isnan(known.coverage)))
+        known = Known(known.items[used], known.label[used], known.coverage[used])
     return Model(kernel, known, k)
 
 
 class Covariance:
-    """Posterior covariance of a kernel, given the items that were asked about; goes on where it stands.
+    """Posterior covariance of a kernel, given the items that were asked about; updated item by item.
 
-    It depends on the kernel and the list of items alone, to the last bit: it is made anew for each
-    `ROUND` items, and brought up to date item by item in between.
+    It depends on the kernel and the list of items alone, to the last bit: it is computed anew after each
+    `ROUND` items, and updated item by item in between.
     """
 
     def __init__(self, kernel: Matrix) -> None:
@@ -190,13 +194,13 @@ class Covariance:
         """The covariance given these items; valid until the next call."""
         wanted = items.tolist()
         start = len(wanted) // ROUND * ROUND
-        done, self._items = self._items, None  # an interruption leaves nothing that is half done
+        done, self._items = self._items, None  # so an interruption leaves no half-made update
         if self._now is None or done is None or len(done) < start or done != wanted[: len(done)]:
             self._begin(wanted[:start])
             done = wanted[:start]
         assert self._now is not None
         for item in wanted[len(done) :]:
-            self._down(item)
+            self._add(item)
         self._items = wanted
         return self._now
 
@@ -213,8 +217,8 @@ class Covariance:
                 half = solve_triangular(root, there, lower=True).astype(np.float32)
                 blas.sgemm(-1, half, half, 1, self._now.T, trans_a=1, overwrite_c=1)
 
-    def _down(self, item: int) -> None:
-        """One item more: a change of rank one, in place."""
+    def _add(self, item: int) -> None:
+        """Add an item by a change of rank one, in place."""
         assert self._now is not None
         column = self._now[item].copy()
         with one_blas_thread():

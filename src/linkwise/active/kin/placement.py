@@ -1,150 +1,182 @@
-"""What answers say of items: which neighbourhoods there are, and what still waits for a place in one.
+"""Which items have a place in a neighbourhood, and what is known of the others.
 
-An item is placed by questions, and with it all that belongs together with it. Facts that nobody asked for
-make groups that have no place yet: two of them may well be one cluster. They wait, like items that nobody
-knows anything of; but one that is apart from all neighbourhoods is a neighbourhood of its own.
+An item is placed by questions, and with it its whole component. Facts that nobody asked for make components
+without a place: two of them may well be one cluster. They stay unplaced, like items that nothing is known of;
+but a component that is apart from all neighbourhoods is a neighbourhood of its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Known
+from linkwise.active.kin.model import Known, Table
 from linkwise.constraints.evidence import Groups
 
 Mask = NDArray[np.bool_]
 
 
-class Standing(NamedTuple):
-    """What is known of items."""
+@dataclass(frozen=True, eq=False)
+class PlacedItems:
+    """The items that have a place.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_placed,)
+        These items, in the order in which they were placed.
+    coverage : ndarray of shape (n_items,)
+        Coverage of each item when it was asked about; nan for the others.
+    """
+
+    order: Rows
+    coverage: Table
+
+    @classmethod
+    def none(cls, n_items: int) -> PlacedItems:
+        """No item has a place yet."""
+        return cls(np.empty(0, dtype=np.int64), np.full(n_items, np.nan))
+
+    @cached_property
+    def mask(self) -> Mask:
+        """(n_items,) which items have a place."""
+        found = np.zeros(len(self.coverage), dtype=bool)
+        found[self.order] = True
+        return found
+
+    def add(self, items: Rows) -> PlacedItems:
+        """The same with more items, which come last."""
+        return replace(self, order=np.concatenate([self.order, items])) if len(items) else self
+
+    def remove(self, item: int) -> PlacedItems:
+        """The same without an item."""
+        return replace(self, order=self.order[self.order != item])
+
+    def set_coverage(self, items: list[int], coverage: float) -> PlacedItems:
+        """The same with another coverage of some items."""
+        changed = self.coverage.copy()
+        changed[items] = coverage
+        return replace(self, coverage=changed)
+
+    def only_item(self, groups: Groups) -> int | None:
+        """The only item that has a place, if there is one and no fact names it."""
+        return None if len(self.order) != 1 or self.order[0] in groups.row else int(self.order[0])
+
+
+class Placement(NamedTuple):
+    """The neighbourhoods, and what is known of items outside them."""
 
     known: Known
     apart: Mask
     """(k, k) which neighbourhoods are known to differ."""
-    waiting: Rows
-    """(w,) items of which something is known, but not where they belong."""
-    part: Rows
-    """(w,) what each of them belongs together with, numbered 0, 1, ..."""
-    barred: Mask
-    """(n_parts, k) the neighbourhoods that a part is known not to be in."""
-    foes: Rows
-    """(m, 2) parts that are known to differ, both ways round."""
+    unplaced: Rows
+    """(w,) items that facts name, and that have no place."""
+    component: Rows
+    """(w,) component of each of them, numbered 0, 1, ..."""
+    excluded: Mask
+    """(n_components, k) the neighbourhoods that a component is known not to be in."""
+    components_apart: Rows
+    """(m, 2) components that are known to differ, both ways round."""
 
-    def name(self) -> bytes:
-        """All of it, told from all else."""
-        parts = (*self.known, self.apart, self.waiting, self.part, self.barred, self.foes)
+    def to_bytes(self) -> bytes:
+        """Bytes that differ where anything of it does."""
+        parts = (
+            *self.known,
+            self.apart,
+            self.unplaced,
+            self.component,
+            self.excluded,
+            self.components_apart,
+        )
         return b"and".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
-class Roll:
-    """The items that have a place, in the order in which they got it.
+def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[PlacedItems, Placement]:
+    """Give a place to all items for which one follows from the facts.
 
     Parameters
     ----------
-    n_items : int
+    placed : PlacedItems
+    groups : Groups
+        Components of items, by the facts so far.
+    placing : int
+        The item that is asked about; its component starts no neighbourhood meanwhile. -1: there is none.
+
+    Returns
+    -------
+    PlacedItems
+        Those that had a place, then those for which one follows.
+    Placement
     """
-
-    def __init__(self, n_items: int) -> None:
-        self.listed = np.zeros(n_items, dtype=bool)
-        self.covered = np.full(n_items, np.nan)
-        self._order: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def copy(self) -> Roll:
-        """The same items, to go on from here."""
-        twin = Roll(len(self.listed))
-        twin.listed, twin.covered, twin._order = self.listed.copy(), self.covered.copy(), self._order.copy()
-        return twin
-
-    def add(self, items: list[int]) -> None:
-        """Items that have a place from now on."""
-        self.listed[items] = True
-        self._order += items
-
-    def remove(self, item: int) -> None:
-        """An item that has no place any more."""
-        self.listed[item] = False
-        self._order.remove(item)
-
-    def alone(self, said: Groups) -> int | None:
-        """The one item that has a place, where there is one and nothing is said of it."""
-        return None if len(self) != 1 or self._order[0] in said.row else self._order[0]
-
-    def standing(self, said: Groups, placing: int) -> Standing:
-        """Where everything stands; what follows from what is said has a place from now on.
-
-        Parameters
-        ----------
-        said : Groups
-        placing : int
-            The item that is asked about; what it belongs to founds no neighbourhood meanwhile. -1: none is.
-        """
-        group = np.full(len(self.listed), -1, dtype=np.int64)
-        group[said.row] = said.number
-        home = self._settled(said, group)
-        free = np.bincount(said.number, minlength=len(home)) > 1
-        if placing >= 0 and group[placing] >= 0:
-            free[group[placing]] = False
-        foes = _both_ways(said.cannot_link)
-        for found in self._founded(said, foes, home, free):
-            self.add(said.row[said.number == found].tolist())
-        return self._made(said, foes, group, -1 if placing < 0 else int(group[placing]))
-
-    def _settled(self, said: Groups, group: Rows) -> Mask:
-        """The groups in which an item has a place; then all of them have it."""
-        home = np.zeros(int(said.number.max(initial=-1)) + 1, dtype=bool)
-        order = np.array(self._order, dtype=np.int64)
-        home[group[order[group[order] >= 0]]] = True
-        self.add(said.row[home[said.number] & ~self.listed[said.row]].tolist())
-        return home
-
-    def _founded(self, said: Groups, foes: Rows, home: Mask, free: Mask) -> list[int]:
-        """Groups that are apart from all neighbourhoods and from each other, the largest first."""
-        alone = len(self) > int(self.listed[said.row].sum())  # nothing is known of those
-        left = free & ~home
-        if alone or not left.any():
-            return []
-        to_home = foes[home[foes[:, 1]], 0]
-        left &= np.bincount(to_home, minlength=len(home)) == home.sum()
-        size, found = np.bincount(said.number, minlength=len(home)), []
-        while left.any():
-            chosen = int(np.where(left, size, 0).argmax())
-            found.append(chosen)
-            apart = np.zeros_like(left)
-            apart[foes[foes[:, 0] == chosen, 1]] = True
-            left &= apart
-        return found
-
-    def _made(self, said: Groups, foes: Rows, group: Rows, placed: int) -> Standing:
-        items = np.array(self._order, dtype=np.int64)
-        n_groups = int(said.number.max(initial=-1)) + 1
-        of = group[items]
-        of[of < 0] = n_groups + np.arange(int((of < 0).sum()))
-        number = np.full(n_groups + len(items), -1, dtype=np.int64)
-        first = np.sort(np.unique(of, return_index=True)[1])
-        number[of[first]] = np.arange(len(first))
-        known = Known(items, number[of], self.covered[items])
-        waiting = said.row[~self.listed[said.row] & (said.number != placed)]
-        held, part = np.unique(group[waiting], return_inverse=True)
-        part_of = np.full(n_groups, -1, dtype=np.int64)
-        part_of[held] = np.arange(len(held))
-        one, other = number[foes].T
-        apart = _marked((len(first), len(first)), one, other)
-        waits = part_of[foes]
-        barred = _marked((len(held), len(first)), waits[:, 0], other)
-        return Standing(known, apart, waiting, part, barred, waits[(waits >= 0).all(axis=1)])
+    group = np.full(len(placed.mask), -1, dtype=np.int64)
+    group[groups.row] = groups.number
+    has_place = np.zeros(int(groups.number.max(initial=-1)) + 1, dtype=bool)
+    has_place[group[placed.order[group[placed.order] >= 0]]] = True
+    placed = placed.add(groups.row[has_place[groups.number] & ~placed.mask[groups.row]])
+    may_start = np.bincount(groups.number, minlength=len(has_place)) > 1
+    if placing >= 0 and group[placing] >= 0:
+        may_start[group[placing]] = False
+    apart = _both_ways(groups.foes)
+    for number in _new_neighbourhoods(placed, groups, apart, has_place, may_start & ~has_place):
+        placed = placed.add(groups.row[groups.number == number])
+    return placed, _placement(placed, groups, apart, group, -1 if placing < 0 else int(group[placing]))
 
 
-def _marked(shape: tuple[int, int], one: Rows, other: Rows) -> Mask:
+def _new_neighbourhoods(
+    placed: PlacedItems, groups: Groups, apart: Rows, has_place: Mask, left: Mask
+) -> list[int]:
+    """Groups that are apart from all neighbourhoods and from each other, the largest first."""
+    has_unnamed = len(placed.order) > int(placed.mask[groups.row].sum())  # nothing is known of those
+    if has_unnamed or not left.any():
+        return []
+    to_placed = apart[has_place[apart[:, 1]], 0]
+    left = left & (np.bincount(to_placed, minlength=len(has_place)) == has_place.sum())
+    size, found = np.bincount(groups.number, minlength=len(has_place)), []
+    while left.any():
+        chosen = int(np.where(left, size, 0).argmax())
+        found.append(chosen)
+        from_chosen = np.zeros_like(left)
+        from_chosen[apart[apart[:, 0] == chosen, 1]] = True
+        left &= from_chosen
+    return found
+
+
+def _placement(
+    placed: PlacedItems, groups: Groups, apart: Rows, group: Rows, group_in_question: int
+) -> Placement:
+    items = placed.order
+    n_groups = int(groups.number.max(initial=-1)) + 1
+    of = group[items]
+    of[of < 0] = n_groups + np.arange(int((of < 0).sum()))
+    number = np.full(n_groups + len(items), -1, dtype=np.int64)
+    first = np.sort(np.unique(of, return_index=True)[1])
+    number[of[first]] = np.arange(len(first))
+    known = Known(items, number[of], placed.coverage[items])
+    unplaced = groups.row[~placed.mask[groups.row] & (groups.number != group_in_question)]
+    used, component = np.unique(group[unplaced], return_inverse=True)
+    component_of = np.full(n_groups, -1, dtype=np.int64)
+    component_of[used] = np.arange(len(used))
+    one, other = number[apart].T
+    components = component_of[apart]
+    return Placement(
+        known,
+        _mark((len(first), len(first)), one, other),
+        unplaced,
+        component,
+        _mark((len(used), len(first)), components[:, 0], other),
+        components[(components >= 0).all(axis=1)],
+    )
+
+
+def _mark(shape: tuple[int, int], one: Rows, other: Rows) -> Mask:
+    """A table that is true at the pairs of which no number is negative."""
     table = np.zeros(shape, dtype=bool)
-    there = (one >= 0) & (other >= 0)
-    table[one[there], other[there]] = True
+    both = (one >= 0) & (other >= 0)
+    table[one[both], other[both]] = True
     return table
 
 

@@ -1,8 +1,7 @@
-"""What learners share that know how many clusters there are: neighbourhoods, a clusterer that is refitted.
+"""Shared by the learners that take the number of clusters: the state of a run, and the clusterer they refit.
 
-The number of clusters is given, and a clusterer that takes constraints does the rest: at every
-question it is fitted to what is known by then. What is asked serves to place rows in neighbourhoods
-(see `linkwise.active.neighbourhoods`).
+Questions place rows in neighbourhoods (see `linkwise.active.neighbourhoods`). At every question a clusterer
+that takes constraints is fitted to the answers so far.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from sklearn.utils._param_validation import HasMethods, Interval
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import labels_of, made
+from linkwise.active.known_k.estimators import fit_labels, make_clusterer
 from linkwise.active.neighbourhoods import (
-    KnownOfPoints,
+    Neighbourhoods,
+    PointEvidence,
     Points,
-    Standing,
+    add_implied,
+    choose_shown_rows,
     distinct_points,
-    shown_rows,
-    standing,
-    with_implied,
+    find_neighbourhoods,
 )
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
@@ -36,20 +35,18 @@ from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.errors import InfeasibleConstraintsError
 
 MAX_ROWS = 20_000  # rows that a clusterer is fitted to at a question
-MOST_KNOWN = 1000  # rows whose distances are taken at once, of the many that an import may name
+MOST_KNOWN = 1000  # placed rows that distances are taken to; an import may name many more
 REMEMBERED = 2**26  # bytes of labels that are kept for undo
 
 Placing = Generator[Question, Answer, None]
 
 
-class Prepared(NamedTuple):
-    """What needs no answer, and what was computed on the way."""
+class PreparedPoints(NamedTuple):
+    """What needs no answer."""
 
     points: Points
     order: NDArray[np.int64]
     """The points in random order."""
-    memo: dict[bytes, Labels]
-    """Labels by what was known when they were made."""
 
 
 class KnownClusters(ActiveLearner):
@@ -72,102 +69,95 @@ class KnownClusters(ActiveLearner):
         self.estimator = estimator
         self.random_state = random_state
 
-    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Prepared:
-        """The distinct rows, in a random order; the clusterer is looked up."""
-        made(self.estimator, self.n_clusters, X.shape[1], seed)
+    def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedPoints:
+        """Put the distinct rows into a random order, and check that there is such a clusterer."""
+        make_clusterer(self.estimator, self.n_clusters, X.shape[1], seed)
         points = distinct_points(X)
-        return Prepared(points, rng_at(seed).permutation(len(points.first)), {})
+        return PreparedPoints(points, rng_at(seed).permutation(len(points.first)))
 
-    def start(self, problem: Problem) -> Ground:
-        """Return the points with what is known of them."""
-        return Ground(self, problem)
+    def start(self, problem: Problem) -> KnownKState:
+        """Return the points of the run and their neighbourhoods."""
+        return KnownKState(self, problem)
 
-    def describe(self, ground: Ground) -> list[str]:
-        """How many clusters have been met, and how many rows are placed."""
-        now = ground.standing()
-        met = len(now.members) if ground.is_anything_known else 0
-        placed = int((now.place >= 0)[ground.points.of].sum()) if met else 0
-        clusters = f"{met} of {max(met, self.n_clusters)} clusters"
-        return [f"{clusters} have been met; {placed} {'row is' if placed == 1 else 'rows are'} placed."]
+    def describe(self, state: KnownKState) -> list[str]:
+        """How many clusters the answers have reached, and how many rows they place."""
+        now = state.neighbourhoods()
+        reached = len(now.members) if state.has_answers else 0
+        placed = int((now.place >= 0)[state.points.of].sum()) if reached else 0
+        clusters = f"{reached} of {max(reached, self.n_clusters)} clusters"
+        rows = "1 row" if placed == 1 else f"{placed} rows"
+        return [f"Your answers have reached {clusters} and placed {rows}."]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """What the clusterer makes of the constraints alone."""
-        labels = Ground(self, Problem(X, self.prepare(X, seed), evidence, seed)).labels()
+        """Cluster by the constraints alone."""
+        labels = KnownKState(self, Problem(X, self.prepare(X, seed), evidence, seed)).labels()
         return enforce_answers(labels, evidence)
 
 
-class Ground:
-    """The points, what is known of them, and the clustering that follows; keeps up with the evidence."""
+class KnownKState:
+    """One run: its points, their neighbourhoods by the answers so far, and the clustering that follows."""
 
     def __init__(self, learner: KnownClusters, problem: Problem) -> None:
-        X, prepared, evidence, seed, askable, _ = problem
-        self.points, self.order, self._memo = prepared
+        self.learner, self.problem = learner, problem
+        self.points, self.order = problem.prepared
         self.k = min(learner.n_clusters, len(self.order))
-        self.rows = shown_rows(self.points, askable)
+        askable = problem.askable
+        self.rows = choose_shown_rows(self.points, askable)
         self.askable = np.ones(len(self.rows), dtype=bool) if askable is None else askable[self.rows]
-        self._learner, self._rows_of_X, self.seed = learner, X, seed
-        self._known = KnownOfPoints(evidence, self.points)
-        self._evidence = evidence
-        self._standing: tuple[tuple[int, int | None], Standing] | None = None
+        n_rows = len(problem.X)
+        self.X = problem.X if len(self.rows) == n_rows else np.ascontiguousarray(problem.X[self.rows])
+        self._facts = PointEvidence(problem.evidence, self.points)
+        self._distances = DistancesToPlaced(self.X)
+        self._neighbourhoods: tuple[tuple[int, int | None], Neighbourhoods] | None = None
         self._labels: tuple[int, Labels] | None = None
-        self._gap: NDArray[np.float64] | None = None
-        self._counted = np.zeros(len(self.rows), dtype=bool)
-        self.X = X if len(self.rows) == len(X) else np.ascontiguousarray(X[self.rows])
 
     @property
-    def is_anything_known(self) -> bool:
-        """Whether any yes or no has been given."""
-        return len(self._evidence.groups().row) > 0
+    def has_answers(self) -> bool:
+        """Whether there is any yes or no."""
+        return len(self.problem.evidence.groups().row) > 0
 
-    def standing(self, last: int | None = None) -> Standing:
-        """Where everything stands now; `last` as in `standing`."""
-        now = len(self._evidence), last
-        if self._standing is None or self._standing[0] != now:
-            self._standing = now, standing(self._known.now(), self.k, self.askable, self.order, last)
-        return self._standing[1]
+    def neighbourhoods(self, last: int | None = None) -> Neighbourhoods:
+        """The neighbourhoods by now; `last` as in `find_neighbourhoods`."""
+        now = len(self.problem.evidence), last
+        if self._neighbourhoods is None or self._neighbourhoods[0] != now:
+            facts = self._facts.current()
+            self._neighbourhoods = now, find_neighbourhoods(facts, self.k, self.askable, self.order, last)
+        return self._neighbourhoods[1]
 
-    def eligible(self) -> NDArray[np.int64]:
-        """Points to ask about: where there are some that are known to belong together with others, these."""
-        now = self.standing()
+    # ------------------------------------------------------------ points to ask about
+    def eligible_points(self) -> NDArray[np.int64]:
+        """Points to ask about: first those that belong together with others, then all."""
+        now = self.neighbourhoods()
         linked = np.flatnonzero(now.eligible & now.linked)
         return linked if len(linked) else np.flatnonzero(now.eligible)
 
-    # ------------------------------------------------------------ distances
-    def gap(self) -> NDArray[np.float64]:
-        """Squared distance of each point to the nearest that is in a neighbourhood."""
-        placed = self.standing().place >= 0
-        if self._gap is None or (self._counted & ~placed).any():
-            self._gap, self._counted = np.full(len(placed), np.inf), np.zeros_like(placed)
-        new = np.flatnonzero(placed & ~self._counted)
-        if len(new):
-            some = self.X[spread(new, MOST_KNOWN)].astype(np.float64)
-            nearest = native.nearest_points(self.X, some, parallel.n_threads())[1]
-            self._gap, self._counted = np.minimum(self._gap, nearest), placed
-        return self._gap
+    def distances_to_placed(self) -> NDArray[np.float64]:
+        """Squared distance of each point to the nearest one that is in a neighbourhood."""
+        return self._distances.update(self.neighbourhoods().place >= 0)
 
-    def farthest(self) -> int:
-        """The point to ask about that is farthest from all that are in a neighbourhood."""
-        points = self.eligible()
-        return int(points[self.gap()[points].argmax()])
+    def farthest_point(self) -> int:
+        """The eligible point that is farthest from all that are in a neighbourhood."""
+        points = self.eligible_points()
+        return int(points[self.distances_to_placed()[points].argmax()])
 
-    def drawn(self) -> int:
-        """A point to ask about, drawn at random."""
-        return int(self.order[np.isin(self.order, self.eligible())][0])
+    def random_point(self) -> int:
+        """The first eligible point in random order."""
+        return int(self.order[np.isin(self.order, self.eligible_points())][0])
 
-    def by_distance(self, point: int) -> NDArray[np.int64]:
+    def rank_by_distance(self, point: int) -> NDArray[np.int64]:
         """Neighbourhoods by the distance of their means to a point, the nearest first."""
-        means = np.stack([self.X[m].mean(axis=0, dtype=np.float64) for m in self.standing(point).members])
+        members = self.neighbourhoods(point).members
+        means = np.stack([self.X[m].mean(axis=0, dtype=np.float64) for m in members])
         return np.argsort(((means - self.X[point]) ** 2).sum(axis=1), kind="stable")
 
-    # ------------------------------------------------------------ questions
-    def place(
-        self, point: int, why: str, preferred: Callable[[int], NDArray[np.int64]] | None = None
+    def place_point(
+        self, point: int, why: str, rank: Callable[[int], NDArray[np.int64]] | None = None
     ) -> Placing:
-        """Ask in which neighbourhood a point is, until it is known, or somebody is unsure."""
-        while (now := self.standing(point)).eligible[point]:
+        """Ask which neighbourhood a point is in, until it is known, or somebody is unsure."""
+        while (now := self.neighbourhoods(point)).eligible[point]:
             open_ones = now.open(point)
-            wanted = (preferred or self.by_distance)(point)
-            target = int(wanted[np.isin(wanted, open_ones)][0])
+            ranked = (rank or self.rank_by_distance)(point)
+            target = int(ranked[np.isin(ranked, open_ones)][0])
             members = now.members[target]
             members = members[self.askable[members] & (now.group[members] == now.core[target])]
             nearest = ((self.X[members].astype(np.float64) - self.X[point]) ** 2).sum(axis=1).argmin()
@@ -176,39 +166,65 @@ class Ground:
 
     # ------------------------------------------------------------ the clustering
     def labels(self) -> Labels:
-        """The clusterer fitted to what is known now."""
-        if self._labels is None or self._labels[0] != len(self._evidence):
-            known = with_implied(self._known.now(), self.standing().implied)
-            constraints = known.to_constraints()
-            key = _digest(constraints)
-            if key not in self._memo:
-                self._remember(key, self._fitted(known, constraints))
-            self._labels = len(self._evidence), self._memo[key]
+        """Labels of all rows, by the clusterer fitted to what is known now."""
+        n_facts = len(self.problem.evidence)
+        if self._labels is None or self._labels[0] != n_facts:
+            known = add_implied(self._facts.current(), self.neighbourhoods().implied)
+            found = self._fit(known)
+            if found is None:  # the clusterer gives up
+                found = self._labels[1] if self._labels else self._fit_unconstrained(known)
+            self._labels = n_facts, found
         return self._labels[1]
 
-    def _fitted(self, known: Evidence, constraints: Constraints) -> Labels:
-        """Labels of all rows, identical ones alike."""
-        X = self._rows_of_X
-        of_rows = Constraints(len(X), self.rows[constraints.must_link], self.rows[constraints.cannot_link])
-        k = max(self.k, len(self.standing().members))  # answers may show more clusters than were expected
-        clusterer = made(self._learner.estimator, k, X.shape[1], self.seed)
-        try:
-            found = labels_of(clusterer, X, of_rows, self.rows[self.order], MAX_ROWS)
-        except InfeasibleConstraintsError:
-            if self._labels is not None:
-                return self._labels[1]
-            found = labels_of(clusterer, X, Constraints(len(X)), self.rows[self.order], MAX_ROWS)
-        labels = matched(found[self.rows], self.standing().members)
+    def _fit(self, known: Evidence) -> Labels | None:
+        """Labels of all rows, remembered; None if no clustering satisfies what is known."""
+        constraints = known.to_constraints()
+
+        def compute() -> Labels | None:
+            of_rows = (self.rows[constraints.must_link], self.rows[constraints.cannot_link])
+            try:
+                return self._cluster(known, Constraints(len(self.problem.X), *of_rows))
+            except InfeasibleConstraintsError:
+                return None
+
+        place = digest(self.askable, constraints.must_link, constraints.cannot_link)
+        return self.problem.memo.get("labels", place, compute, max_bytes=REMEMBERED)
+
+    def _fit_unconstrained(self, known: Evidence) -> Labels:
+        return self._cluster(known, Constraints(len(self.problem.X)))
+
+    def _cluster(self, known: Evidence, constraints: Constraints) -> Labels:
+        """Labels of all rows by a fit to constraints, identical rows alike."""
+        X, members = self.problem.X, self.neighbourhoods().members
+        k = max(self.k, len(members))  # answers may show more clusters than n_clusters
+        clusterer = make_clusterer(self.learner.estimator, k, X.shape[1], self.problem.seed)
+        found = fit_labels(clusterer, X, constraints, self.rows[self.order], MAX_ROWS)
+        labels = match_labels(found[self.rows], members)
         shown: Labels = enforce_answers(labels, known)[self.points.of]
         return shown
 
-    def _remember(self, key: bytes, labels: Labels) -> None:
-        while self._memo and (len(self._memo) + 1) * labels.nbytes > REMEMBERED:
-            del self._memo[next(iter(self._memo))]
-        self._memo[key] = labels
+
+class DistancesToPlaced:
+    """Squared distance of each point to the nearest placed one, brought up to date as points are placed."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self._X = X
+        self._distance = np.full(len(X), np.inf)
+        self._placed = np.zeros(len(X), dtype=bool)
+
+    def update(self, placed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The distances, now that these points are placed."""
+        if (self._placed & ~placed).any():
+            self._distance, self._placed = np.full(len(placed), np.inf), np.zeros_like(placed)
+        new = np.flatnonzero(placed & ~self._placed)
+        if len(new):
+            some = self._X[spread(new, MOST_KNOWN)].astype(np.float64)
+            nearest = native.nearest_points(self._X, some, parallel.n_threads())[1]
+            self._distance, self._placed = np.minimum(self._distance, nearest), placed
+        return self._distance
 
 
-def matched(labels: NDArray[Any], members: tuple[NDArray[np.int64], ...]) -> Labels:
+def match_labels(labels: NDArray[Any], members: tuple[NDArray[np.int64], ...]) -> Labels:
     """Labels 0, 1, ... in which every neighbourhood has a cluster of its own, where most of its rows are.
 
     A clusterer that may break constraints can put two neighbourhoods into one cluster. They are
@@ -230,9 +246,10 @@ def spread(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
-def _digest(constraints: Constraints) -> bytes:
-    """A short name for a set of pairs."""
-    name = blake2b(constraints.must_link.tobytes(), digest_size=16)
-    name.update(b"and")
-    name.update(constraints.cannot_link.tobytes())
+def digest(*arrays: NDArray[Any]) -> bytes:
+    """A short name for some arrays."""
+    name = blake2b(digest_size=16)
+    for array in arrays:
+        name.update(array.tobytes())
+        name.update(b"and")
     return name.digest()

@@ -26,21 +26,21 @@ class Clusterer(Protocol):
         """Cluster by the constraints."""
 
 
-def made(estimator: object, k: int, n_features: int, seed: int) -> Any:
+def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any:
     """A new clusterer of k clusters, seeded.
 
     Parameters
     ----------
     estimator : str, estimator or None
-        A name of `names` (None: "mpckmeans"), or an estimator that is copied.
+        A name of `clusterers_by_name` (None: "mpckmeans"), or an estimator that is copied.
     k, n_features, seed : int
     """
     if estimator is None or isinstance(estimator, str):
-        kind = names().get(str(estimator or "mpckmeans").lower())
+        kind = clusterers_by_name().get(str(estimator or "mpckmeans").lower())
         if kind is None:
             raise ValueError(
-                f"estimator={estimator!r} is no clusterer of linkwise; give one of {', '.join(names())}, "
-                "or an estimator with n_clusters and fit(X, constraints=)"
+                f"estimator={estimator!r} is no clusterer of linkwise; give one of "
+                f"{', '.join(clusterers_by_name())}, or an estimator with n_clusters and fit(X, constraints=)"
             )
         found = kind(n_clusters=k)
         usual = {"n_init": N_INIT, "metric": "full" if n_features <= FULL_METRIC else "diagonal"}
@@ -64,15 +64,14 @@ def _check(estimator: Any) -> None:
 
 
 @cache
-def names() -> dict[str, type]:
+def clusterers_by_name() -> dict[str, type]:
     """The clusterers of linkwise that can be refitted, by their names in lower case."""
-    named = [
-        m for m in methods.CLUSTERERS.values() if m.is_refitted and not m.with_codes
-    ]  # a tree needs columns
+    # a tree must know which columns hold codes
+    named = [m for m in methods.CLUSTERERS.values() if m.is_refitted and not m.with_codes]
     return {m.class_name.lower(): m.load() for m in named}
 
 
-def labels_of(
+def fit_labels(
     clusterer: Any, X: NDArray[Any], constraints: Constraints, order: NDArray[np.int64], max_rows: int
 ) -> NDArray[Any]:
     """Labels of all rows; of very many rows a sample is clustered, and the others are predicted.

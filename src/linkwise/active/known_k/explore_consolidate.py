@@ -22,7 +22,7 @@ above 20 000 rows it is fitted to a sample and what constraints name, and the ot
 
 from __future__ import annotations
 
-from linkwise.active.known_k.base import Ground, KnownClusters
+from linkwise.active.known_k.base import KnownClusters, KnownKState
 from linkwise.asking.learner import Asking
 
 
@@ -71,15 +71,15 @@ class ExploreConsolidate(KnownClusters):
     20
     """
 
-    def ask(self, ground: Ground) -> Asking:
-        """Explore, then Consolidate."""
-        while len(ground.eligible()):
-            if len(ground.standing().members) < ground.k:
-                yield from ground.place(
-                    ground.farthest(), "The first row may be of a cluster not met so far."
+    def ask(self, state: KnownKState) -> Asking:
+        """Ask by Explore, then by Consolidate."""
+        while len(state.eligible_points()):
+            if len(state.neighbourhoods().members) < state.k:
+                yield from state.place_point(
+                    state.farthest_point(), "Row A may be in a cluster that no answer has reached yet."
                 )
             else:
-                yield from ground.place(
-                    ground.drawn(), "Of the clusters met so far, this one is the nearest."
+                yield from state.place_point(
+                    state.random_point(), "Row B is in the cluster that is nearest to row A."
                 )
-        return ground.labels()
+        return state.labels()

@@ -12,7 +12,7 @@ are silent, and for the cost, see `linkwise.active.known_k.explore_consolidate`.
 
 from __future__ import annotations
 
-from linkwise.active.known_k.base import Ground, KnownClusters
+from linkwise.active.known_k.base import KnownClusters, KnownKState
 from linkwise.asking.learner import Asking
 
 
@@ -47,10 +47,10 @@ class MinMax(KnownClusters):
     20
     """
 
-    def ask(self, ground: Ground) -> Asking:
+    def ask(self, state: KnownKState) -> Asking:
         """Explore and Consolidate, by one rule."""
-        while len(ground.eligible()):
-            yield from ground.place(
-                ground.farthest(), "The first row is least like all rows whose cluster is known."
+        while len(state.eligible_points()):
+            yield from state.place_point(
+                state.farthest_point(), "The first row is least like all rows whose cluster is known."
             )
-        return ground.labels()
+        return state.labels()

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import Interval
 
-from linkwise.active.known_k.base import Ground, KnownClusters, spread
-from linkwise.active.neighbourhoods import Standing
+from linkwise.active.known_k.base import KnownClusters, KnownKState, spread
+from linkwise.active.neighbourhoods import Neighbourhoods
 from linkwise.asking.learner import Asking
 
 MAX_LEARNED = 5000  # rows that a forest learns from
@@ -97,46 +97,46 @@ class NPU(KnownClusters):
         super().__init__(n_clusters, estimator=estimator, random_state=random_state)
         self.n_trees = n_trees
 
-    def ask(self, ground: Ground) -> Asking:
+    def ask(self, state: KnownKState) -> Asking:
         """Algorithm 1 of the paper."""
-        rows = in_unit_range(ground.X)
-        while len(ground.eligible()):
-            leaves = grown(rows, *self._learned(ground), self.n_trees, ground.seed)
-            yield from ground.place(
-                most_uncertain(ground, leaves),
+        rows = scale_to_unit_range(state.X)
+        while len(state.eligible_points()):
+            leaves = grow_forest(rows, *self._learned(state), self.n_trees, state.problem.seed)
+            yield from state.place_point(
+                most_uncertain(state, leaves),
                 "Where the first row belongs is most uncertain; this may be its cluster.",
-                partial(by_probability, ground, leaves),
+                partial(rank_by_probability, state, leaves),
             )
-        return ground.labels()
+        return state.labels()
 
-    def _learned(self, ground: Ground) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def _learned(self, state: KnownKState) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The points that the forest learns from, and their clusters."""
-        placed = np.flatnonzero(ground.standing().place >= 0)
-        points = np.union1d(ground.order[:MAX_LEARNED], spread(placed, MAX_LEARNED))
-        return points, ground.labels()[ground.rows[points]]
+        placed = np.flatnonzero(state.neighbourhoods().place >= 0)
+        points = np.union1d(state.order[:MAX_LEARNED], spread(placed, MAX_LEARNED))
+        return points, state.labels()[state.rows[points]]
 
 
-def most_uncertain(ground: Ground, leaves: Forest) -> int:
+def most_uncertain(state: KnownKState, leaves: Forest) -> int:
     """The candidate of largest normalized uncertainty; among equals the farthest from what is placed."""
-    points = ground.eligible()
+    points = state.eligible_points()
     if len(points) > MAX_CANDIDATES:
-        points = ground.order[np.isin(ground.order, points)][:MAX_CANDIDATES]
-    now = ground.standing()
+        points = state.order[np.isin(state.order, points)][:MAX_CANDIDATES]
+    now = state.neighbourhoods()
     p = probabilities(now, leaves, points)
-    known = len(now.members) == ground.k
+    known = len(now.members) == state.k
     score = normalized_uncertainty(p, last_is_implied=known).round(12)
-    return int(points[np.lexsort((-ground.gap()[points], -score))[0]])
+    return int(points[np.lexsort((-state.distances_to_placed()[points], -score))[0]])
 
 
-def by_probability(ground: Ground, leaves: Forest, point: int) -> NDArray[np.int64]:
+def rank_by_probability(state: KnownKState, leaves: Forest, point: int) -> NDArray[np.int64]:
     """Neighbourhoods, the most probable first; among equals the nearest."""
-    p = probabilities(ground.standing(point), leaves, np.array([point]))[0]
-    nearest = ground.by_distance(point)
+    p = probabilities(state.neighbourhoods(point), leaves, np.array([point]))[0]
+    nearest = state.rank_by_distance(point)
     ranked: NDArray[np.int64] = nearest[np.argsort(-p[nearest].round(12), kind="stable")]
     return ranked
 
 
-def probabilities(now: Standing, leaves: Forest, points: NDArray[np.int64]) -> Table:
+def probabilities(now: Neighbourhoods, leaves: Forest, points: NDArray[np.int64]) -> Table:
     """For each point the probability that it is in each neighbourhood, as far as that is open."""
     members = [spread(m, MOST_MEMBERS) for m in now.members]
     ends = np.cumsum([len(points), *map(len, members)])
@@ -199,7 +199,7 @@ def normalized_uncertainty(p: Table, *, last_is_implied: bool) -> Table:
 
 
 # ---------------------------------------------------------------- the forest
-def in_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
+def scale_to_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
     """Every feature that varies from 0 to 1; a column of zeros where none does."""
     low, high = X.min(axis=0), X.max(axis=0)
     varies = high > low
@@ -210,7 +210,7 @@ def in_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
     return scaled
 
 
-def grown(
+def grow_forest(
     rows: NDArray[np.float32],
     points: NDArray[np.int64],
     labels: NDArray[np.int32],

@@ -13,7 +13,7 @@ from rich.console import Console, RenderableType
 
 from linkwise.asking.learner import Question
 from linkwise.data import Encoded
-from linkwise.reasons.sentences import what_counts
+from linkwise.reasons.sentences import describe_shares
 from linkwise.session.session import Session, Status
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
@@ -138,7 +138,7 @@ def make_row_namer(project: Project) -> Callable[[int], str]:
 def describe_weights(project: Project) -> str | None:
     """Which columns count most, where what asks learns that."""
     shares = project.session.column_shares
-    return None if shares is None else what_counts(shares, project.encoded.features)
+    return None if shares is None else describe_shares(shares, project.encoded.features)
 
 
 # ---------------------------------------------------------------- around the dialogue

@@ -17,7 +17,7 @@ from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.datasets import scale_to_unit
 from linkwise.errors import DataError
 from linkwise.reasons.explanation import Explanation, explain
-from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
+from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.reasons.telling_words import telling_words
 from linkwise.reasons.why import Why, why
 from linkwise.session.session import Session
@@ -145,16 +145,18 @@ def load_session_clusters(
     with session:
         # all that is needed later, since the file is let go
         labels, held, names = session.labels, session.constraints, session.ids
-        evidence, stand_ins, shares = session.evidence, session.stand_ins, session.column_shares
+        evidence, representatives, shares = session.evidence, session.representatives, session.column_shares
     return ExplainedClusters(
         labels,
         columns,
         items,
         held,
         names,
-        lambda i, j, rules: why(labels, i, j, constraints=evidence, stand_ins=stand_ins, explanation=rules),
+        lambda i, j, rules: why(
+            labels, i, j, constraints=evidence, representatives=representatives, explanation=rules
+        ),
         {} if shares is None else shares_by_column(shares, encoded.features),
-        "" if shares is None else what_counts(shares, encoded.features),
+        "" if shares is None else describe_shares(shares, encoded.features),
         files=((found, "the session itself"), (data, "its data")),
     )
 
@@ -326,7 +328,7 @@ def _print_rules(found: Explanation, counts: str) -> None:
         console.print(strip_controls(counts), highlight=False, markup=False)
     for cluster in found.clusters:
         console.print()
-        console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)
+        console.print(screen.rules(describe_cluster(cluster), width=console.width), highlight=False)
 
 
 def _print_why(

@@ -1,4 +1,4 @@
-"""Learners that treat many rows as one say which row stands for which."""
+"""Learners that treat many rows as one name a representative for each row."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -8,42 +8,42 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from laws.asking import rows_and_truth
-from linkwise.asking.learner import StandingIn
+from linkwise.asking.learner import Representing
 from linkwise.asking.oracles import TruthOracle
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from registry import LEARNERS, sweep
 
-each_that_stands_in = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), StandingIn)))
+each_representing = sweep(tuple(entry for entry in LEARNERS if isinstance(entry.make(), Representing)))
 
 
-def test_these_learners_do():
-    assert {type(e.make()).__name__ for e in LEARNERS if isinstance(e.make(), StandingIn)} == {
+def test_these_learners_have_representatives():
+    assert {type(e.make()).__name__ for e in LEARNERS if isinstance(e.make(), Representing)} == {
         "COBRA",
         "COBRAS",
     }
 
 
 @settings(deadline=None, max_examples=25)
-@each_that_stands_in
+@each_representing
 @given(rows_and_truth(), st.sampled_from([0.0, 0.3]))
-def test_rows_share_the_cluster_of_the_row_that_stands_for_them(entry, problem, unsure):
+def test_rows_share_the_cluster_of_their_representative(entry, problem, unsure):
     X, y = problem
     learner, oracle = entry.make(random_state=0), TruthOracle(y, unsure=unsure, random_state=0)
     run = Run(learner, X, Evidence(len(X)), 0)
     while True:
-        stand_ins = learner.stand_ins(run.state)
+        representatives = learner.representatives(run.state)
         labels = run.labels if run.question is None else run.question.labels
-        if stand_ins is not None:
-            np.testing.assert_array_equal(stand_ins[stand_ins], stand_ins)
+        if representatives is not None:
+            np.testing.assert_array_equal(representatives[representatives], representatives)
             if run.question is not None:  # afterwards rows that were asked about may have moved
-                np.testing.assert_array_equal(labels[stand_ins], labels)
+                np.testing.assert_array_equal(labels[representatives], labels)
         if run.question is None:
             break
         run.answer(oracle(run.question.first, run.question.second))
 
 
-@each_that_stands_in
+@each_representing
 def test_what_is_said_of_two_rows_is_true_after_undo_and_in_another_client(entry, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 3
@@ -77,7 +77,7 @@ def test_what_is_said_of_two_rows_is_true_after_undo_and_in_another_client(entry
         assert {without_data.why(r.first, r.second).by for r in here} <= {"answers", "nothing"}
 
 
-@each_that_stands_in
+@each_representing
 def test_looking_ahead_changes_no_reason(entry):
     """Both answers are worked out while a person reads; what the session tells stays as it is."""
     X, y = load_wine(return_X_y=True)
@@ -85,7 +85,9 @@ def test_looking_ahead_changes_no_reason(entry):
     session = lw.Session(X, entry.make(random_state=0))
 
     def told():
-        return session.why(0, 5), None if session.stand_ins is None else session.stand_ins.tolist()
+        return session.why(
+            0, 5
+        ), None if session.representatives is None else session.representatives.tolist()
 
     for _ in range(12):
         before = told()

@@ -1,4 +1,4 @@
-"""What is said of rows, as KIN hears it of the rows that it shows."""
+"""Evidence about rows as evidence about the items that show them."""
 
 import numpy as np
 from hypothesis import given
@@ -7,7 +7,8 @@ from sklearn.datasets import make_blobs
 
 import linkwise as lw
 from linkwise.active.kin import kernels
-from linkwise.active.kin.facts import KnownOfShown
+from linkwise.active.kin.shown_evidence import ShownRowEvidence
+from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 
 
@@ -17,7 +18,7 @@ def test_facts_of_shown_rows_are_those_of_all_rows(seed, n_pairs):
     y = rng.integers(0, 3, 12)
     evidence = Evidence(12, lw.Constraints.sample(y, n_pairs, seed))
     row = rng.permutation(12)[:7]
-    facts = KnownOfShown(evidence, row).now()
+    facts = ShownRowEvidence(evidence, row).current()
     said = facts.groups()
     assert (np.diff(said.row) > 0).all()
     group = dict(zip(said.row.tolist(), said.number.tolist(), strict=True))
@@ -45,3 +46,17 @@ def test_pairs_that_are_brought_in_hold_for_the_rows_they_name(monkeypatch):
     model = lw.KIN(random_state=0).fit(X, oracle=lw.TruthOracle(y), constraints=pairs, budget=30)
     assert model.violations_ == 0
     assert all(lw.constraint_score(labels, pairs) == 1 for labels in model.history_)
+
+
+def test_the_order_of_facts_that_are_there_from_the_start_does_not_matter():
+    """Two identical rows are in different classes, so facts about them contradict each other."""
+    X = np.random.default_rng(0).normal(size=(14, 2))
+    X[13] = X[12]
+    asked = []
+    for order in (1, -1):
+        evidence = Evidence(14)
+        for fact in [(0, 12, "yes"), (0, 13, "no"), (2, 12, "unsure")][::order]:
+            evidence.add(*fact)
+        run = Run(lw.KIN(random_state=0), X, evidence, 0)
+        asked.append((run.question.first, run.question.second, run.labels.tolist()))
+    assert asked[0] == asked[1]

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, cohen_kappa_score
 
 import linkwise as lw
-from linkwise.active.kin.labels import agreement, kappa
-from linkwise.active.kin.placement import Roll
+from linkwise.active.kin.placement import PlacedItems, place_items
+from linkwise.active.kin.shown import agreement, kappa
 from linkwise.constraints.evidence import Evidence
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_kappa_is_that_of_scikit_learn(pairs):
-    known, said = np.array([*pairs, (True, False), (False, True)]).T
-    counts = [np.sum((known == a) & (said == b)) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    assert kappa(*counts) == pytest.approx(cohen_kappa_score(known, said))
+    known, shown = np.array([*pairs, (True, False), (False, True)]).T
+    counts = [np.sum((known == a) & (shown == b)) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    assert kappa(*counts) == pytest.approx(cohen_kappa_score(known, shown))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -26,7 +26,7 @@ def test_agreement_tells_which_clustering_is_nearer_to_the_truth(seed):
     y = rng.integers(0, 6, 400)
     coarse, fine = y % 2, np.where(rng.random(400) < 0.2, rng.integers(0, 6, 400), y)
     assert adjusted_rand_score(y, coarse) < adjusted_rand_score(y, fine) - 0.2
-    said = Evidence(400, lw.Constraints.sample(y, 300, seed)).groups()
-    standing = Roll(400).standing(said, 0)
-    assert len(standing.waiting)
-    assert agreement(coarse, standing) < agreement(fine, standing)
+    groups = Evidence(400, lw.Constraints.sample(y, 300, seed)).groups()
+    _, placement = place_items(PlacedItems.none(400), groups, 0)
+    assert len(placement.unplaced)
+    assert agreement(coarse, placement) < agreement(fine, placement)

@@ -1,0 +1,233 @@
+"""What KIN believes: the neighbourhoods, and what follows from them for every item.
+
+A belief is a value. All that follows from it is a function of the known items with their neighbourhoods
+(`Known`) and of the forest that has learned from an earlier list of them. It is remembered by a digest of
+these, so a run that is repeated (undo, reopening, looking ahead) computes nothing again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from hashlib import blake2b
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.active.kin.borders import Cells
+from linkwise.active.kin.forest_kernel import ForestKernel
+from linkwise.active.kin.kernels import Items, Matrix, Rows, choose_shown_rows
+from linkwise.active.kin.model import Covariance, Known, Model, Table, fit_model
+from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
+from linkwise.active.kin.shown_evidence import ShownRowEvidence
+from linkwise.active.neighbourhoods import PointEvidence, Points
+from linkwise.asking.learner import Problem
+from linkwise.constraints.evidence import Groups
+
+REMEMBERED = 2**26  # bytes of what follows from beliefs
+FORESTS = 6  # that are remembered
+MODELS = 2
+
+Value = TypeVar("Value")
+
+
+class PreparedItems(NamedTuple):
+    """What needs no answer."""
+
+    items: Items
+    rows: NDArray[np.float64]
+    """(n_items, n_columns) the representatives of the items, in units of the whole."""
+    kernel: Matrix
+    base: NDArray[np.int32]
+    """(n_items,) the prior clustering."""
+    cells: Cells | None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What does not change during a run: the items, and which row each of them shows."""
+
+    problem: Problem
+    row: Rows
+    """(n_items,) the row that each shows."""
+    askable: Mask
+    """(n_items,) whether that row may be shown."""
+    evidence: ShownRowEvidence | PointEvidence
+    """About items; it grows as the evidence about rows does."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Task:
+        """Choose the rows to show."""
+        items: Items = problem.prepared.items
+        row = choose_shown_rows(problem.X, items, problem.askable)
+        askable = np.ones(len(row), dtype=bool) if problem.askable is None else problem.askable[row]
+        if items.centers is None:
+            return cls(problem, row, askable, PointEvidence(problem.evidence, Points(items.of, items.first)))
+        return cls(problem, row, askable, ShownRowEvidence(problem.evidence, row))
+
+    @property
+    def prepared(self) -> PreparedItems:
+        """What needs no answer."""
+        found: PreparedItems = self.problem.prepared
+        return found
+
+    @property
+    def items(self) -> Items:
+        """The things that are clustered."""
+        return self.prepared.items
+
+    @cached_property
+    def weight(self) -> Table:
+        """(n_items,) rows of each item, 1 on average."""
+        return np.asarray(self.items.size / self.items.size.mean())
+
+
+class TrainingItems(NamedTuple):
+    """Items that a forest learns from."""
+
+    key: bytes
+    items: Rows
+    label: Rows
+    """Neighbourhood of each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What KIN believes after some facts."""
+
+    task: Task
+    n_facts: int
+    groups: Groups
+    """Components of items, by these facts."""
+    placed: PlacedItems
+    placement: Placement
+    placing: int
+    """The item that is asked about; -1: there is none."""
+    forest: TrainingItems | None
+    """What the forest that counts has learned from."""
+
+    @property
+    def known(self) -> Known:
+        """The items that have a place."""
+        return self.placement.known
+
+    @cached_property
+    def key(self) -> bytes:
+        """A short name for all that the model depends on."""
+        name = blake2b(self.forest.key if self.forest else b"", digest_size=16)
+        for part in self.known:
+            name.update(part.tobytes())
+            name.update(b"and")
+        return name.digest()
+
+    @cached_property
+    def placement_key(self) -> bytes:
+        """A short name for the placement."""
+        return blake2b(self.placement.to_bytes(), digest_size=16).digest()
+
+    def remember(self, *what: object, compute: Callable[[], Value]) -> Value:
+        """Something that follows from the known items and the forest."""
+        return self.task.problem.memo.get("belief", (self.key, *what), compute, max_bytes=REMEMBERED)
+
+
+class ItemChances(NamedTuple):
+    """Which neighbourhood one item may belong to."""
+
+    join: Table
+    """(k,) probability of each neighbourhood."""
+    new: float
+    """Probability that it is none of them."""
+    coverage: float
+    similarity: Table
+    """(l,) its kernel to each known item."""
+
+
+def believe(task: Task, placed: PlacedItems, placing: int, forest: TrainingItems | None) -> Belief:
+    """What follows from all facts by now.
+
+    Parameters
+    ----------
+    task : Task
+    placed : PlacedItems
+        The items that questions have placed, or earlier facts.
+    placing : int
+        The item that is asked about; -1: there is none.
+    forest : TrainingItems or None
+    """
+    n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
+    return Belief(task, n_facts, groups, *place_items(placed, groups, placing), placing, forest)
+
+
+def is_prior_refuted(belief: Belief) -> bool:
+    """Whether there are two facts, and the prior clustering breaks one; else it stays."""
+    groups, base = belief.groups, belief.task.prepared.base
+    n_groups = int(groups.number.max(initial=-1)) + 1
+    if len(groups.row) - n_groups + len(groups.foes) < 2:
+        return False
+    own = base[groups.row]
+    of_group = np.empty(n_groups, dtype=own.dtype)
+    of_group[groups.number] = own
+    one, other = of_group[groups.foes].T
+    return bool((own != of_group[groups.number]).any() or (one == other).any())
+
+
+def verdicts(belief: Belief, item: int) -> list[str | None]:
+    """What is known of an item and each neighbourhood."""
+    evidence, known = belief.task.evidence.current(), belief.known
+    return [evidence.verdict(item, first) for first in known.items[known.is_first()].tolist()]
+
+
+# ---------------------------------------------------------------- the model
+def grow_forest(task: Task, training: TrainingItems) -> ForestKernel:
+    """The forest that learns from some items, as far as it is grown."""
+    rows, seed = task.prepared.rows, task.problem.seed
+    plant = partial(ForestKernel, rows, training.items, training.label, seed)
+    return task.problem.memo.get("forest", training.key, plant, max_values=FORESTS)
+
+
+def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
+    """The kernel that counts now, and its posterior covariance."""
+    task, forest = belief.task, belief.forest
+
+    def mix() -> tuple[Matrix, Covariance]:
+        prior = task.prepared.kernel
+        kernel = prior if forest is None else grow_forest(task, forest).mixed(prior)
+        return kernel, Covariance(kernel)
+
+    return task.problem.memo.get("kernel", forest.key if forest else b"", mix, max_values=1)
+
+
+def current_model(belief: Belief) -> Model:
+    """The regression on the items that are known now."""
+    memo = belief.task.problem.memo
+    return memo.get(
+        "model", belief.key, lambda: fit_model(current_kernel(belief)[0], belief.known), max_values=MODELS
+    )
+
+
+def item_chances(belief: Belief, item: int) -> ItemChances:
+    """Which neighbourhood an item may belong to."""
+
+    def compute() -> ItemChances:
+        at = current_model(belief).chances
+        similarity = current_kernel(belief)[0][item, belief.known.items].astype(np.float64)
+        return ItemChances(at.join[item], float(at.new[item]), float(at.coverage[item]), similarity)
+
+    return belief.remember("item", item, compute=compute)
+
+
+def neighbourhood_chances(belief: Belief) -> Table:
+    """(k, k) how likely the items of each neighbourhood belong to each other one."""
+    return belief.remember("neighbourhoods", compute=lambda: current_model(belief).neighbourhood_chances())
+
+
+def kernel_between(belief: Belief, a: int, b: int) -> Table:
+    """The kernel between the items of two neighbourhoods."""
+
+    def compute() -> Table:
+        one, other = belief.known.members(a), belief.known.members(b)
+        return current_kernel(belief)[0][np.ix_(one, other)].astype(np.float64)
+
+    return belief.remember("between", a, b, compute=compute)

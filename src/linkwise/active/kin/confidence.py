@@ -1,0 +1,171 @@
+"""How certain the clusters are that KIN shows, and how much the next answer will probably change.
+
+What an answer changes is what the model predicts after it. Placing an item moves the score of all others by
+their covariance with it, as in Gaussian process regression. Each place that the item may get counts by its
+probability.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.active.kin.belief import (
+    Belief,
+    PreparedItems,
+    current_kernel,
+    current_model,
+    item_chances,
+    neighbourhood_chances,
+)
+from linkwise.active.kin.model import TINY, Chances, Known, Model, Table, fit_model
+from linkwise.active.kin.shown import item_labels, settle
+from linkwise.asking.learner import Labels
+from linkwise.constraints.evidence import Evidence
+from linkwise.wording import count_noun
+
+POWERS = (1, 1.5, 2, 3, 4, 6, 8)
+ITEMS_A_POWER = 8  # so many more known items allow the next power
+MISTAKEN = 0.05  # probability that is left for what seems impossible
+UNLIKELY = 0.01  # probability below which a place is left out
+LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost nothing
+FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
+
+
+def certainty(belief: Belief) -> Table:
+    """(n_rows,) probability that each row is in its cluster; 0 while nothing is known."""
+    known, items = belief.known, belief.task.items
+    if len(known.items) == 0:
+        return np.zeros(len(items.of))
+    certain = _label_certainty(item_labels(belief).astype(np.int64), current_model(belief), settle(belief).at)
+    certain[known.items] = 1
+    found: Table = certain.take(items.of)
+    return found
+
+
+def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Labels) -> Table:
+    """(n_rows,) the same for labels that come from constraints alone."""
+    row = evidence.groups().row
+    found = np.zeros(len(labels))
+    if len(row) == 0:
+        return found
+    first, of = prepared.items.first, prepared.items.of
+    items = np.unique(of[row] if prepared.items.centers is None else of[row[first[of[row]] == row]])
+    if len(items):
+        _, begun, label = np.unique(labels[first[items]], return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(begun))
+        known = Known(items, rank[label], np.full(len(items), np.nan))
+        number = np.full(int(labels.max()) + 1, known.n_neighbourhoods)
+        number[labels[first[items]]] = known.label
+        model = fit_model(prepared.kernel, known)
+        found = _label_certainty(number[labels[first]], model, model.chances).take(of)
+    found[row] = 1
+    return found
+
+
+def _label_certainty(labels: NDArray[np.int64], model: Model, at: Chances) -> Table:
+    """(n_items,) probability that the label of each is right; labels from k on are no neighbourhood."""
+    k = at.join.shape[1]
+    inside = np.minimum(labels, k - 1)
+    belongs = at.join.sum(axis=1, keepdims=True)
+    join = belongs * _sharpen(at.join, _sharpness(model))
+    certain = join[np.arange(len(labels)), inside]
+    return np.asarray(np.where(labels < k, certain, np.maximum(at.new, join.max(axis=1))))
+
+
+def _sharpness(model: Model) -> float:
+    """The power of the shares with which the known items are predicted best from the others.
+
+    Regression shrinks its predictions towards 0, so its shares are too even. How much so shows on the items
+    whose neighbourhood is known. Few items allow only low powers.
+    """
+    score, label = model.without_each(), model.known.label
+    is_shared = np.bincount(label)[label] > 1
+    powers = [power for power in POWERS if power <= 1 + len(score) / ITEMS_A_POWER]
+    own = np.arange(len(score)), label
+    fits = [np.log(_sharpen(score, power)[own][is_shared] + MISTAKEN).sum() for power in powers]
+    return float(powers[int(np.argmax(fits))])
+
+
+def _sharpen(share: Table, power: float) -> Table:
+    """Powers of shares, as shares."""
+    raised = (share / np.maximum(share.max(axis=1, keepdims=True), TINY)) ** power
+    return np.asarray(raised / np.maximum(raised.sum(axis=1, keepdims=True), TINY))
+
+
+# ---------------------------------------------------------------- in words
+def describe_certainty(n_neighbourhoods: int, n_unsure: float, n_rows: int) -> str:
+    """How many clusters there are by the answers, and how many rows may be in a wrong one."""
+    clusters = count_noun(n_neighbourhoods, "cluster")
+    rows = "almost none" if round(n_unsure) == 0 else f"about {round_number(n_unsure)}"
+    return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
+
+
+def describe_next_answer(n_changed: float, n_unsure: float, n_rows: int) -> str:
+    """How many rows the next answer will probably move.
+
+    Parameters
+    ----------
+    n_changed : float
+        The expected number of rows that it moves.
+    n_unsure : float
+        Rows that may be in a wrong cluster; while these are many, the sentence does not suggest to stop.
+    n_rows : int
+    """
+    if n_changed < LITTLE * n_rows:
+        ends = ", so you may stop here" if n_unsure <= FEW * n_rows else ""
+        return f"The next answer will probably change almost nothing{ends}."
+    number = round_number(n_changed)
+    rows = "less than one row" if number == 0 else count_noun(number, "row")
+    return f"The next answer will probably change the cluster of {rows}."
+
+
+def round_number(number: float) -> int:
+    """A whole number, of two digits from 100 on: 3423.4 is 3400."""
+    whole = round(number)
+    return whole if whole < 100 else round(whole, 2 - len(str(whole)))
+
+
+# ---------------------------------------------------------------- the next answer
+def expected_changes(belief: Belief, asked: tuple[int, int] | None) -> float | None:
+    """The expected number of rows whose cluster the answer changes; None where nothing is asked.
+
+    Parameters
+    ----------
+    belief : Belief
+    asked : pair of int, or None
+        The items that are asked about.
+    """
+    if len(belief.known.items) == 0 or asked is None:
+        return None
+    if belief.placing >= 0 and not belief.placed.mask[belief.placing]:
+        return _changes_by_placing(belief, belief.placing)
+    return _changes_by_joining(belief, *asked)
+
+
+def _changes_by_placing(belief: Belief, item: int) -> float:
+    """Rows that the place of an item moves."""
+    model, size = current_model(belief), belief.task.items.size
+    at, score = item_chances(belief, item), model.score
+    response = model.response(item, current_kernel(belief)[0][item].astype(np.float64))
+    now, total = score.argmax(axis=1), 0.0
+    for neighbourhood in np.flatnonzero(at.join > UNLIKELY).tolist():
+        then = score - np.outer(response, score[item])
+        then[:, neighbourhood] += response
+        total += float(at.join[neighbourhood]) * float(size[then.argmax(axis=1) != now].sum())
+    if at.new > UNLIKELY:
+        then = score - np.outer(response, score[item])
+        total += at.new * float(size[response > then.max(axis=1)].sum())
+    return total
+
+
+def _changes_by_joining(belief: Belief, first: int, second: int) -> float:
+    """Rows that move if the neighbourhoods of two items are one: those of the smaller one."""
+    known, labels = belief.known, item_labels(belief)
+    two = np.unique(known.label[np.isin(known.items, (first, second))])
+    if len(two) < 2:
+        return 0.0
+    a, b = two.tolist()
+    chance = neighbourhood_chances(belief)
+    rows = min(float(belief.task.items.size[labels == label].sum()) for label in (a, b))
+    return float(max(chance[a, b], chance[b, a])) * rows

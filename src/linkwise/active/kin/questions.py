@@ -1,0 +1,106 @@
+"""What KIN asks: which neighbourhoods to compare, which item to place, and which rows to show for them."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+from linkwise.active.kin.belief import (
+    Belief,
+    current_kernel,
+    current_model,
+    kernel_between,
+    neighbourhood_chances,
+)
+from linkwise.active.kin.kernels import Rows
+from linkwise.active.kin.model import Table
+from linkwise.active.kin.placement import Mask
+from linkwise.active.kin.state import MOST_UNSURE, Pair, State
+from linkwise.asking.learner import rng_at
+
+JITTER = 0.05
+
+
+def likeliest_pair(state: State, least: float) -> Pair | None:
+    """The closest items of the two neighbourhoods that are likeliest one, given those they differ from.
+
+    Parameters
+    ----------
+    state : State
+    least : float
+        Probability below which neighbourhoods are not compared.
+    """
+    belief = state.believe()
+    known, apart = belief.known, belief.placement.apart
+    k = known.n_neighbourhoods
+    if k < 2 or (apart | np.eye(k, dtype=bool)).all():
+        return None
+    chance = neighbourhood_chances(belief)
+    ruled_out = np.where(apart, chance, 0).sum(axis=1, keepdims=True)
+    chance = chance / np.maximum(1 - ruled_out, 1e-6)
+    chance[apart] = -1
+    np.fill_diagonal(chance, -1)
+    chance = chance.round(9)  # what is 0 but for rounding is 0
+    worth = np.flatnonzero(chance.ravel() >= least)
+    for at in worth[np.argsort(-chance.ravel()[worth], kind="stable")].tolist():
+        a, b = divmod(at, k)
+        pair = closest_open_pair(state, known.members(a), known.members(b), kernel_between(belief, a, b))
+        if pair is not None:
+            return pair
+    return None
+
+
+def closest_open_pair(state: State, first: Rows, second: Rows, similarity: Table) -> Pair | None:
+    """The most similar items that can be shown and compared; None: there are none, or they were in doubt.
+
+    Parameters
+    ----------
+    state : State
+    first, second : ndarray
+        Known items of two neighbourhoods, or one item alone and those of a neighbourhood.
+    similarity : ndarray of shape (n_first, n_second)
+    """
+    task, n_unsure = state.task, 0
+    for at in np.argsort(-similarity, axis=None, kind="stable").tolist():
+        a, b = int(first[at // len(second)]), int(second[at % len(second)])
+        if not (task.askable[a] and task.askable[b]):
+            continue
+        verdict = task.problem.evidence.verdict(int(task.row[a]), int(task.row[b]))
+        n_unsure += verdict == "unsure"
+        if n_unsure == MOST_UNSURE:
+            return None
+        if verdict is None and (a, b) not in state.shown_pairs:
+            return a, b
+    return None
+
+
+def choose_item(state: State) -> int | None:
+    """The item that explains most of what is uncertain; None: all are known, or none may be shown."""
+    belief = state.believe()
+    eligible = state.task.askable & ~belief.placed.mask
+    eligible[list(state.tried | state.doubtful)] = False
+    if not eligible.any():
+        return None
+    turn = len(state.tried)
+
+    def compute() -> int:
+        state.grow()
+        return _most_informative(belief, eligible, turn)
+
+    item = belief.remember("choose", turn, blake2b(eligible.tobytes()).digest(), compute=compute)
+    state.tried.add(item)
+    return item
+
+
+def _most_informative(belief: Belief, eligible: Mask, turn: int) -> int:
+    """The item that lessens the variance of uncertain items most."""
+    task, learned = belief.task, belief.known.items
+    unsure = np.ones(len(eligible))
+    if len(learned):
+        model = current_model(belief)
+        unsure, learned = 1 - model.chances.join.max(axis=1), model.known.items
+    gain = current_kernel(belief)[1].explained(learned, task.weight * unsure)
+    gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
+    gain[~eligible] = -1
+    return int(gain.argmax())

@@ -1,0 +1,48 @@
+"""Evidence about rows as evidence about small clusters, each of which shows one row.
+
+A small cluster may be mixed: a fact about one of its rows need not hold for the others. So a fact counts for
+the row that is shown, with all that follows for it from facts about any rows. Nothing wrong follows from a
+chain through mixed clusters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.active.kin.kernels import Rows
+from linkwise.constraints.evidence import Evidence, Groups
+
+
+class ShownRowEvidence:
+    """Evidence about items of which each shows one row; follows the evidence about rows."""
+
+    def __init__(self, evidence: Evidence, row: Rows) -> None:
+        self._evidence, self._row = evidence, row
+        self._item = np.full(evidence.n_rows, -1, dtype=np.int64)
+        self._item[row] = np.arange(len(row))
+        self._groups: tuple[int, Groups] | None = None
+
+    def current(self) -> ShownRowEvidence:
+        """All that is known by now."""
+        return self
+
+    def verdict(self, i: int, j: int) -> str | None:
+        """What is known of two items."""
+        return self._evidence.verdict(int(self._row[i]), int(self._row[j]))
+
+    def groups(self) -> Groups:
+        """Groups of items that belong together, and which of them are apart."""
+        if self._groups is None or self._groups[0] != len(self._evidence):
+            self._groups = len(self._evidence), self._groups_of_items(self._evidence.groups())
+        return self._groups[1]
+
+    def _groups_of_items(self, of_rows: Groups) -> Groups:
+        item = self._item[of_rows.row]
+        shown = np.flatnonzero(item >= 0)
+        shown = shown[np.argsort(item[shown])]
+        items, number = item[shown], of_rows.number[shown]
+        names, first = np.unique(number, return_index=True)
+        new = np.full(int(of_rows.number.max(initial=-1)) + 1, -1, dtype=np.int64)
+        new[names[np.argsort(first)]] = np.arange(len(names))
+        apart = np.sort(new[of_rows.foes], axis=1)
+        return Groups(items, new[number], apart[(apart >= 0).all(axis=1)])

@@ -1,0 +1,111 @@
+"""A memo may be cleared at any moment without changing a result, and no run writes to what was prepared."""
+
+from dataclasses import fields, is_dataclass
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_blobs
+
+from linkwise.asking.learner import Describing, Representing, Weighing
+from linkwise.asking.memo import Memo
+from linkwise.asking.oracles import TruthOracle
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
+from registry import LEARNERS, each_learner
+
+N_ANSWERS = 30
+X, Y = load_wine(return_X_y=True)
+X = np.ascontiguousarray(X)
+
+
+class Forgetful(Memo):
+    """A memo that keeps nothing at all."""
+
+    def get(self, topic, place, compute, *, max_values=None, max_bytes=None):
+        return compute()
+
+
+def report(learner, run):
+    """Everything that a learner asks and shows at this moment."""
+    q, state = run.question, run.state
+    optional = (
+        (Describing, lambda: tuple(learner.describe(state))),
+        (Representing, lambda: learner.representatives(state)),
+        (Weighing, lambda: learner.column_shares(state)),
+    )
+    shown = [read() if isinstance(learner, kind) else None for kind, read in optional]
+    asked = None if q is None else (q.first, q.second, q.why, q.expected, q.labels.tolist())
+    return asked, run.labels.tolist(), [None if s is None else np.asarray(s).tolist() for s in shown]
+
+
+def ask_and_answer(entry, X, y, memo, before_each=lambda: None):
+    """What a run of some answers asks and shows, question after question."""
+    learner, oracle = entry.make(random_state=0), TruthOracle(y, unsure=0.1, random_state=0)
+    run, found = Run(learner, X, Evidence(len(X)), 0, memo=memo), []
+    for _ in range(N_ANSWERS):
+        before_each()
+        found.append(report(learner, run))
+        if run.question is None:
+            break
+        before_each()
+        run.answer(oracle(run.question.first, run.question.second))
+    return found
+
+
+def values_of(prepared):
+    """The fields of a dataclass, without the properties that follow from them; anything else as it is."""
+    return [getattr(prepared, f.name) for f in fields(prepared)] if is_dataclass(prepared) else prepared
+
+
+@each_learner
+def test_a_memo_that_is_cleared_before_each_question_changes_nothing(entry):
+    memo = Memo()
+    kept = ask_and_answer(entry, X, Y, memo)
+    assert ask_and_answer(entry, X, Y, memo) == kept  # with all that the first run has left
+    cleared = Memo()
+    assert ask_and_answer(entry, X, Y, cleared, cleared.clear) == kept
+    assert ask_and_answer(entry, X, Y, Forgetful()) == kept
+
+
+@each_learner
+@pytest.mark.parametrize("askable", [None, np.arange(len(X)) % 3 > 0], ids=["all rows", "some rows"])
+def test_runs_that_show_other_rows_share_a_memo(entry, askable):
+    memo = Memo()
+    shown = [None, np.arange(len(X)) % 2 > 0, askable]
+    learner = entry.make(random_state=0)
+    prepared = learner.prepare(X, 0)
+    for at in shown:
+        pairs = []
+        for own in (memo, Memo()):
+            run = Run(learner, X, Evidence(len(X)), 0, prepared=prepared, askable=at, memo=own)
+            asked = []
+            while run.question is not None and len(asked) < 15:
+                q = run.question
+                asked.append((q.first, q.second, q.labels.tolist()))
+                run.answer("yes" if Y[q.first] == Y[q.second] else "no")
+            pairs.append(asked)
+        assert pairs[0] == pairs[1]
+
+
+@each_learner
+def test_no_run_writes_to_what_was_prepared(entry):
+    learner = entry.make(random_state=0)
+    prepared = learner.prepare(X, 0)
+    before = joblib.hash(values_of(prepared))
+    run = Run(learner, X, Evidence(len(X)), 0, prepared=prepared)
+    for _ in range(N_ANSWERS):
+        if run.question is None:
+            break
+        report(learner, run)
+        run.answer("yes" if Y[run.question.first] == Y[run.question.second] else "no")
+    assert joblib.hash(values_of(prepared)) == before
+
+
+def test_a_memo_of_kin_may_be_cleared_where_items_are_small_clusters():
+    rows, classes = make_blobs(2300, centers=6, cluster_std=2.5, random_state=0)
+    entry = next(entry for entry in LEARNERS if entry.name == "KIN")
+    cleared = Memo()
+    assert ask_and_answer(entry, rows, classes, cleared, cleared.clear) == ask_and_answer(
+        entry, rows, classes, Memo()
+    )
