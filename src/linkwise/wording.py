@@ -31,6 +31,11 @@ def strip_controls(text: str) -> str:
     return "".join(c if c.isprintable() or c in JOINERS else "·" for c in spaced)
 
 
+def strip_full_stop(sentence: object) -> str:
+    """Remove the full stop of a sentence that another sentence quotes after a colon."""
+    return str(sentence).removesuffix(".")
+
+
 def quote_command(*words: object) -> str:
     """Quote a command so that it can be typed into a shell."""
     return shlex.join(str(word) for word in words)

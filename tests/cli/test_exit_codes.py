@@ -102,7 +102,7 @@ def test_a_locked_session_is_5_and_keeps_its_answers(fruit, linkwise, monkeypatc
         other.execute("BEGIN IMMEDIATE")
         done = linkwise("ask", fruit.path, said="y\n")
         assert done.exit_code == 5
-        assert "held by another process" in done.stderr
+        assert "in use by another process" in done.stderr
         assert "Traceback" not in done.stderr
         told(linkwise("undo", fruit.path), 5)
     with Session.open(fruit.session) as session:

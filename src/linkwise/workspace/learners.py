@@ -83,7 +83,7 @@ def other_learner(asking: Asking, described: dict[str, Any]) -> Learner | None:
     if asking.seed is not None:
         parameters["random_state"] = asking.seed
     learner = _learner(method, parameters, asking)
-    from linkwise.session.description import described as as_stored
+    from linkwise.session.description import describe_learner as as_stored
 
     return None if as_stored(learner) == described and asking.cache is None else learner
 
