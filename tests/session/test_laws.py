@@ -478,7 +478,7 @@ def test_only_answers_that_hold_can_be_changed(number):
     session.import_constraints(true_pairs([(0, 1), (0, 3)]))
     session.answer("no")
     session.undo()
-    with pytest.raises(SessionError, match=f"event {number} is no answer that holds"):
+    with pytest.raises(SessionError, match=f"Event {number} is not an answer that can be changed"):
         session.change(number, "yes")
     assert len(session.events) == 4
 

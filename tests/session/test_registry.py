@@ -126,18 +126,18 @@ def unfit(described, n_columns=None):
         (
             text("MinMax", estimator=text("CKM", kernel="precomputed")),
             2,
-            "kernel='precomputed' is for similarities, and a session has rows",
+            "kernel='precomputed' needs similarities, and a session has rows",
         ),
         (
             text("COBRAS", n_init=1001),
             None,
-            "n_init=1001 in a file; it may be 0 to 1000 there",
+            "n_init is 1001, and in a file it must be 0 to 1000",
         ),
-        (text("COBRAS", n_init=-1), None, "n_init=-1 in a file; it may be 0 to 1000 there"),
+        (text("COBRAS", n_init=-1), None, "n_init is -1, and in a file it must be 0 to 1000"),
         (
             text("COBRAS", random_state=2**32),
             None,
-            "random_state=4294967296 in a file; it may be 0 to 4294967295 there",
+            "random_state is 4294967296, and in a file it must be 0 to 4294967295",
         ),
         (text("COBRAS", n_init=[1]), None, "n_init=[1] is not a kind of value that n_init takes"),
         (text("ActiveCOBS", preset="slow"), 2, "preset='slow'; give one of 'paper', 'quick', or a Preset"),

@@ -236,13 +236,13 @@ def test_ids_are_read_in_order_of_the_rows(db):
     assert read_ids(db, 3) is None
     db.executemany("INSERT INTO row_id VALUES (?, ?)", [(2, "a"), (0, "c"), (1, "b")])
     assert read_ids(db, 3) == ["c", "b", "a"]
-    assert damage(read_ids, db, 4) == "it has ids for 3 rows, and 4 rows"
+    assert damage(read_ids, db, 4) == "its 3 ids are not those of rows 0 to 3"
 
 
 @pytest.mark.parametrize("rows", [(1, 2, 3), (-1, 0, 1), (0, 1, 3)])
 def test_every_row_has_an_id_or_none_has(db, rows):
     db.executemany("INSERT INTO row_id VALUES (?, ?)", zip(rows, "abc", strict=True))
-    assert damage(read_ids, db, 3) == "it has ids for 3 rows, and 3 rows"
+    assert damage(read_ids, db, 3) == "its 3 ids are not those of rows 0 to 2"
 
 
 def test_a_single_row_may_have_an_id(db):
@@ -393,8 +393,8 @@ def test_pairs_belong_to_an_event_that_is_there(db):
     [
         (("x", 0, 2, "yes"), "imported pairs have no event"),
         ((1, 0, 4, "yes"), "event 1 of the session is wrong: '4' is not one of its rows, 0 to 3"),
-        ((1, 2, 2, "yes"), "event 1 of the session is wrong: row 2 is compared with itself"),
-        ((1, 0, 2, "y" * 30), f"event 1 of the session is wrong: '{'y' * 20}' is no answer"),
+        ((1, 2, 2, "yes"), "event 1 of the session is wrong: both rows of a pair are 2"),
+        ((1, 0, 2, "y" * 30), f"event 1 of the session is wrong: '{'y' * 20}' is not an answer"),
     ],
 )
 def test_imported_pairs_are_checked(db, pair, words):
@@ -452,10 +452,10 @@ def test_only_imports_and_done_clusters_bring_pairs(db, event):
         (ANSWER | {"second": -1}, "'-1' is not one of its rows, 0 to 3"),
         (ANSWER | {"second": 1.5}, "'1.5' is not one of its rows, 0 to 3"),
         (ANSWER | {"first": "r" * 25}, f"'{'r' * 20}' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": 0}, "row 0 is compared with itself"),
+        (ANSWER | {"second": 0}, "both rows of a pair are 0"),
         (NAME | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
         (DONE | {"first": -1}, "'-1' is not one of its rows, 0 to 3"),
-        (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is no answer"),
+        (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is not an answer"),
         (ANSWER | {"happened": b"now"}, "its time is missing or wrong"),
         (NAME | {"source": b"ripe"}, "its source is not text"),
     ],
@@ -470,11 +470,11 @@ def test_a_value_that_no_event_has(db, wrong, words):
         ((ANSWER, undo(2)), "its target is not an earlier event"),
         ((ANSWER, undo(3)), "its target is not an earlier event"),
         ((ANSWER, undo("x")), "its target is not an earlier event"),
-        ((ANSWER, undo(1), undo(2)), "event 2 is of a kind (undo) that has no undo"),
-        ((ANSWER, undo(1), change(2)), "event 2 is of a kind (undo) that has no change"),
-        ((IMPORT, change(1)), "event 1 is of a kind (import) that has no change"),
-        ((NAME, change(1)), "event 1 is of a kind (name) that has no change"),
-        ((ANSWER, change(1), change(2)), "event 2 is of a kind (change) that has no change"),
+        ((ANSWER, undo(1), undo(2)), "event 2 has a kind (undo) that has no undo"),
+        ((ANSWER, undo(1), change(2)), "event 2 has a kind (undo) that has no change"),
+        ((IMPORT, change(1)), "event 1 has a kind (import) that has no change"),
+        ((NAME, change(1)), "event 1 has a kind (name) that has no change"),
+        ((ANSWER, change(1), change(2)), "event 2 has a kind (change) that has no change"),
     ],
 )
 def test_what_cannot_be_changed_or_undone(db, events, words):

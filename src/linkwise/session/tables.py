@@ -131,7 +131,7 @@ def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
     if count == 0:
         return None
     if (count, low, high) != (n_rows, 0, n_rows - 1):
-        raise Damage(f"it has ids for {count} of {n_rows} rows")
+        raise Damage(f"its {count} ids are not those of rows 0 to {n_rows - 1}")
     ids = [i for (i,) in db.execute("SELECT id FROM row_id ORDER BY row")]
     if not all(isinstance(i, str) for i in ids) or len(set(ids)) != n_rows:
         raise Damage("its ids are not a different text for each row")
