@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from linkwise.session.session import Session
-from linkwise.terminal.keys import Keys
+from linkwise.terminal.keys import KeyReader
 from pseudo_terminal import PROMPT, on_terminal
 
 
@@ -149,7 +149,7 @@ def terminal():
 
 def test_answers_given_before_the_question_are_dropped(terminal):
     master, slave = terminal
-    with Keys(slave) as keys:
+    with KeyReader(slave) as keys:
         os.write(master, b"yySu")
         keys.forget()
         os.write(master, b"n\x04")
@@ -158,7 +158,7 @@ def test_answers_given_before_the_question_are_dropped(terminal):
 
 def test_keys_come_one_by_one_again_after_a_stop(terminal):
     master, slave = terminal
-    with Keys(slave) as keys:
+    with KeyReader(slave) as keys:
         other = termios.tcgetattr(slave)
         other[3] |= termios.ICANON | termios.ECHO  # as a shell leaves the terminal
         termios.tcsetattr(slave, termios.TCSANOW, other)
@@ -170,7 +170,7 @@ def test_keys_come_one_by_one_again_after_a_stop(terminal):
 def test_the_terminal_is_given_back_as_it_was(terminal):
     _, slave = terminal
     before = termios.tcgetattr(slave)
-    with suppress(KeyboardInterrupt), Keys(slave):
+    with suppress(KeyboardInterrupt), KeyReader(slave):
         assert termios.tcgetattr(slave)[3] & termios.ICANON == 0
         raise KeyboardInterrupt
     assert termios.tcgetattr(slave) == before

@@ -72,13 +72,15 @@ def test_desks_of_demos():
 
 def test_a_desk_of_a_data_file(tmp_path):
     from linkwise.workspace.learners import Asking
-    from linkwise.workspace.project import opened
+    from linkwise.workspace.project import open_project
     from linkwise.workspace.reading import Reading
 
     data = tmp_path / "people.csv"
     data.write_text("id,age,plan\n" + "".join(f"p{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12)))
-    opened(data, tmp_path / "s.linkwise", Reading(), Asking()).session.close()
-    project = opened(data, tmp_path / "s.linkwise", Reading(), Asking())  # one that goes on tells it, too
+    open_project(data, tmp_path / "s.linkwise", Reading(), Asking()).session.close()
+    project = open_project(
+        data, tmp_path / "s.linkwise", Reading(), Asking()
+    )  # one that goes on tells it, too
     desk = of_project(project)
     state = desk.state()
     assert any("'id'" in note for note in state["notes"]), state["notes"]

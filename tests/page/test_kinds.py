@@ -9,7 +9,7 @@ from PIL import Image
 
 from linkwise.page.opening import of_project
 from linkwise.workspace.learners import Asking
-from linkwise.workspace.project import opened
+from linkwise.workspace.project import open_project
 from linkwise.workspace.reading import Reading
 
 RNG = np.random.default_rng(8)
@@ -42,7 +42,7 @@ def write(folder, kind):
 @pytest.mark.parametrize("kind", ["text", "image", "series"])
 def test_the_desk_shows_what_a_row_is(tmp_path, kind):
     path, reading = write(tmp_path, kind)
-    project = opened(path, tmp_path / "s.linkwise", reading, Asking())
+    project = open_project(path, tmp_path / "s.linkwise", reading, Asking())
     desk = of_project(project)
     state = desk.state()
     assert state["kind"] == kind

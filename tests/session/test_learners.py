@@ -61,7 +61,7 @@ def test_a_learner_of_ones_own(path):
         assert answer_by(session, TRUTH, 1) == [(4, 5)]
         assert all(type(row) is int for e in session.events for row in (e.first, e.second) if row is not None)
         was = image(session)
-    with pytest.raises(SessionError, match=r"not part of linkwise: \.\*InOrder\. Pass it"):
+    with pytest.raises(SessionError, match=r"not part of linkwise: .*InOrder\. Pass it"):
         Session.open(path, X)
     with Session.open(path) as session:
         assert session.labels.tolist() == was[0][1]
@@ -80,7 +80,7 @@ def test_learners_of_ones_own_are_told_apart(path):
     same_name = type("COBRAS", (InOrder,), {})
     with Session.open(path, X, same_name()) as session:
         assert session.question.second == 3
-    with pytest.raises(SessionError, match=f"made with {__name__}.COBRAS, which is no learner of linkwise"):
+    with pytest.raises(SessionError, match=f"not part of linkwise: {__name__}.COBRAS"):
         Session.open(path, X)
 
 
@@ -100,7 +100,7 @@ def test_parameters_of_another_version(path):
         was = image(session)
         learner = session.learner
         session._store.put_meta({"learner": {**learner, "parameters": {**learner["parameters"], "magic": 3}}})
-    with pytest.raises(SessionError, match=r"stored parameters of COBRAS do not fit \.\*magic"):
+    with pytest.raises(SessionError, match=r"stored parameters of COBRAS do not fit .*magic"):
         Session.open(path, X)
     with Session.open(path, X, LEARNERS["COBRAS"]()) as session:
         assert image(session) == was

@@ -20,8 +20,8 @@ from linkwise.reasons.explanation import explain
 from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
 from linkwise.terminal import screen
 from linkwise.wording import count_noun, strip_controls
-from linkwise.workspace.exit_codes import WrongUse
-from linkwise.workspace.reading import Reading, read
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.reading import Reading, read_rows
 
 METHODS = {
     "cobs": "COBS",
@@ -68,29 +68,29 @@ class Clustering:
         """Refuse options that do not go together."""
         for option, owner in OWNERS.items():
             if getattr(self, option) is not None and self.method != owner:
-                raise WrongUse(
+                raise UsageError(
                     f"--{option.replace('_', '-')} belongs to --method {owner}; "
                     f"what clusters here is {self.method}"
                 )
         if self.method in WITHOUT_SEED and self.seed is not None:
-            raise WrongUse(f"{self.method} draws nothing at random; leave --seed out")
+            raise UsageError(f"{self.method} draws nothing at random; leave --seed out")
         if self.method == "clusilc":
             self._check_clusilc()
         if self.method in FIND_K and self.clusters is not None:
             others = "|".join(name for name in METHODS if name not in FIND_K)
-            raise WrongUse(
+            raise UsageError(
                 f"{self.method} finds the number of clusters itself; leave --clusters {self.clusters} out, "
                 f"or choose --method {others}"
             )
         if self.method not in (*FIND_K, *MAY_FIND_K) and self.clusters is None:
-            raise WrongUse(
+            raise UsageError(
                 f"{self.method} must be told how many clusters there are: add --clusters K; "
                 "or take --method cobs, which finds the number itself"
             )
 
     def _check_clusilc(self) -> None:
         if self.clusters is None and self.max_leaves is None:
-            raise WrongUse(
+            raise UsageError(
                 "clusilc goes on to ever smaller clusters: say how many there are at most, --clusters K, "
                 "or how many rules, --max-leaves N; or take --method cobs, which finds the number itself"
             )
@@ -114,15 +114,15 @@ class Clustering:
         """The file, as the method takes it: to a tree the scale is nothing, and categories are one column."""
         source = reading.source(file)
         if self.method != "clusilc":
-            return read(file, source, progress=progress)
+            return read_rows(file, source, progress=progress)
         if file.is_dir() or reading.text is not None or reading.series:
-            raise WrongUse(
+            raise UsageError(
                 "clusilc makes rules on columns, which images, texts and curves have not; take another"
                 " --method"
             )
         if reading.scale is not None:
-            raise WrongUse("clusilc counts every column alike, whatever its scale; leave --scale out")
-        return read(file, {**source, "scale": "none"}, "codes")
+            raise UsageError("clusilc counts every column alike, whatever its scale; leave --scale out")
+        return read_rows(file, {**source, "scale": "none"}, "codes")
 
     def model(self, encoded: Encoded) -> Any:
         """The clusterer for these rows."""
@@ -131,7 +131,7 @@ class Clustering:
         n_rows = len(encoded.X)
         if self.clusters is not None and self.clusters > n_rows:
             there = count_noun(n_rows, "row")
-            raise WrongUse(f"--clusters {self.clusters}, but there are {there}; give fewer clusters")
+            raise UsageError(f"--clusters {self.clusters}, but there are {there}; give fewer clusters")
         nominal = {"nominal": encoded.nominal} if self.method == "clusilc" else {}
         return getattr(linkwise, METHODS[self.method])(**self.settings(), **nominal)
 
@@ -165,7 +165,7 @@ def report(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> l
         parts.append(Text(strip_controls(what_counts(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
-    parts.append(screen.cluster_bars(sizes(model), width=width))
+    parts.append(screen.draw_cluster_bars(sizes(model), width=width))
     if n_noise := int((model.labels_ < 0).sum()):
         parts.append(Text(f"In no cluster, with the label -1: {count_noun(n_noise, 'row')}."))
     return parts
@@ -175,9 +175,9 @@ def report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int
     """The clusters of a tree, as rules."""
     found = explain(model, encoded, constraints=pairs)
     parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
-    parts += [Text(_fit(model, pairs)), screen.cluster_bars(sizes(model), width=width)]
+    parts += [Text(_fit(model, pairs)), screen.draw_cluster_bars(sizes(model), width=width)]
     for cluster in found.clusters:
-        parts += [Text(), screen.rules(cluster_lines(cluster), width=width)]
+        parts += [Text(), screen.draw_rules(cluster_lines(cluster), width=width)]
     return parts
 
 

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from linkwise import __version__
 from linkwise.errors import DataError
 from linkwise.text_files import csv_records
-from linkwise.workspace.exit_codes import WrongUse, plainly
+from linkwise.workspace.exit_codes import UsageError, report_errors
 
 if TYPE_CHECKING:
     from linkwise.workspace.learners import Asking
@@ -40,7 +40,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with plainly():
+        with report_errors():
             return super().invoke(ctx)
 
 
@@ -621,7 +621,7 @@ def _names(option: str, given: str | None) -> tuple[str, ...] | None:
     try:
         names = tuple(name.strip() for _, record in csv_records(given, ",") for name in record)
     except DataError:
-        raise WrongUse(f"{option} {given!r} has a quote that does not end; write {option} A,B") from None
+        raise UsageError(f"{option} {given!r} has a quote that does not end; write {option} A,B") from None
     if not all(names) or not names:
-        raise WrongUse(f"{option} {given!r} has an empty name; give names of columns: {option} A,B")
+        raise UsageError(f"{option} {given!r} has an empty name; give names of columns: {option} A,B")
     return names

@@ -38,7 +38,7 @@ from linkwise.data import (
     text_items,
 )
 from linkwise.data.items import no_fields
-from linkwise.data.table import as_narwhals
+from linkwise.data.table import to_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.page.cards import View, named, of_numbers
 from linkwise.page.presenter import Desk
@@ -260,7 +260,7 @@ def _of_list(items: Any) -> Items:
 
 def _of_values(frame: Any) -> Items:
     """The values of a DataFrame as they are; a single column of texts as texts."""
-    table = as_narwhals(frame)
+    table = to_narwhals(frame)
     columns = {name: table[name].to_list() for name in table.columns}
     (first, *others) = columns.values()
     if not others and all(isinstance(value, str) for value in first):

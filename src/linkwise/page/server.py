@@ -27,7 +27,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linkwise.page.auth import MAX_BODY, MAX_HEADERS, Door, guarded
 from linkwise.page.hub import MOST_VIEWS, Frame, Room, View, refusal
-from linkwise.workspace.exit_codes import exit_code, sentence
+from linkwise.workspace.exit_codes import error_sentence, exit_code
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Desk
@@ -267,7 +267,9 @@ async def _opened_and_worked(room: Room, begin: Callable[[], Desk]) -> None:
         await room.work()
     except Exception as error:
         room.fail(
-            sentence(error) if exit_code(error) is not None else "linkwise failed; its terminal says how"
+            error_sentence(error)
+            if exit_code(error) is not None
+            else "linkwise failed; its terminal says how"
         )
         await room.seen()
         raise

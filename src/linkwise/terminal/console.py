@@ -61,7 +61,7 @@ class Terminal:
         """Heading, both items, keys, prompt."""
         lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - LINES_AROUND))
         self._show(Text())
-        self._show(screen.heading(status, self.budget))
+        self._show(screen.draw_heading(status, self.budget))
         self._show(Text("Do these two belong together?"))
         self._show(Text())
         self._show(self.pair(question, self.console.width, lines))
@@ -76,7 +76,7 @@ class Terminal:
     def saved(self, said: Answer, status: Status) -> None:
         """The answer, and what it makes of the clusters."""
         self._show(Text.assemble((said, "bold"), "  saved"))
-        self._show(screen.cluster_bars(status.cluster_sizes, width=self.console.width))
+        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width))
 
     def taken_back(self, event: Event | None, status: Status) -> None:
         """Which answer was undone."""
@@ -84,7 +84,7 @@ class Terminal:
             self._show(Text("undo  nothing to take back: there is no answer yet"))
             return
         self._show(Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}"))
-        self._show(screen.cluster_bars(status.cluster_sizes, width=self.console.width))
+        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width))
 
     def refused(self, why: str) -> None:
         """Say why."""
@@ -101,11 +101,11 @@ class Terminal:
             self._show(Text("quit"))
         commands = self.commands(reason, status) if self.commands else ()
         self._show(Text())
-        self._show(screen.ending(reason, status, width=self.console.width))
+        self._show(screen.draw_ending(reason, status, width=self.console.width))
         if self.counts is not None and (said := self.counts()) is not None:
             self._show(Text(strip_controls(said)))
         self._show(Text())
-        for line in screen.next_steps(commands):
+        for line in screen.list_next_steps(commands):
             self.console.print(line, soft_wrap=True, highlight=False)  # a command must survive copying
 
     def _show(self, what: RenderableType) -> None:

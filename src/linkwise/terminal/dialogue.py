@@ -1,6 +1,6 @@
 """The dialogue: a session on one side, a person on the other.
 
-It knows neither screen nor keys: what is shown goes to a `Face`, what is said comes from a `Reader`.
+It knows neither screen nor keys: what is shown goes to a `Display`, what is said comes from a `Reader`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from linkwise.constraints.evidence import Answer
 from linkwise.errors import SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
-from linkwise.terminal.keys import Reader, meant
+from linkwise.terminal.keys import Reader, parse_command
 
 Ending = Literal["exhausted", "budget", "quit"]
-Waiting = Callable[[], AbstractContextManager[Any]]
+BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
-class Face(Protocol):
+class Display(Protocol):
     """What shows the dialogue: a screen, or a stream of JSON."""
 
     def ask(self, question: Question, name: str, status: Status) -> None:
@@ -45,8 +45,13 @@ class Face(Protocol):
         """It is over."""
 
 
-def hold(
-    session: Session, face: Face, reader: Reader, *, budget: int | None = None, waiting: Waiting = nullcontext
+def run_dialogue(
+    session: Session,
+    face: Display,
+    reader: Reader,
+    *,
+    budget: int | None = None,
+    waiting: BusyContext = nullcontext,
 ) -> Ending:
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
@@ -71,14 +76,14 @@ def hold(
         name = session.question_id  # before the question: if another client answers now, ours is stale
         question = session.question
         if question is None or name is None:
-            return _ended(face, "exhausted", status)
+            return _finish(face, "exhausted", status)
         if budget is not None and status.n_answers >= budget:
-            return _ended(face, "budget", status)
+            return _finish(face, "budget", status)
         face.ask(question, name, status)
-        while (said := _heard(face, reader)) == "help":
+        while (said := _read_command(face, reader)) == "help":
             face.help(question)
         if said == "quit":
-            return _ended(face, "quit", session.status)
+            return _finish(face, "quit", session.status)
         try:
             if said == "undo":
                 with waiting():
@@ -96,20 +101,20 @@ def hold(
             face.refused(str(error))
 
 
-def _heard(face: Face, reader: Reader) -> Answer | Literal["undo", "quit", "help"]:
+def _read_command(face: Display, reader: Reader) -> Answer | Literal["undo", "quit", "help"]:
     """The next thing said that means something; the end of input means quit."""
     while True:
         face.prompt()
         text = reader.read()
         if text is None:
             return "quit"
-        said = meant(text)
+        said = parse_command(text)
         if said is not None:
             return said
         shown = repr(text) if text.isprintable() and text else "this key"
         face.refused(f"{shown} is no answer; answers are y, n, s, u, q or ?")
 
 
-def _ended(face: Face, reason: Ending, status: Status) -> Ending:
+def _finish(face: Display, reason: Ending, status: Status) -> Ending:
     face.end(reason, status)
     return reason

@@ -13,8 +13,8 @@ from typing import Literal, Protocol, Self, TextIO
 
 from linkwise.constraints.evidence import ANSWERS
 
-Said = Literal["yes", "no", "unsure", "undo", "quit", "help"]
-WORDS: dict[str, Said] = {
+Command = Literal["yes", "no", "unsure", "undo", "quit", "help"]
+COMMANDS: dict[str, Command] = {
     "y": "yes",
     "n": "no",
     "s": "unsure",
@@ -28,13 +28,13 @@ WORDS: dict[str, Said] = {
     "quit": "quit",
     "help": "help",
 }
-LOOK_UP_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reached a thread of some library
+POLL_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reached a thread of some library
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
 
-def meant(text: str) -> Said | None:
+def parse_command(text: str) -> Command | None:
     """What a key or a line means; None if nothing."""
-    return WORDS.get(text.strip().lower())
+    return COMMANDS.get(text.strip().lower())
 
 
 class Reader(Protocol):
@@ -47,7 +47,7 @@ class Reader(Protocol):
         """The next key or line; None at the end of input."""
 
 
-class Lines:
+class LineReader:
     """Answers as lines of a stream."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -62,7 +62,7 @@ class Lines:
         return line.strip() if line else None
 
 
-class Keys:
+class KeyReader:
     """Answers as single keys of a terminal; restores the terminal on leaving."""
 
     def __init__(self, terminal: int) -> None:
@@ -89,7 +89,7 @@ class Keys:
         early = list(self._early)
         while self._waits(0):
             early.append(self._key())
-        self._early = [key for key in early if meant(key) not in ANSWERS]
+        self._early = [key for key in early if parse_command(key) not in ANSWERS]
 
     def read(self) -> str | None:
         """One key; an arrow or a function key comes as the whole sequence it sends."""
@@ -97,7 +97,7 @@ class Keys:
         return None if key in ("", END_OF_TEXT) else key
 
     def _key(self) -> str:
-        while not self._waits(LOOK_UP_S):
+        while not self._waits(POLL_S):
             pass
         sent = os.read(self.terminal, 1)
         if sent == b"\x1b" or sent >= b"\x80":
@@ -109,6 +109,6 @@ class Keys:
         return bool(select.select([self.terminal], [], [], seconds)[0])
 
 
-def on_terminal() -> bool:
+def is_interactive() -> bool:
     """Whether a person sits at both ends."""
     return sys.stdin.isatty() and sys.stdout.isatty()

@@ -80,7 +80,7 @@ def truncate(text: str, cells: int) -> str:
 
 
 # ---------------------------------------------------------------- the pair
-def rows_of(
+def pair_rows(
     first: Mapping[str, str],
     second: Mapping[str, str],
     places: Mapping[str, tuple[float, float]] | None = None,
@@ -99,7 +99,7 @@ def rows_of(
     ]
 
 
-def chosen(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
+def choose_rows(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
     """Rows to show within so many lines, and the rest.
 
     All in their order if they fit; else those that differ most first: words before numbers.
@@ -138,7 +138,7 @@ def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most:
     tracks = any(row.places for row in rows) and width >= LEAST_WIDTH_FOR_TRACKS and longest <= LONG_TEXT
     name_width = min(NAME_WIDTH, max((cell_len(r.name) for r in rows), default=1), width // 3)
     value_width = max(8, (width - name_width - 8 - tracks * (TRACK_WIDTH + 4)) // 2)
-    shown, rest = chosen(rows, most, value_width)
+    shown, rest = choose_rows(rows, most, value_width)
     table = _empty_table(names, name_width, value_width, tracks)
     for row in shown:
         style = "bold" if row.differs else "dim"
@@ -148,7 +148,7 @@ def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most:
         table.add_row(
             mark, Text(truncate(row.name, name_width)), *(Text(v, style=style) for v in values), *track
         )
-    return Group(table, Text(_rest_in_words(rest), style="dim")) if rest else table
+    return Group(table, Text(_describe_rest(rest), style="dim")) if rest else table
 
 
 def _empty_table(names: tuple[str, str], name_width: int, value_width: int, tracks: bool) -> Table:
@@ -173,7 +173,7 @@ def _track(places: Places) -> str:
     return "".join(cells)
 
 
-def _rest_in_words(rest: Sequence[Row]) -> str:
+def _describe_rest(rest: Sequence[Row]) -> str:
     differ = sum(row.differs for row in rest)
     more = f"… {len(rest)} more " + ("column" if len(rest) == 1 else "columns")
     if differ == 0:
@@ -186,7 +186,7 @@ def _rest_in_words(rest: Sequence[Row]) -> str:
 SHADES = " ░▒▓█"
 
 
-def picture(pixels: Sequence[Sequence[float]], white: float) -> list[str]:
+def draw_picture(pixels: Sequence[Sequence[float]], white: float) -> list[str]:
     """A small grey picture as lines of text, two characters a pixel (0 is background)."""
     top = len(SHADES) - 1
     return ["".join(2 * SHADES[round(top * min(v / white, 1.0))] for v in line) for line in pixels]
@@ -197,24 +197,25 @@ def picture_pair(names: tuple[str, str], first: Sequence[str], second: Sequence[
     table = Table(box=None, padding=(0, 4, 0, 0), pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(Text(name), no_wrap=True)
-    table.add_row(*(Text("\n".join(_framed(lines))) for lines in (first, second)))
+    table.add_row(*(Text("\n".join(_add_frame(lines))) for lines in (first, second)))
     return table
 
 
-def _framed(lines: Sequence[str]) -> list[str]:
+def _add_frame(lines: Sequence[str]) -> list[str]:
     width = len(lines[0])
     return [f"┌{'─' * width}┐", *(f"│{line}│" for line in lines), f"└{'─' * width}┘"]
 
 
 # ---------------------------------------------------------------- around the pair
-def opening(title: str, notes: Sequence[str]) -> RenderableType:
+def draw_opening(title: str, notes: Sequence[str]) -> RenderableType:
     """What is opened, and what was chosen on the way."""
     return Group(
-        Text(strip_controls(title), style="bold"), listing([("·", strip_controls(note)) for note in notes])
+        Text(strip_controls(title), style="bold"),
+        draw_listing([("·", strip_controls(note)) for note in notes]),
     )
 
 
-def listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
+def draw_listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
     """Lines with something short before them, long ones wrapped beside it."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=2, justify="right", style="bold")
@@ -224,14 +225,14 @@ def listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
     return grid
 
 
-def heading(status: Status, budget: int | None) -> RenderableType:
+def draw_heading(status: Status, budget: int | None) -> RenderableType:
     """Number of the question and what was answered so far."""
     number = f"Question {status.n_answers + 1}" + (f" of {budget}" if budget is not None else "")
     answered = f" · {count_answers(status)}" if status.n_answers else ""
     return Rule(Text.assemble((number, "bold"), answered), align="left", style="dim")
 
 
-def rules(lines: Sequence[str], *, width: int) -> RenderableType:
+def draw_rules(lines: Sequence[str], *, width: int) -> RenderableType:
     """A cluster and its rules, with what is longer than a line indented under its rule."""
     wrapped = [
         text
@@ -251,7 +252,7 @@ def keys_line() -> Text:
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
-def cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
+def draw_cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
     """Clusters and their sizes, the largest first, one bar each."""
     numbered = sorted(enumerate(sizes), key=lambda c: (-c[1], c[0]))
     numbered = [(number, size) for number, size in numbered if size]
@@ -280,7 +281,7 @@ def help_text(why: str) -> RenderableType:
     )
     return Group(
         Text("Judge as you mean it: only your answers say what a cluster is."),
-        listing(keys),
+        draw_listing(keys),
         Text.assemble(("Why this question: ", "bold"), why),
     )
 
@@ -293,18 +294,18 @@ ENDS = {
 UNSURE = "Nothing is left to ask: what could still change the clusters, you were not sure of."
 
 
-def ending(reason: str, status: Status, *, width: int) -> RenderableType:
+def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
     """Why it ended ("exhausted", "budget" or "quit"), and what there is."""
     why = UNSURE if reason == "exhausted" and status.n_unsure else ENDS[reason]
     return Group(
         Text(why, style="bold"),
         Text(count_answers(status)),
-        cluster_bars(status.cluster_sizes, width=width),
+        draw_cluster_bars(status.cluster_sizes, width=width),
         *(Text(said) for said in status.description),
     )
 
 
-def next_steps(commands: Sequence[tuple[str, str]]) -> list[Text]:
+def list_next_steps(commands: Sequence[tuple[str, str]]) -> list[Text]:
     """What can be done next, a line each: what for, and the command."""
     pad = max((len(what) for what, _ in commands), default=0)
     return [Text.assemble((f"{what:<{pad}}  ", "dim"), command) for what, command in commands]

@@ -20,7 +20,7 @@ from linkwise.errors import (
 FAULT, USAGE, BAD_DATA, CONTRADICTION, SESSION, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
-class WrongUse(Exception):
+class UsageError(Exception):
     """What was asked for on the command line cannot be done as asked."""
 
 
@@ -31,7 +31,7 @@ class Interrupted(Exception):
 def exit_code(error: BaseException) -> int | None:
     """The exit code for an error that a person can do something about; None for a fault of ours."""
     codes: tuple[tuple[type[BaseException], int], ...] = (
-        (WrongUse, USAGE),
+        (UsageError, USAGE),
         (InfeasibleConstraintsError, CONTRADICTION),
         (DataMismatchError, BAD_DATA),
         (SessionError, SESSION),
@@ -46,7 +46,7 @@ def exit_code(error: BaseException) -> int | None:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Say errors and warnings in one line and exit with the code that belongs to them."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: say(f"note: {message}")
@@ -56,11 +56,11 @@ def plainly() -> Iterator[None]:
             raise  # whoever read the output has seen enough
         except (Exception, KeyboardInterrupt) as error:
             if type(error).__module__.partition(".")[0] in ("typer", "click"):
-                raise _mended(error) from None  # it says itself what is wrong with an option
+                raise _clean_usage_error(error) from None  # it says itself what is wrong with an option
             code = exit_code(error)
             if code is None:
                 traceback.print_exc()
-            say(sentence(error) if code is not None else _fault(error))
+            say(error_sentence(error) if code is not None else _fault_sentence(error))
             sys.exit(FAULT if code is None else code)
 
 
@@ -70,14 +70,14 @@ def say(text: str) -> None:
         print(f"linkwise: {text}", file=sys.stderr, flush=True)
 
 
-def _mended(error: BaseException) -> BaseException:
+def _clean_usage_error(error: BaseException) -> BaseException:
     """A wrong option in typer's words, without those of what checks its values."""
     if isinstance(said := getattr(error, "message", None), str):
         error.message = said.removeprefix("Value error, ")  # type: ignore[attr-defined]
     return error
 
 
-def _fault(error: BaseException) -> str:
+def _fault_sentence(error: BaseException) -> str:
     """What to do when it is linkwise that is wrong, and nobody's data."""
     at = traceback.extract_tb(error.__traceback__)[-1]
     return (
@@ -86,7 +86,7 @@ def _fault(error: BaseException) -> str:
     )
 
 
-def sentence(error: BaseException) -> str:
+def error_sentence(error: BaseException) -> str:
     """An error in one line."""
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; nothing was changed"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwise.errors import SessionError
 from linkwise.wording import count_noun
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 
 if TYPE_CHECKING:
     from linkwise.asking.learner import Learner
@@ -99,10 +99,12 @@ def _learner(method: str, parameters: dict[str, Any], asking: Asking) -> Learner
 
     for option, owners in (OWNERS[name] for name in asking.parameters()):
         if method not in owners:
-            raise WrongUse(f"{option} belongs to --method {' or '.join(owners)}; what asks here is {method}")
+            raise UsageError(
+                f"{option} belongs to --method {' or '.join(owners)}; what asks here is {method}"
+            )
     chosen = {**parameters, **asking.parameters()}
     if method in KNOWN_K and "n_clusters" not in chosen:
-        raise WrongUse(
+        raise UsageError(
             f"--method {method} must know how many clusters there are; say it: --clusters 3 "
             f"({USUAL} finds the number itself)"
         )
@@ -118,7 +120,7 @@ def _check_estimator(name: str) -> None:
     from linkwise.active.known_k.estimators import names
 
     if name not in names():
-        raise WrongUse(f"--estimator {name}; give one of {', '.join(names())}")
+        raise UsageError(f"--estimator {name}; give one of {', '.join(names())}")
 
 
 def learner_in_words(described: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
 from linkwise.errors import DataError
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 
 OF_ENCODING = ("scale", "impute")
 OF_FOLDERS = ("skip_broken",)
@@ -46,7 +46,7 @@ class Reading:
         return tuple(
             word
             for name, value in self.given().items()
-            for word in ((option(name),) if value is True else (option(name), _in_one(value)))
+            for word in ((option_name(name),) if value is True else (option_name(name), _join_values(value)))
         )
 
     def source(self, data: Path) -> dict[str, Any]:
@@ -59,43 +59,45 @@ class Reading:
         """Refuse options that do not go together."""
         for name in self.given():
             if data.is_dir() and name not in OF_FOLDERS:
-                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {option(name)} out")
+                raise UsageError(
+                    f"{data} is a folder, a row for each image or text; leave {option_name(name)} out"
+                )
             if not data.is_dir() and name in OF_FOLDERS:
-                raise WrongUse(f"{option(name)} is for folders of images; leave it out")
+                raise UsageError(f"{option_name(name)} is for folders of images; leave it out")
             if self.text is not None and name in ("columns", "series", *OF_ENCODING):
-                raise WrongUse(
-                    f"with --text rows are compared by their words alone; leave {option(name)} out"
+                raise UsageError(
+                    f"with --text rows are compared by their words alone; leave {option_name(name)} out"
                 )
             if self.series and name == "impute":
-                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
+                raise UsageError("gaps in curves are filled from their neighbours; leave --impute out")
 
 
-def _in_one(value: Any) -> str:
+def _join_values(value: Any) -> str:
     """One value, or names as a list with commas."""
     if isinstance(value, str):
         return value
     return ",".join(f'"{name}"' if "," in name else name for name in value)
 
 
-def option(name: str) -> str:
+def option_name(name: str) -> str:
     """The option that gives one part of a `Reading`."""
     return f"--{name.removesuffix('_column').replace('_', '-')}"
 
 
-def read(
+def read_rows(
     data: Path,
     source: dict[str, Any],
     categories: Categories = "columns",
     progress: Progress | None = None,
 ) -> Rows:
     """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
-    if existing(data).is_dir():
+    if check_exists(data).is_dir():
         if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
             raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
         try:
             return read_folder(data, **source["choices"], progress=progress)
         except ImportError as error:
-            raise WrongUse(str(error)) from error
+            raise UsageError(str(error)) from error
     if "kind" in source["choices"]:
         raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
     table = read_table(data, **source["choices"])
@@ -106,7 +108,7 @@ def read(
         raise DataError(f"{data.name}: {error}") from error
 
 
-def existing(data: Path) -> Path:
+def check_exists(data: Path) -> Path:
     """A data file or folder that is there."""
     if not data.exists():
         raise FileNotFoundError(f"there is no file {data}")
@@ -118,17 +120,17 @@ def is_data(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in ENDINGS
 
 
-def named(path: Path) -> Path:
+def resolve_name(path: Path) -> Path:
     """The path, with a name where it has none, as the folder ``.`` has."""
     return path.resolve() if path.name in ("", "..") else path
 
 
-def ids_of(table: Table) -> list[str] | None:
+def row_ids(table: Table) -> list[str] | None:
     """The id of every row; None where rows are known by position."""
     return None if table.ids is None else list(table.ids)
 
 
-def pairs_of(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
+def read_pairs_file(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
     """The pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of pairs (id_a,id_b,kind)")

@@ -18,16 +18,23 @@ from linkwise.session.session import Session, Status
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
-from linkwise.terminal.dialogue import Ending, Waiting, hold
-from linkwise.terminal.keys import Keys, Lines, Reader, on_terminal
-from linkwise.terminal.pair_views import view_of
+from linkwise.terminal.dialogue import BusyContext, Ending, run_dialogue
+from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
+from linkwise.terminal.pair_views import choose_pair_view
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.learners import Asking
-from linkwise.workspace.project import SUFFIX, Project, data_of_session, is_session, new_session_path, opened
-from linkwise.workspace.reading import Reading, named
+from linkwise.workspace.project import (
+    SUFFIX,
+    Project,
+    data_of_session,
+    is_session,
+    new_session_path,
+    open_project,
+)
+from linkwise.workspace.reading import Reading, resolve_name
 
 NOTHING_KEPT = "interrupted; a demo keeps nothing unless --session says where"
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
@@ -45,13 +52,15 @@ def ask(
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
-    file = named(file)
+    file = resolve_name(file)
     if session is None and is_session(file):
         data, path = data_of_session(file), file
     else:
         data, path = file, new_session_path(file, session)
     with told_when_not_begun(data, path), busy(f"reading {data.name}") as progress:
-        project = opened(data, path, reading, asking, constraints=constraints, old=old, progress=progress)
+        project = open_project(
+            data, path, reading, asking, constraints=constraints, old=old, progress=progress
+        )
     with project.session, told_when_interrupted(project.session, project.path, _go_on(data, path)):
         if as_json:
             _stream(project, budget)
@@ -61,7 +70,7 @@ def ask(
 
 def _dialogue(project: Project, budget: int | None) -> None:
     console = Console()
-    console.print(screen.opening(*first_words(project)), highlight=False)
+    console.print(screen.draw_opening(*first_words(project)), highlight=False)
     terminal = Terminal(
         console,
         pair_of(project),
@@ -71,7 +80,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
         counts=lambda: counting(project),
     )
     with reader() as read:
-        hold(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
+        run_dialogue(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
 
 
 def _stream(project: Project, budget: int | None) -> None:
@@ -80,7 +89,7 @@ def _stream(project: Project, budget: int | None) -> None:
             say(line)
     ids = project.session.ids
     face = JsonLines(item_of(project), ids.__getitem__, str(project.path))
-    hold(project.session, face, Lines(sys.stdin), budget=budget)
+    run_dialogue(project.session, face, LineReader(sys.stdin), budget=budget)
 
 
 def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
@@ -96,13 +105,13 @@ def first_words(project: Project) -> tuple[str, tuple[str, ...]]:
 def pair_of(project: Project) -> PairView:
     """How a pair of rows is drawn."""
     if project.items.kind != "record":
-        return view_of(project.items, name_of(project))
-    named, places = name_of(project), number_places(project.encoded)
+        return choose_pair_view(project.items, name_of(project))
+    resolve_name, places = name_of(project), number_places(project.encoded)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = project.table.item(question.first), project.table.item(question.second)
-        rows = screen.rows_of(first, second, places(question))
-        names = (named(question.first), named(question.second))
+        rows = screen.pair_rows(first, second, places(question))
+        names = (resolve_name(question.first), resolve_name(question.second))
         return screen.pair_table(names, rows, width=width, most=lines)
 
     return draw
@@ -147,14 +156,14 @@ def counting(project: Project) -> str | None:
 @contextmanager
 def reader() -> Iterator[Reader]:
     """Single keys when a person sits at the terminal, lines otherwise."""
-    if on_terminal():
-        with Keys(sys.stdin.fileno()) as keys:
+    if is_interactive():
+        with KeyReader(sys.stdin.fileno()) as keys:
             yield keys
     else:
-        yield Lines(sys.stdin)
+        yield LineReader(sys.stdin)
 
 
-def waiting(session: Session) -> Waiting:
+def waiting(session: Session) -> BusyContext:
     """A spinner between an answer and the next question, for data large enough to need one."""
     return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
 

@@ -24,10 +24,10 @@ from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.wording import count_noun, quote_command
-from linkwise.workspace.exit_codes import WrongUse
-from linkwise.workspace.output import STDOUT, check_apart, check_free, write_labels, written
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.output import STDOUT, check_apart, check_free, open_output, write_labels
 from linkwise.workspace.project import is_session
-from linkwise.workspace.reading import Reading, existing, ids_of, named, pairs_of
+from linkwise.workspace.reading import Reading, check_exists, read_pairs_file, resolve_name, row_ids
 
 
 def cluster(
@@ -45,28 +45,30 @@ def cluster(
     Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
     """
     clustering.check()
-    file = named(file)
+    file = resolve_name(file)
     if is_session(file):
         way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
-        raise WrongUse(f"{file} is a session; name its data file, and take the pairs along with: {way_out}")
-    check_apart([labels], [(existing(file), "the data"), (constraints, "the file of pairs")])
+        raise UsageError(f"{file} is a session; name its data file, and take the pairs along with: {way_out}")
+    check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)
     by_cobs = clustering.method == "cobs"
     with busy(f"reading {file.name}", "clusterings" if by_cobs else "clustering") as progress:
         table, encoded, _ = clustering.read(file, reading, progress)
         pairs = _pairs(table, constraints)
-        with clusterers.told_by_id(ids_of(table)):
+        with clusterers.told_by_id(row_ids(table)):
             model = clustering.model(encoded).fit(encoded.X, constraints=pairs, progress=progress)
     console = Console(stderr=True)
     title = f"{file.name}: {count_noun(len(table), 'row')}, {count_noun(pairs.n_constraints, 'pair')}"
-    console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)
+    console.print(screen.draw_opening(title, (*table.notes, *encoded.notes)), highlight=False)
     for part in _report(clustering.method, model, pairs, encoded, console.width):
         console.print(part, highlight=False)
     if by_cobs and model.n_tied_ > 1 and not as_json:
         ask = _ask_instead(file, reading, clustering, constraints)
-        console.print(*screen.next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False)
+        console.print(
+            *screen.list_next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False
+        )
     told = _summary(clustering.method, model, pairs, encoded) if as_json else {}
-    _write(model.labels_.tolist(), told, ids_of(table) or list(map(str, range(len(table)))), labels, as_json)
+    _write(model.labels_.tolist(), told, row_ids(table) or list(map(str, range(len(table)))), labels, as_json)
 
 
 def _report(
@@ -102,7 +104,7 @@ def _ask_instead(file: Path, reading: Reading, clustering: Clustering, pairs: Pa
 
 
 def _pairs(table: Table, path: Path | None) -> Constraints:
-    return Constraints(len(table)) if path is None else pairs_of(path, ids_of(table), len(table))
+    return Constraints(len(table)) if path is None else read_pairs_file(path, row_ids(table), len(table))
 
 
 # ---------------------------------------------------------------- in words
@@ -116,7 +118,7 @@ def report(model: COBS, pairs: Constraints, *, width: int) -> list[RenderableTyp
     ]
     if model.approximation_:
         parts.append(Text(f"Approximate: {model.approximation_}."))
-    parts.append(screen.cluster_bars(sizes(model), width=width))
+    parts.append(screen.draw_cluster_bars(sizes(model), width=width))
     if pairs.n_constraints == 0 or not model.alternatives_:  # without pairs there is no order among them
         return parts
     return [*parts, Text("Next best:"), _runners_up(model, pairs)]
@@ -170,7 +172,7 @@ def _write(
     labels: list[int], told: dict[str, Any], ids: Sequence[str], target: Path | None, as_json: bool
 ) -> None:
     if target not in (None, STDOUT):
-        with written(target) as file:
+        with open_output(target) as file:
             write_labels(ids, labels, file)
     if as_json:
         if target in (None, STDOUT):

@@ -21,10 +21,10 @@ from linkwise.session.session import Session
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
-from linkwise.terminal.dialogue import hold
-from linkwise.terminal.keys import on_terminal
+from linkwise.terminal.dialogue import run_dialogue
+from linkwise.terminal.keys import is_interactive
 from linkwise.wording import count_noun, quote_command
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.learners import Asking, first_learner
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def demo(
     data = datasets.load(name)
     console = Console()
     with opened(data, seed, session) as held, told_when_interrupted(held, session, again):
-        if auto or not on_terminal():
+        if auto or not is_interactive():
             answered(console, held, data, AUTO_BUDGET if budget is None else budget)
         else:
             by_hand(console, held, data, budget, session, again)
@@ -60,7 +60,7 @@ def opened(data: datasets.Dataset, seed: int, path: Path | None) -> Session:
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
-            raise WrongUse(f"{path} is no session of the demo {data.name}; choose another --session")
+            raise UsageError(f"{path} is no session of the demo {data.name}; choose another --session")
         return Session.open(path, X)
     return Session.open(path, X, first_learner(Asking(seed=seed)), source=source)
 
@@ -105,7 +105,9 @@ def by_hand(
     told = ["Judge by what you see; the known classes are compared only at the end."]
     if session.status.n_answers:
         told.insert(0, f"resumed: {count_answers(session.status)}")
-    console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)
+    console.print(
+        screen.draw_opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False
+    )
     keep = (
         []
         if path is None
@@ -117,7 +119,7 @@ def by_hand(
     )
     terminal = Terminal(console, pair_of(data), "row {}".format, budget=budget, commands=lambda *_: keep)
     with reader() as read:
-        hold(session, terminal, read, budget=budget)
+        run_dialogue(session, terminal, read, budget=budget)
     console.print(Text(f"agreement with the known classes (ARI): {agreement(session, data):.2f}"))
     console.print(Text("on your own data: linkwise ask FILE.csv"))
 
@@ -130,7 +132,7 @@ def pair_of(data: datasets.Dataset) -> PairView:
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         rows = (question.first, question.second)
-        pictures = [screen.picture(images[row].tolist(), white) for row in rows]
+        pictures = [screen.draw_picture(images[row].tolist(), white) for row in rows]
         return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
 
     return draw
@@ -145,7 +147,7 @@ def _table_of(data: datasets.Dataset) -> PairView:
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = question.first, question.second
         ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
-        rows = screen.rows_of(item(first), item(second), {name: (a, b) for name, a, b in ends})
+        rows = screen.pair_rows(item(first), item(second), {name: (a, b) for name, a, b in ends})
         names = (f"row {first}", f"row {second}")
         return screen.pair_table(names, rows, width=width, most=lines)
 

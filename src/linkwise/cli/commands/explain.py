@@ -26,11 +26,11 @@ from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.text_files import read_records
 from linkwise.wording import shorten, strip_controls
-from linkwise.workspace.exit_codes import WrongUse, say
+from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
-from linkwise.workspace.project import data_path, existing_session, is_session
-from linkwise.workspace.reading import Reading, ids_of, named, option, pairs_of, read
+from linkwise.workspace.project import data_path, find_session, is_session
+from linkwise.workspace.reading import Reading, option_name, read_pairs_file, read_rows, resolve_name, row_ids
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
@@ -94,8 +94,8 @@ def explained(
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if wanted.rows is not None and wanted.form != "rules":
-        raise WrongUse(f"--rows says why in words; leave --format {wanted.form} out")
-    path = named(path)
+        raise UsageError(f"--rows says why in words; leave --format {wanted.form} out")
+    path = resolve_name(path)
     check_free([wanted.plot], force=wanted.force)
     _check_plot(wanted.plot)
     with busy(f"reading {path.name}") as progress:
@@ -141,13 +141,14 @@ def of_session(
 ) -> Subject:
     """The clusters of a session as of its last answer."""
     for name in reading.given():
-        raise WrongUse(
-            f"a session knows how its data are read; leave {option(name)} out, or describe its clusters by "
+        raise UsageError(
+            "a session knows how its data are read; "
+            f"leave {option_name(name)} out, or describe its clusters by "
             "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
-        raise WrongUse("a session has its own answers; --constraints goes with --labels")
-    found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
+        raise UsageError("a session has its own answers; --constraints goes with --labels")
+    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = origin_of(kept, found)
     data, columns, encoded, items, ids = _data_of(found, source, progress)
@@ -185,9 +186,9 @@ def _data_of(
             f"{path} was made for {what}, which cannot be read here; explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
-    rows = read(data, source, progress=progress)
+    rows = read_rows(data, source, progress=progress)
     columns, items = _columns_or_items(rows, source["impute"])
-    return data, columns, rows.encoded, items, ids_of(rows.table)
+    return data, columns, rows.encoded, items, row_ids(rows.table)
 
 
 def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | None]:
@@ -202,18 +203,18 @@ def of_labels(
 ) -> Subject:
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
-        raise WrongUse(
+        raise UsageError(
             f"{path} is a session, which has clusters of its own; with --labels name the data file"
         )
     source = reading.source(path)
-    rows = read(path, source, progress=progress)
+    rows = read_rows(path, source, progress=progress)
     table = rows.table
     columns, items = _columns_or_items(rows, source["impute"])
     filled = [note for note in (columns or rows.encoded).notes if note.startswith("Missing")]
-    ids = ids_of(table)
+    ids = row_ids(table)
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
-    held = Constraints(len(table)) if constraints is None else pairs_of(constraints, ids, len(table))
+    held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
     return Subject(
         of_rows,
         columns,
@@ -274,9 +275,11 @@ def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     position = {name: row for row, name in enumerate(ids)}
     for name in rows:
         if name not in position:
-            raise WrongUse(f"--rows {name}: there is no such row; rows are called {ids[0]!r}, {ids[-1]!r}, …")
+            raise UsageError(
+                f"--rows {name}: there is no such row; rows are called {ids[0]!r}, {ids[-1]!r}, …"
+            )
     if rows[0] == rows[1]:
-        raise WrongUse(f"--rows {rows[0]} {rows[1]} is one row; give two")
+        raise UsageError(f"--rows {rows[0]} {rows[1]} is one row; give two")
     return position[rows[0]], position[rows[1]]
 
 
@@ -293,14 +296,14 @@ def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | N
     }
     for name, given in of_rules.items():
         if given:
-            raise WrongUse(
+            raise UsageError(
                 f"{name} is about rules on columns, which {NAMES[items.kind]} have not; leave it out"
             )
     if pair is not None:
         _tell_why(subject, None, pair, as_json=wanted.as_json)
         return
     if items.kind != "text":
-        raise WrongUse(
+        raise UsageError(
             f"rules are made of columns, which {NAMES[items.kind]} have not; say why of two rows: --rows A "
             "B, or describe the clusters by a table about the same rows: linkwise export SESSION --labels "
             "L.csv, then linkwise explain TABLE --labels L.csv"
@@ -319,7 +322,7 @@ def _without_columns(subject: Subject, wanted: Wanted, pair: tuple[int, int] | N
     console.print("The words that tell each cluster from the others:", style="bold", highlight=False)
     for cluster in clusters:
         console.print()
-        console.print(screen.rules(cluster.lines(), width=console.width), highlight=False)
+        console.print(screen.draw_rules(cluster.lines(), width=console.width), highlight=False)
 
 
 NAMES = {"text": "texts", "image": "images", "series": "curves"}
@@ -332,7 +335,7 @@ def _print_rules(found: Explanation, counts: str) -> None:
         console.print(strip_controls(counts), highlight=False, markup=False)
     for cluster in found.clusters:
         console.print()
-        console.print(screen.rules(cluster_lines(cluster), width=console.width), highlight=False)
+        console.print(screen.draw_rules(cluster_lines(cluster), width=console.width), highlight=False)
 
 
 def _tell_why(subject: Subject, found: Explanation | None, pair: tuple[int, int], *, as_json: bool) -> None:
@@ -368,11 +371,11 @@ def _check_plot(target: Path | None) -> None:
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
-        raise WrongUse('--plot needs matplotlib: pip install "linkwise[plot]"') from None
+        raise UsageError('--plot needs matplotlib: pip install "linkwise[plot]"') from None
     known = FigureCanvasBase.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:
         endings = ", ".join(f".{ending}" for ending in sorted(known))
-        raise WrongUse(f"--plot {target} ends in no kind of picture; give one of {endings}")
+        raise UsageError(f"--plot {target} ends in no kind of picture; give one of {endings}")
 
 
 def _plot(found: Explanation, target: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwise.cli.shutdown import call_on_signal
-from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, WrongUse, say
+from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, UsageError, say
 
 if TYPE_CHECKING:
     from linkwise.page.auth import Door
@@ -78,13 +78,13 @@ def serve(
 
     def begin() -> Desk:
         from linkwise.page.opening import of_project
-        from linkwise.workspace.project import data_of_session, is_session, new_session_path, opened
+        from linkwise.workspace.project import data_of_session, is_session, new_session_path, open_project
 
         data, path = file, session
         if session is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(opened(data, path, *options(), constraints=constraints, old=old))
+        found.append(open_project(data, path, *options(), constraints=constraints, old=old))
         _tell(found[0])
         return of_project(found[0], budget=budget)
 
@@ -143,7 +143,7 @@ def _listening(where: Where) -> socket.socket:
         return listening(where.host, where.port)
     except OSError as error:
         way_out = "leave --port out to take a free one" if where.port else "choose another --host"
-        raise WrongUse(
+        raise UsageError(
             f"nothing can listen on {where.host} port {where.port} ({error.strerror or error}); {way_out}"
         ) from None
 
@@ -162,12 +162,12 @@ def _password(where: Where) -> str | None:
     elif sys.stdin.isatty():
         given, place = getpass("Password for the page: "), "the password"
     else:
-        raise WrongUse(
+        raise UsageError(
             f"--host {where.host} lets other machines in, so the page needs a password; "
             f"give one by --password-file FILE or in {PASSWORD}"
         )
     if len(given) < LEAST_PASSWORD:
-        raise WrongUse(f"{place} has {len(given)} letters; a password has {LEAST_PASSWORD} or more")
+        raise UsageError(f"{place} has {len(given)} letters; a password has {LEAST_PASSWORD} or more")
     return given
 
 
