@@ -35,13 +35,13 @@ class Log:
     def prompt(self):
         pass
 
-    def saved(self, said, status):
-        self.seen.append(("saved", said))
+    def confirm_answer(self, answer, status):
+        self.seen.append(("saved", answer))
 
-    def taken_back(self, event, status):
+    def confirm_undo(self, event, status):
         self.seen.append(("undone", event and event.answer))
 
-    def refused(self, why):
+    def reject(self, why):
         self.seen.append(("refused", why))
 
     def help(self, question):

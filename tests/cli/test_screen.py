@@ -90,9 +90,11 @@ def test_long_texts_are_wrapped_and_cut_where_they_begin_to_differ():
 def test_heading_and_keys():
     assert drawn(screen.draw_heading(status(), None)) == "Question 1 " + 69 * "─" + "\n"
     assert drawn(screen.draw_heading(status(n_yes=9, n_no=4, n_unsure=1), 20)) == (
-        "Question 15 of 20 · 14 answers: 9 yes, 4 no, 1 unsure " + 26 * "─" + "\n"
+        "Question 15 of 20 · 14 answers: 9 same, 4 different, 1 not sure " + 16 * "─" + "\n"
     )
-    assert drawn(screen.keys_line()) == ("y yes   n no   s unsure   u undo   q quit   ? help, why this\n")
+    assert drawn(screen.keys_line()) == (
+        "y same   n different   s not sure   u undo   q quit   ? help, reason\n"
+    )
 
 
 def test_clusters():
@@ -110,13 +112,12 @@ def test_clusters():
 
 def test_help():
     assert drawn(screen.help_text("They are the two closest parts.")) == (
-        "Judge as you mean it: only your answers say what a cluster is.\n"
-        " y  they belong together\n"
-        " n  they do not\n"
-        " s  unsure: nothing is concluded, the pair is not asked again\n"
-        " u  undo: take back the last answer, as often as you like\n"
-        " q  quit; everything is saved after every answer, and you go on where you\n"
-        "    stopped\n"
+        "Judge by your own purpose: only your answers decide what a cluster is.\n"
+        " y  same: they belong together\n"
+        " n  different: they do not\n"
+        " s  not sure: nothing follows, and the pair is not asked again\n"
+        " u  undo the last answer, as often as you like\n"
+        " q  quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"
     )
 
@@ -135,7 +136,7 @@ def test_help():
 def test_the_end(reason, words):
     assert drawn(screen.draw_ending(reason, status((2, 1), n_yes=1, n_no=1, n_imported=3), width=80)) == (
         f"{words}\n"
-        "2 answers: 1 yes, 1 no, 0 unsure; 3 pairs brought in\n"
+        "2 answers: 1 same, 1 different, 0 not sure; 3 pairs brought in\n"
         "2 clusters of 3 rows\n"
         "   0  2  ████████████████████████████████████████\n"
         "   1  1  ████████████████████\n"
@@ -144,7 +145,7 @@ def test_the_end(reason, words):
 
 def test_the_end_where_the_person_was_not_sure():
     said = drawn(screen.draw_ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
-    assert "what could still change the clusters, you were not sure of." in said.replace("\n", " ")
+    assert "only pairs that you were not sure of could still change the clusters." in said.replace("\n", " ")
     assert "no further answer" not in said
 
 

@@ -78,9 +78,9 @@ def build_status(
 
 
 def count_answers(status: Status) -> str:
-    """Put the counts into words: ``14 answers: 9 yes, 4 no, 1 unsure; 3 pairs brought in``."""
+    """Put the counts into words: ``14 answers: 9 same, 4 different, 1 not sure; 3 pairs brought in``."""
     text = count_noun(status.n_answers, "answer")
     if status.n_answers:
-        text += f": {status.n_yes} yes, {status.n_no} no, {status.n_unsure} unsure"
+        text += f": {status.n_yes} same, {status.n_no} different, {status.n_unsure} not sure"
     brought = status.n_volunteered + status.n_imported
     return text + (f"; {count_noun(brought, 'pair')} brought in" if brought else "")

@@ -1,4 +1,4 @@
-"""Two rows side by side on a terminal, as what they are: texts, pictures or curves."""
+"""Two rows side by side on a terminal: texts, pictures or curves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pair = tuple[str, str]
 
 
 def choose_pair_view(items: Items, name_of: Callable[[int], str]) -> PairView:
-    """How two rows are drawn that are no records."""
+    """Choose how to draw two rows that are texts, pictures or curves."""
     drawn = {"text": _draw_texts, "image": _draw_pictures, "series": _draw_curves}[items.kind]
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
@@ -62,7 +62,7 @@ def _draw_texts(items: Items, rows: tuple[int, int], names: Pair, width: int, li
 
 
 def draw_text_pair(first: str, second: str, cells: int) -> tuple[Text, Text]:
-    """Both texts, each within so many cells of the terminal; longer words that both hold are bold."""
+    """Draw both texts, each in a number of cells; longer words that both contain are bold."""
     shared = _long_words(first) & _long_words(second)
     return _mark_shared_words(first, shared, cells), _mark_shared_words(second, shared, cells)
 
@@ -91,14 +91,14 @@ def _draw_pictures(
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture within so many columns and lines: two pixels a character; shades without colours."""
+    """A picture in a number of columns and lines: two pixels a character; shades without colours."""
 
     pixels: NDArray[np.uint8]
     columns: int
     lines: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The lines of text that show it."""
+        """Draw the picture as lines of text."""
         if console.color_system is None:
             grey = fit_pixels(_to_grey(self.pixels), self.columns // 2, self.lines)
             yield Text("\n".join(screen.draw_picture(grey.tolist(), 255.0)))
@@ -106,7 +106,7 @@ class Picture:
             yield draw_half_blocks(fit_pixels(self.pixels, self.columns, 2 * self.lines))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """It is never wrapped."""
+        """Return the width: the picture is never wrapped."""
         return Measurement(self.columns, self.columns)
 
 
@@ -115,7 +115,7 @@ def _to_grey(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def fit_pixels(pixels: NDArray[np.generic], columns: int, lines: int) -> NDArray[np.float64]:
-    """A picture in so many pixels at most: whole ones repeated, or means of several."""
+    """Fit a picture into a number of pixels: repeat pixels, or average several."""
     height, width = pixels.shape[:2]
     ratio = min(columns / width, lines / height)
     if ratio >= 1:
@@ -130,7 +130,7 @@ def fit_pixels(pixels: NDArray[np.generic], columns: int, lines: int) -> NDArray
 
 
 def draw_half_blocks(pixels: NDArray[np.float64]) -> Text:
-    """Pixels in pairs, one above the other, as half blocks in two colours."""
+    """Draw pixels in pairs, one above the other, as half blocks in two colours."""
     colours = np.rint(pixels if pixels.ndim == 3 else pixels[..., None].repeat(3, axis=2)).astype(int)
     text = Text(no_wrap=True)
     for top in range(0, len(colours), 2):
@@ -160,7 +160,7 @@ def _value_range(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def draw_braille(curve: NDArray[np.float64], low: float, high: float, columns: int, lines: int) -> str:
-    """A curve in braille dots, from `low` at the bottom to `high` at the top; NaN leaves a gap."""
+    """Draw a curve in braille dots, from `low` at the bottom to `high` at the top; NaN leaves a gap."""
     grid = np.zeros((4 * lines, 2 * columns), dtype=bool)
     place = (curve - low) / ((high - low) or 1.0) * (4 * lines - 1)
     for at, (bottom, top) in enumerate(_spans(place, 2 * columns)):
@@ -172,7 +172,7 @@ def draw_braille(curve: NDArray[np.float64], low: float, high: float, columns: i
 
 
 def _spans(place: NDArray[np.float64], width: int) -> Sequence[tuple[float, float]]:
-    """For each column of dots the lowest and the highest place that the curve comes through."""
+    """The lowest and the highest place of the curve in each column of dots."""
     with_ends = np.linspace(0, len(place) - 1, width + 1)
     times = np.arange(len(place))
     spans = []

@@ -80,7 +80,7 @@ def _dialogue(project: Project, budget: int | None) -> None:
         counts=lambda: counting(project),
     )
     with reader() as read:
-        run_dialogue(project.session, terminal, read, budget=budget, waiting=waiting(project.session))
+        run_dialogue(project.session, terminal, read, budget=budget, busy=waiting(project.session))
 
 
 def _stream(project: Project, budget: int | None) -> None:
