@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.cli.commands.explain import read_labels
-from linkwise.constraints.files import row_named, safe_cell
+from linkwise.constraints.files import find_row, safe_cell
 from linkwise.workspace.output import write_labels
 
 FORMULAS = [
@@ -47,14 +47,14 @@ def test_other_cells_stay_as_they_are(text):
 @given(st.lists(st.text(alphabet="'=+-@\t\r1e. a"), unique=True, min_size=1))
 def test_every_row_is_found_by_its_cell(ids):
     position = {name: row for row, name in enumerate(ids)}
-    assert [row_named(safe_cell(name), position) for name in ids] == list(range(len(ids)))
+    assert [find_row(safe_cell(name), position) for name in ids] == list(range(len(ids)))
 
 
 def test_files_that_others_wrote_name_rows_as_they_are():
     position = {"=a": 0, "'b": 1, "'=c": 2}
-    assert [row_named(cell, position) for cell in ("=a", "'=a", "'b", "'=c", "''=c")] == [0, 0, 1, 2, 2]
-    assert row_named("'=d", position) is None
-    assert row_named("'d", {"d": 0}) is None, "only what looks like a formula has an apostrophe of ours"
+    assert [find_row(cell, position) for cell in ("=a", "'=a", "'b", "'=c", "''=c")] == [0, 0, 1, 2, 2]
+    assert find_row("'=d", position) is None
+    assert find_row("'d", {"d": 0}) is None, "only what looks like a formula has an apostrophe of ours"
 
 
 def test_pairs_are_read_back(tmp_path):

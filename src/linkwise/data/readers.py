@@ -82,10 +82,14 @@ def read_table(
         _require_polars()
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-            frame, said = _parse_types(written, True, id_column, columns, drop, text, delimiter != ",")
-            notes = notes + said
+            frame, id_column, parse_notes = _parse_types(
+                written, True, id_column, columns, drop, text, delimiter != ","
+            )
+            notes = notes + parse_notes
         elif ending in _JSON:
-            frame, notes = _parse_types(read_json_lines(raw), False, id_column, columns, drop, text)
+            frame, id_column, notes = _parse_types(
+                read_json_lines(raw), False, id_column, columns, drop, text
+            )
         elif ending == ".parquet":
             frame, notes = _read_parquet(raw), []
         else:
@@ -122,15 +126,22 @@ def _parse_types(
     drop: Sequence[str],
     text: str | None,
     comma_free: bool = False,
-) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse text columns, all but ids, found first, and texts to compare: these stay as they are written."""
+) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
+    """Find the id column, and parse all text columns but it and the texts to compare.
+
+    Returns
+    -------
+    frame : narwhals.DataFrame
+    id_column : str or None
+    notes : list of str
+    """
     import narwhals as nw
 
     frame = nw.from_native(written, eager_only=True)
     check_names(frame.columns, id_column, columns, drop, text)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers, comma_free)
-    return nw.from_native(parsed, eager_only=True), notes
+    return nw.from_native(parsed, eager_only=True), id_column, notes
 
 
 def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:

@@ -1,4 +1,4 @@
-"""Files that a command writes: never over what is there unless told so, never over what it reads."""
+"""Files that a command writes: never over an existing file without --force, never over its own input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STDOUT = Path("-")
 
 
 def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse files that are there already, and places where nothing can be written."""
+    """Check that no target exists already, and that its folder can be written to."""
     for target in targets:
         if target is None or target == STDOUT:
             continue
@@ -33,7 +33,7 @@ def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
 
 
 def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None, str]]) -> None:
-    """Refuse, even with ``--force``, to write over a file that is needed, which `kept` calls by a name."""
+    """Check that no target is one of the files in `kept`, which come with a description."""
     for target in targets:
         for path, what in kept:
             if target is not None and path is not None and is_same_file(target, path):
@@ -41,12 +41,12 @@ def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file."""
+    """Whether two paths lead to the same file."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def open_output(target: Path) -> AbstractContextManager[TextIO]:
-    """The file to write, or stdout for ``-``."""
+    """Open the file to write, or stdout for ``-``."""
     return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ SQLITE = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A session with the data it is about.
+    """A session and its data.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Project:
     table : Table
     encoded : Encoded
     items : Items
-        How a row is shown.
+        The rows as a person sees them.
     resumed : bool
-        Whether the session file was there.
+        Whether the session file existed before.
     notes : tuple of str
-        What was chosen or brought in, for the person.
+        Sentences on choices and imports, for the person.
     """
 
     session: Session
@@ -65,7 +65,7 @@ class Project:
 
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
-    """The session file that a path means: itself, or the one beside a data file."""
+    """The session file of a path: the path itself, or the file beside a data file."""
     path = resolve_name(path)
     if is_session(path):
         return path
@@ -73,7 +73,7 @@ def session_path(path: Path) -> Path:
 
 
 def is_session(path: Path) -> bool:
-    """Whether a path holds, or by its name should hold, a session."""
+    """Whether a path is a session, by its name or its first bytes."""
     if path.suffix == SUFFIX:
         return True
     if not path.is_file():
@@ -83,7 +83,7 @@ def is_session(path: Path) -> bool:
 
 
 def find_session(path: Path, *, or_else: str = "") -> Path:
-    """The session file that a path means, which must be there; `or_else`: another way out."""
+    """Find the session file of a path, which must exist; `or_else` is an alternative for the message."""
     found = session_path(path)
     if found.exists():
         return found
@@ -95,7 +95,7 @@ def find_session(path: Path, *, or_else: str = "") -> Path:
 
 
 def new_session_path(data: Path, given: Path | None) -> Path:
-    """Where the session about a data file is, or is to be, kept."""
+    """The session file of a data file, which may exist already."""
     if given is None:
         return session_path(data)
     if is_data(given) and not is_session(given):
@@ -107,7 +107,7 @@ def new_session_path(data: Path, given: Path | None) -> Path:
 
 
 def data_path(path: Path, source: dict[str, Any]) -> Path | None:
-    """The data file that a session was made for; None when it is not there."""
+    """The data file of a session; None if it does not exist."""
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
@@ -115,7 +115,7 @@ def data_path(path: Path, source: dict[str, Any]) -> Path | None:
 
 
 def data_of_session(path: Path) -> Path:
-    """The data file of a session file that was given in its place."""
+    """The data file of a session that was given in place of the data file."""
     with Session.open(find_session(path)) as kept:
         source = origin_of(kept, path)
     data = data_path(path, source)
@@ -141,19 +141,19 @@ def open_project(
     old: Path | None = None,
     progress: Progress | None = None,
 ) -> Project:
-    """Open or begin the session `path` about the file `data`.
+    """Open or begin the session `path` of the file `data`.
 
-    A new session file is written only when everything that belongs into it was found good, and what can
-    be found bad at once is, before the learner prepares.
+    A new session file is written only after all its parts are checked. Checks that take no time come before
+    the learner prepares.
 
     Parameters
     ----------
     data, path : Path
         Data file and session file.
     reading, asking
-        What the command line says; a session that is there knows the rest.
+        The options of the command line; an existing session has stored the rest.
     constraints : Path, optional
-        Pairs to bring in, ``id_a,id_b,kind``.
+        Pairs to import, ``id_a,id_b,kind``.
     old : Path, optional
         A session whose answers are carried over by id, or the data file that it lies beside.
     progress : callable, optional
@@ -222,7 +222,7 @@ def _resume_project(
 
 
 def _old_session(old: Path | None, path: Path) -> Path | None:
-    """The session to take answers from, which must be there and be another one."""
+    """The session whose answers are carried over, which must exist and be another one."""
     if old is None:
         return None
     found = session_path(old)
@@ -235,12 +235,12 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
 
 
 def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
-    """What the session keeps of where its data come from; the path is told from the session's folder."""
+    """The source that the session stores; its path is relative to the folder of the session."""
     return {"file": os.path.relpath(data, path.parent), **reading.source(data)}
 
 
 def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
-    """Refuse options that would change the data under answers that were given already."""
+    """Check that no option changes the data of a session that has answers."""
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.given().items():
         if _comparable(stored.get(name)) != _comparable(value):
@@ -256,13 +256,13 @@ def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) ->
 
 
 def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
-    """What names the rows as they are named in the session: answers are carried over by it."""
+    """The option for the id column of the session, by which answers are carried over."""
     column = reading.id_column or source["choices"].get("id_column")
     return () if column is None else ("--id", column)
 
 
 def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
-    """What says that rows are texts or curves, as in the session."""
+    """The options for texts or curves, as in the session."""
     return Reading(
         text=source["choices"].get("text"), series=source["choices"].get("series") or None
     ).options()
@@ -303,14 +303,14 @@ def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: 
 
 # ---------------------------------------------------------------- labels of a session
 def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
-    """A session with labels as new as its answers, from the data file where that is needed.
+    """Open a session whose labels follow from all answers; read the data file if necessary.
 
     Returns
     -------
     Session
-        To be closed by the caller.
+        The caller closes it.
     str or None
-        Why the labels are older than the answers, if they are.
+        Why the labels are older than the answers; None if they are current.
     """
     session = Session.open(path)
     if session.labels_are_current:

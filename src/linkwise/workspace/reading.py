@@ -1,4 +1,4 @@
-"""A data file or folder, read and encoded as the command line says."""
+"""Read and encode a data file or folder with the options of the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_FOLDERS = ("skip_broken",)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read and encoded; None where the command line says nothing."""
+    """The options for reading and encoding a file; None for an option that is not given."""
 
     id_column: str | None = None
     columns: Sequence[str] | None = None
@@ -34,15 +34,15 @@ class Reading:
     skip_broken: bool | None = None
 
     def given(self) -> dict[str, Any]:
-        """What the command line does say."""
+        """The options that are given."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def choices(self) -> dict[str, Any]:
-        """The part that is for `read_table` or `read_folder`."""
+        """The arguments for `read_table` or `read_folder`."""
         return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
 
     def options(self) -> tuple[str, ...]:
-        """The options that say the same."""
+        """The same options as words of a command."""
         return tuple(
             word
             for name, value in self.given().items()
@@ -50,13 +50,13 @@ class Reading:
         )
 
     def source(self, data: Path) -> dict[str, Any]:
-        """All that decides what is read from a file or a folder."""
+        """Everything that determines what is read from a file or a folder."""
         self._check(data)
         usual = None if data.is_dir() or self.text else "standard" if self.series else "unit"
         return {"choices": self.choices(), "scale": self.scale or usual, "impute": self.impute}
 
     def _check(self, data: Path) -> None:
-        """Refuse options that do not go together."""
+        """Check that the options go together."""
         for name in self.given():
             if data.is_dir() and name not in OF_FOLDERS:
                 raise UsageError(
@@ -73,14 +73,14 @@ class Reading:
 
 
 def _join_values(value: Any) -> str:
-    """One value, or names as a list with commas."""
+    """Write one value, or join names by commas."""
     if isinstance(value, str):
         return value
     return ",".join(f'"{name}"' if "," in name else name for name in value)
 
 
 def option_name(name: str) -> str:
-    """The option that gives one part of a `Reading`."""
+    """The command-line option of one part of a `Reading`."""
     return f"--{name.removesuffix('_column').replace('_', '-')}"
 
 
@@ -90,7 +90,7 @@ def read_rows(
     categories: Categories = "columns",
     progress: Progress | None = None,
 ) -> Rows:
-    """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
+    """Read a file or a folder and encode its rows, as `Reading.source` describes."""
     if check_exists(data).is_dir():
         if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
             raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
@@ -109,29 +109,29 @@ def read_rows(
 
 
 def check_exists(data: Path) -> Path:
-    """A data file or folder that is there."""
+    """Check that a data file or folder exists; return its path."""
     if not data.exists():
         raise FileNotFoundError(f"there is no file {data}")
     return data
 
 
 def is_data(path: Path) -> bool:
-    """Whether a path is a folder, or by its name a data file."""
+    """Whether a path is a folder or has the name of a data file."""
     return path.is_dir() or path.suffix.lower() in ENDINGS
 
 
 def resolve_name(path: Path) -> Path:
-    """The path, with a name where it has none, as the folder ``.`` has."""
+    """Resolve a path without a name, such as the folder ``.``."""
     return path.resolve() if path.name in ("", "..") else path
 
 
 def row_ids(table: Table) -> list[str] | None:
-    """The id of every row; None where rows are known by position."""
+    """The id of every row; None if rows have no ids."""
     return None if table.ids is None else list(table.ids)
 
 
 def read_pairs_file(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
-    """The pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
+    """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of pairs (id_a,id_b,kind)")
     return Constraints.read_csv(path, n_rows=n_rows) if ids is None else Constraints.read_csv(path, ids=ids)

@@ -12,10 +12,9 @@ from rich.console import Console
 from linkwise import datasets
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.files import row_named
+from linkwise.constraints.files import read_labels
 from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.datasets import scale_to_unit
-from linkwise.errors import DataError
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.sentences import cluster_lines, headline, shares_by_column, what_counts
 from linkwise.reasons.telling_words import telling_words
@@ -24,8 +23,7 @@ from linkwise.session.session import Session
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
-from linkwise.text_files import read_records
-from linkwise.wording import shorten, strip_controls
+from linkwise.wording import strip_controls
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
@@ -225,50 +223,6 @@ def of_labels(
         notes=(*table.notes, *filled),
         files=((path, "the data"), (labels, "the file of clusters"), (constraints, "the file of pairs")),
     )
-
-
-def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
-    """The cluster of every row, from a file with the columns ``id,cluster``, in any order of rows."""
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
-    try:
-        records = read_records(path)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-    if not records or records[0][1][:2] != ["id", "cluster"]:
-        there = shorten(",".join(records[0][1]), 200) if records else "nothing"
-        raise DataError(f"{path}: the first line is {there!r}; wanted are the columns id,cluster")
-    position = {name: row for row, name in enumerate(ids)}
-    found: list[str | None] = [None] * len(ids)
-    for line, row in records[1:]:
-        if not row:
-            continue
-        if len(row) < 2 or not row[1].strip():
-            raise DataError(
-                f"{path}, line {line}: {shorten(','.join(row))!r} names no cluster; give id,cluster"
-            )
-        at = row_named(row[0], position)
-        if at is None:
-            raise DataError(
-                f"{path}, line {line}: there is no row {shorten(row[0])!r}; rows are called {ids[0]!r} …; "
-                "name the column that calls them as the file does: --id COLUMN"
-            )
-        if found[at] not in (None, row[1]):
-            raise DataError(
-                f"{path}, line {line}: row {shorten(row[0])!r} is in cluster"
-                f" {shorten(str(found[at]))} already; keep one"
-            )
-        found[at] = row[1]
-    missing = [ids[at] for at, label in enumerate(found) if label is None]
-    if missing:
-        more = f" and {len(missing) - 1} more rows" if len(missing) > 1 else ""
-        raise DataError(f"{path} gives no cluster to {missing[0]!r}{more}; give one to every row")
-    words = [label for label in found if label is not None]
-    return [int(word) for word in words] if all(map(_is_number, words)) else words
-
-
-def _is_number(word: str) -> bool:
-    return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
 
 
 def _positions(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
