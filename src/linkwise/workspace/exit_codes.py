@@ -81,17 +81,19 @@ def _fault_sentence(error: BaseException) -> str:
     """Describe an internal error, and what to do."""
     at = traceback.extract_tb(error.__traceback__)[-1]
     return (
-        f"this is a fault of linkwise, not of your data: {type(error).__name__} in {Path(at.filename).name}, "
-        f"line {at.lineno}. Everything said is saved. Please report the lines above, with the command"
+        "This is an error in linkwise, not in your data: "
+        f"{type(error).__name__} in {Path(at.filename).name}, "
+        f"line {at.lineno}. All answers are saved; take back the last one with linkwise undo FILE if "
+        "the error comes again. Please report the lines above, with the command."
     )
 
 
 def error_sentence(error: BaseException) -> str:
     """Put an error into one line."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing was changed"
+        return "Interrupted. Nothing is changed."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, UnicodeError):
-        return f"a file name or what was typed is not UTF-8 ({error}); rename the file, or mend the input"
+        return f"A file name or the input is not UTF-8: {error}. Rename the file, or correct the input."
     return " ".join(str(error).split())

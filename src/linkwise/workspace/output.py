@@ -23,13 +23,15 @@ def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
         if target is None or target == STDOUT:
             continue
         if target.is_dir():
-            raise UsageError(f"{target} is a folder; name a file in it")
+            raise UsageError(f"{target} is a folder. Name a file in it.")
         if not target.parent.is_dir():
-            raise UsageError(f"there is no folder {target.parent} to write {target.name} into; make it first")
+            raise UsageError(
+                f"There is no folder {target.parent} to write {target.name} into. Create it first."
+            )
         if not os.access(target.parent, os.W_OK):
-            raise UsageError(f"the folder {target.parent} cannot be written to; choose another one")
+            raise UsageError(f"The folder {target.parent} cannot be written to. Choose another one.")
         if target.is_file() and not force:
-            raise UsageError(f"{target} is there already; choose another name, or overwrite it with --force")
+            raise UsageError(f"{target} exists already. Choose another name, or overwrite it with --force.")
 
 
 def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None, str]]) -> None:
@@ -37,7 +39,7 @@ def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None
     for target in targets:
         for path, what in kept:
             if target is not None and path is not None and is_same_file(target, path):
-                raise UsageError(f"{target} is {what} and is never overwritten; choose another name")
+                raise UsageError(f"{target} is {what} and is never overwritten. Choose another name.")
 
 
 def is_same_file(one: Path, other: Path) -> bool:

@@ -111,7 +111,7 @@ def read_rows(
 def check_exists(data: Path) -> Path:
     """Check that a data file or folder exists; return its path."""
     if not data.exists():
-        raise FileNotFoundError(f"there is no file {data}")
+        raise FileNotFoundError(f"There is no file {data}.")
     return data
 
 
