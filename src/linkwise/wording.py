@@ -1,11 +1,17 @@
-"""Small parts of messages, each in one place: numbers with nouns, lists kept short, commands to type."""
+"""Parts of messages, each in one place: answers, numbers with nouns, short lists, commands to type."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
 
+ANSWER_WORDS = {"yes": "Same", "no": "Different", "unsure": "Not sure"}  # as the buttons of the page say
 JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
+
+
+def answer_word(answer: object) -> str:
+    """Put an answer into the word that the page and the terminal show: ``yes`` is ``Same``."""
+    return ANSWER_WORDS.get(str(answer), str(answer))
 
 
 def count_noun(number: int, noun: str) -> str:
@@ -29,6 +35,11 @@ def strip_controls(text: str) -> str:
     """Join a text to one line without control characters: data must not steer the terminal."""
     spaced = " ".join(text.split())
     return "".join(c if c.isprintable() or c in JOINERS else "·" for c in spaced)
+
+
+def strip_full_stop(sentence: object) -> str:
+    """Remove the full stop of a sentence that another sentence quotes after a colon."""
+    return str(sentence).removesuffix(".")
 
 
 def quote_command(*words: object) -> str:

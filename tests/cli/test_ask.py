@@ -16,13 +16,13 @@ def test_answers_are_saved_and_the_dialogue_goes_on(fruit, linkwise):
     first = linkwise("ask", fruit.path, said="y\nn\nq\n")
     assert first.exit_code == 0
     assert "Rows are known by column 'id'" in first.stdout
-    assert "yes  saved" in first.stdout
-    assert "2 answers: 1 yes, 1 no, 0 unsure" in first.stdout
+    assert "Same  saved" in first.stdout
+    assert "2 answers: 1 same, 1 different, 0 not sure" in first.stdout
     assert f"linkwise export {fruit.path}" in first.stdout
 
     second = linkwise("ask", fruit.path, said="s\nq\n")
     assert second.exit_code == 0
-    assert "resumed: 2 answers: 1 yes, 1 no" in second.stdout
+    assert "resumed: 2 answers: 1 same, 1 different" in second.stdout
     assert "Rows are known by" not in second.stdout  # said once, at the start of a session
     assert "Question 3" in second.stdout
     with Session.open(fruit.session) as session:
@@ -45,8 +45,8 @@ def test_words_count_as_their_letters(fruit, linkwise):
 
 def test_unknown_words_are_never_answers(fruit, linkwise):
     done = linkwise("ask", fruit.path, said="x\n\nyy\nj\n?\nq\n")
-    assert done.stdout.count("not saved: ") == 4
-    assert "'yy' is no answer; answers are y, n, s, u, q or ?" in done.stdout
+    assert done.stdout.count("Not saved. ") == 4
+    assert "'yy' is not an answer. Type y, n, s, u, q or ?." in done.stdout
     assert "Why this question: " in done.stdout
     with Session.open(fruit.session) as session:
         assert session.events == []
@@ -56,8 +56,8 @@ def test_undo_says_what_was_taken_back(fruit, linkwise):
     done = linkwise("ask", fruit.path, "--json", said="n\nq\n")
     asked = json.loads(done.stdout.splitlines()[0])["ids"]
     done = linkwise("ask", fruit.path, said="u\nu\nq\n")
-    assert f"taken back: no for {asked[0]} and {asked[1]}" in done.stdout
-    assert "nothing to take back" in done.stdout
+    assert f"taken back: Different for {asked[0]} and {asked[1]}" in done.stdout
+    assert "there is no answer to undo" in done.stdout
     with Session.open(fruit.session) as session:
         assert session.history == []
 

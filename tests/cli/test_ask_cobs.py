@@ -31,11 +31,11 @@ def test_the_end_says_what_leads_and_how_many_fit(fruit, linkwise):
 def test_it_is_resumed_undone_and_exported_like_any_other(fruit, linkwise):
     linkwise("ask", fruit.path, *COBS, said="n\ny\nq\n")
     again = linkwise("ask", fruit.path, said="u\nq\n")
-    assert "resumed: 2 answers: 1 yes, 1 no" in again.stdout
-    assert "taken back: yes" in again.stdout
+    assert "resumed: 2 answers: 1 same, 1 different" in again.stdout
+    assert "taken back: Same" in again.stdout
     exported = linkwise("export", fruit.path).stdout
     assert exported.count("\n") == 31
-    assert "1 answer: 0 yes, 1 no" in linkwise("status", fruit.path).stdout
+    assert "1 answer: 0 same, 1 different" in linkwise("status", fruit.path).stdout
     linkwise("undo", fruit.path)
     done = linkwise("export", fruit.path)  # the clusterings are made again for it
     assert (done.exit_code, done.stderr) == (0, "")

@@ -35,7 +35,7 @@ def test_digits_are_shown_as_pictures():
         assert shown.count("│") == 4 * 8
         assert "██" in shown
         screen.press("n")
-        screen.wait_for("no  saved")
+        screen.wait_for("Different  saved")
         screen.wait_for(PROMPT)
         screen.press("q")
         screen.wait_for("agreement with the known classes (ARI): ")

@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import SessionLockedError
 from linkwise.session.session import Session
-from linkwise.terminal.dialogue import hold
+from linkwise.terminal.dialogue import run_dialogue
 
 
 class Script:
@@ -35,13 +35,13 @@ class Log:
     def prompt(self):
         pass
 
-    def saved(self, said, status):
-        self.seen.append(("saved", said))
+    def confirm_answer(self, answer, status):
+        self.seen.append(("saved", answer))
 
-    def taken_back(self, event, status):
+    def confirm_undo(self, event, status):
         self.seen.append(("undone", event and event.answer))
 
-    def refused(self, why):
+    def reject(self, why):
         self.seen.append(("refused", why))
 
     def help(self, question):
@@ -65,7 +65,7 @@ def test_a_stale_answer_is_refused_and_the_present_question_shown(tmp_path, X):
             other.answer("no")
             return "y"
 
-        assert hold(mine, log, Script(late, "q")) == "quit"
+        assert run_dialogue(mine, log, Script(late, "q")) == "quit"
         assert [e.answer for e in mine.history] == ["no"]
         present = mine.question
     assert [kind for kind, *_ in log.seen] == ["ask", "refused", "ask", "end"]
@@ -85,9 +85,9 @@ def test_an_undo_that_came_too_late_is_refused(tmp_path, X, monkeypatch):
             return write(*given, **more)
 
         monkeypatch.setattr(mine._store, "append", after_the_other)
-        hold(mine, log, Script("u", "q"))
+        run_dialogue(mine, log, Script("u", "q"))
         assert [e.answer for e in mine.history] == ["no", "yes"]
-    assert "another client" in dict(log.seen[1:2])["refused"]
+    assert "Another client" in dict(log.seen[1:2])["refused"]
 
 
 def test_a_session_that_ends_elsewhere_ends_here(tmp_path):
@@ -100,7 +100,7 @@ def test_a_session_that_ends_elsewhere_ends_here(tmp_path):
             other.answer("no")
             return "y"
 
-        assert hold(mine, log, Script(late)) == "exhausted"
+        assert run_dialogue(mine, log, Script(late)) == "exhausted"
         assert [e.answer for e in mine.history] == ["no"]
 
 
@@ -112,20 +112,20 @@ def test_a_lock_is_not_swallowed(X, monkeypatch):
 
     monkeypatch.setattr(session._store, "append", locked)
     with pytest.raises(SessionLockedError):
-        hold(session, Log(), Script("y"))
+        run_dialogue(session, Log(), Script("y"))
 
 
 def test_help_asks_nothing_new(X):
     session = lw.Session(X, lw.COBRAS(random_state=0))
     log = Log()
-    hold(session, log, Script("?", "?", "y"))
+    run_dialogue(session, log, Script("?", "?", "y"))
     assert [kind for kind, *_ in log.seen] == ["ask", "help", "help", "saved", "ask", "end"]
 
 
 def test_undo_goes_back_as_far_as_wished(X):
     session = lw.Session(X, lw.COBRAS(random_state=0))
     log = Log()
-    hold(session, log, Script("y", "n", "s", "u", "u", "u", "u"))
+    run_dialogue(session, log, Script("y", "n", "s", "u", "u", "u", "u"))
     assert [seen for seen in log.seen if seen[0] == "undone"] == [
         ("undone", "unsure"),
         ("undone", "no"),
@@ -138,7 +138,7 @@ def test_undo_goes_back_as_far_as_wished(X):
 
 def test_the_budget_counts_answers_that_hold(X):
     session = lw.Session(X, lw.COBRAS(random_state=0))
-    assert hold(session, Log(), Script("s", "s"), budget=2) == "budget"
+    assert run_dialogue(session, Log(), Script("s", "s"), budget=2) == "budget"
     session.undo()
-    assert hold(session, Log(), Script("s", "s"), budget=2) == "budget"
+    assert run_dialogue(session, Log(), Script("s", "s"), budget=2) == "budget"
     assert session.status.n_answers == 2

@@ -102,7 +102,7 @@ def test_a_locked_session_is_5_and_keeps_its_answers(fruit, linkwise, monkeypatc
         other.execute("BEGIN IMMEDIATE")
         done = linkwise("ask", fruit.path, said="y\n")
         assert done.exit_code == 5
-        assert "held by another process" in done.stderr
+        assert "in use by another process" in done.stderr
         assert "Traceback" not in done.stderr
         told(linkwise("undo", fruit.path), 5)
     with Session.open(fruit.session) as session:
@@ -125,13 +125,13 @@ def test_a_fault_of_ours_is_1_and_shown_in_full(fruit, linkwise, monkeypatch, er
         raise error
 
     linkwise("ask", fruit.path, said="y\nq\n")
-    monkeypatch.setattr("linkwise.workspace.project.read", failing)
+    monkeypatch.setattr("linkwise.workspace.project.read_rows", failing)
     done = linkwise("ask", fruit.path)
     assert done.exit_code == 1
     assert "Traceback" in done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith(
-        f"linkwise: this is a fault of linkwise, not of your data: {type(error).__name__} in "
+        f"linkwise: This is an error in linkwise, not in your data: {type(error).__name__} in "
     )
     assert "test_exit_codes.py, line " in last
     assert exit_code(error) is None

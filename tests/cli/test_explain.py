@@ -163,15 +163,18 @@ def test_wrong_use_is_said(linkwise, asked, options, code, message, monkeypatch)
 
 
 LABELS = [
-    ("", "the first line is 'nothing'"),
-    ("a,b\nf0,1\n", "the first line is 'a,b'; wanted are the columns id,cluster"),
+    ("", "is 'nothing'. It must name the columns id,cluster."),
+    ("a,b\nf0,1\n", "is 'a,b'. It must name the columns id,cluster."),
     (
         "id,cluster\nf0,1\nghost,2\n",
-        "line 3: there is no row 'ghost'; rows are called 'f0' …; name the column that calls them",
+        "names an unknown row: 'ghost'. The ids of the rows are 'f0', …. Name the column of the ids",
     ),
-    ("id,cluster\nf0,\n", "line 2: 'f0,' names no cluster"),
-    ("id,cluster\nf0,1\nf0,2\n", "line 3: row 'f0' is in cluster 1 already"),
-    ("id,cluster\nf0,1\n", "gives no cluster to 'f1' and 28 more rows"),
+    ("id,cluster\nf0,\n", "has no cluster: 'f0,'. Give id,cluster."),
+    (
+        "id,cluster\nf0,1\nf0,2\n",
+        "gives a second cluster to row 'f0', which is in cluster 1. Keep one of the lines.",
+    ),
+    ("id,cluster\nf0,1\n", "has no cluster for row 'f1' and 28 more rows. Give one to every row."),
 ]
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 from linkwise.session.session import Session
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading
-from linkwise.workspace.project import opened
+from linkwise.workspace.project import open_project
 
 QUICK = ("--method", "copkmeans", "--clusters", "2")
 N = 24
@@ -81,7 +81,7 @@ def events(done):
 def answered(linkwise, kind):
     """A session answered by the truth until nothing is left to ask."""
     linkwise("ask", kind.path, *kind.options, said="q\n")
-    with opened(kind.path, kind.session, Reading(), MethodChoice()).session as session:
+    with open_project(kind.path, kind.session, Reading(), MethodChoice()).session as session:
         while (question := session.question) is not None:
             session.answer("yes" if question.first % 2 == question.second % 2 else "no")
 

@@ -8,21 +8,28 @@ from rich.console import Console
 
 from linkwise.asking.learner import Question
 from linkwise.data import image_items, series_items, text_items
-from linkwise.terminal.pair_views import Picture, braille, fitted, half_blocks, text_pair, view_of
+from linkwise.terminal.pair_views import (
+    Picture,
+    choose_pair_view,
+    draw_braille,
+    draw_half_blocks,
+    draw_text_pair,
+    fit_pixels,
+)
 
 
 def drawn(items, *, width=60, lines=16, colours=None, rows=(0, 1)):
     console = Console(
         file=io.StringIO(), width=width, color_system=colours, force_terminal=colours is not None
     )
-    view = view_of(items, "row {}".format)
+    view = choose_pair_view(items, "row {}".format)
     console.print(view(Question(*rows, np.zeros(2, dtype=np.int64), ""), width, lines))
     return console.file.getvalue()
 
 
 # ---------------------------------------------------------------- texts
 def test_words_that_both_hold_are_bold():
-    first, second = text_pair("The Harbour and the sea", "a harbour, and more", 100)
+    first, second = draw_text_pair("The Harbour and the sea", "a harbour, and more", 100)
     bold = [[text.plain[span.start : span.end] for span in text.spans] for text in (first, second)]
     assert bold == [["Harbour"], ["harbour"]]
 
@@ -44,17 +51,17 @@ def test_texts_cannot_steer_the_terminal():
 # ---------------------------------------------------------------- pictures
 def test_small_pictures_are_made_of_whole_pixels():
     pixels = np.array([[0, 255], [255, 0]], dtype=np.uint8)
-    assert np.array_equal(fitted(pixels, 7, 9), pixels.repeat(3, axis=0).repeat(3, axis=1))
+    assert np.array_equal(fit_pixels(pixels, 7, 9), pixels.repeat(3, axis=0).repeat(3, axis=1))
 
 
 def test_large_pictures_are_means():
     pixels = np.arange(64, dtype=np.uint8).reshape(8, 8)
-    assert np.array_equal(fitted(pixels, 4, 99), pixels.reshape(4, 2, 4, 2).mean(axis=(1, 3)))
-    assert fitted(np.zeros((50, 3, 3), dtype=np.uint8), 40, 10).shape == (10, 1, 3)
+    assert np.array_equal(fit_pixels(pixels, 4, 99), pixels.reshape(4, 2, 4, 2).mean(axis=(1, 3)))
+    assert fit_pixels(np.zeros((50, 3, 3), dtype=np.uint8), 40, 10).shape == (10, 1, 3)
 
 
 def test_two_pixels_share_a_character():
-    text = half_blocks(np.array([[[255, 0, 0]], [[0, 0, 255]], [[0, 255, 0]]]))
+    text = draw_half_blocks(np.array([[[255, 0, 0]], [[0, 0, 255]], [[0, 255, 0]]]))
     assert text.plain == "▀\n▀"
     assert [str(span.style) for span in text.spans] == ["rgb(255,0,0) on rgb(0,0,255)", "rgb(0,255,0)"]
 
@@ -89,7 +96,7 @@ def dots(text):
 
 
 def test_a_rising_line_rises():
-    set_ = dots(braille(np.linspace(0, 1, 8), 0, 1, 4, 2))
+    set_ = dots(draw_braille(np.linspace(0, 1, 8), 0, 1, 4, 2))
     middle = [np.flatnonzero(column).mean() for column in set_.T]
     assert middle == sorted(middle, reverse=True)
     assert set_[-1, 0]
@@ -97,7 +104,7 @@ def test_a_rising_line_rises():
 
 
 def test_a_curve_is_one_line_without_holes():
-    set_ = dots(braille(np.sin(np.linspace(0, 20, 300)), -1, 1, 30, 6))
+    set_ = dots(draw_braille(np.sin(np.linspace(0, 20, 300)), -1, 1, 30, 6))
     assert set_.any(axis=0).all()
     for left, right in zip(set_.T[:-1], set_.T[1:], strict=True):  # neighbours touch
         grown = np.convolve(left, [1, 1, 1], "same") > 0
@@ -106,14 +113,14 @@ def test_a_curve_is_one_line_without_holes():
 
 def test_gaps_stay_empty():
     curve = np.array([0, 1, np.nan, np.nan, np.nan, np.nan, 1, 0.0])
-    set_ = dots(braille(curve, 0, 1, 8, 2))
+    set_ = dots(draw_braille(curve, 0, 1, 8, 2))
     assert not set_[:, 6:10].any()
     assert set_[:, [0, -1]].any(axis=0).all()
 
 
 def test_a_flat_curve_is_drawn():
-    assert dots(braille(np.full(5, 3.0), 3.0, 3.0, 5, 2)).any(axis=0).all()
-    assert not dots(braille(np.full(5, np.nan), 0.0, 0.0, 5, 2)).any()
+    assert dots(draw_braille(np.full(5, 3.0), 3.0, 3.0, 5, 2)).any(axis=0).all()
+    assert not dots(draw_braille(np.full(5, np.nan), 0.0, 0.0, 5, 2)).any()
 
 
 def test_both_curves_are_on_one_scale():

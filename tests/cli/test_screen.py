@@ -34,7 +34,7 @@ WINES = (
 
 
 def test_a_pair():
-    rows = screen.rows_of(*WINES, {"alcohol": (0.8, 0.45), "hue": (0.5, 0.5)})
+    rows = screen.pair_rows(*WINES, {"alcohol": (0.8, 0.45), "hue": (0.5, 0.5)})
     assert drawn(screen.pair_table(("w48", "w81"), rows, width=80, most=15)) == (
         "            1: w48  2: w81      lowest       highest\n"
         "≠  alcohol  14.1    12.72       ·········2·····1····\n"
@@ -45,7 +45,7 @@ def test_a_pair():
 
 
 def test_a_narrow_terminal_has_no_room_for_the_scale():
-    rows = screen.rows_of(*WINES, {"alcohol": (0.8, 0.45)})
+    rows = screen.pair_rows(*WINES, {"alcohol": (0.8, 0.45)})
     assert drawn(screen.pair_table(("w48", "w81"), rows, width=40, most=15), 40) == (
         "            1: w48  2: w81\n"
         "≠  alcohol  14.1    12.72\n"
@@ -59,7 +59,7 @@ def test_of_many_columns_those_that_differ_most_come_first_and_the_rest_is_count
     first = {f"column {j}": "0" for j in range(50)}
     second = {**first, "column 9": "1", "column 30": "2", "column 31": "1", "column 40": "two"}
     places = {"column 9": (0.1, 0.3), "column 30": (0.0, 0.9), "column 31": (0.9, 0.4)}
-    rows = screen.rows_of(first, second, places)
+    rows = screen.pair_rows(first, second, places)
     assert drawn(screen.pair_table(("a", "b"), rows, width=70, most=7)) == (
         "              1: a  2: b\n"
         "≠  column 40  0     two\n"
@@ -78,7 +78,7 @@ def test_of_many_columns_those_that_differ_most_come_first_and_the_rest_is_count
 
 def test_long_texts_are_wrapped_and_cut_where_they_begin_to_differ():
     same = "the quick brown fox jumps over the lazy dog " * 12
-    rows = screen.rows_of({"text": f"{same}and sleeps"}, {"text": f"{same}and barks {same}"})
+    rows = screen.pair_rows({"text": f"{same}and sleeps"}, {"text": f"{same}and barks {same}"})
     shown = drawn(screen.pair_table(("a", "b"), rows, width=80, most=15))
     assert "sleeps" in shown
     assert "barks" in shown
@@ -88,21 +88,23 @@ def test_long_texts_are_wrapped_and_cut_where_they_begin_to_differ():
 
 
 def test_heading_and_keys():
-    assert drawn(screen.heading(status(), None)) == "Question 1 " + 69 * "─" + "\n"
-    assert drawn(screen.heading(status(n_yes=9, n_no=4, n_unsure=1), 20)) == (
-        "Question 15 of 20 · 14 answers: 9 yes, 4 no, 1 unsure " + 26 * "─" + "\n"
+    assert drawn(screen.draw_heading(status(), None)) == "Question 1 " + 69 * "─" + "\n"
+    assert drawn(screen.draw_heading(status(n_yes=9, n_no=4, n_unsure=1), 20)) == (
+        "Question 15 of 20 · 14 answers: 9 same, 4 different, 1 not sure " + 16 * "─" + "\n"
     )
-    assert drawn(screen.keys_line()) == ("y yes   n no   s unsure   u undo   q quit   ? help, why this\n")
+    assert drawn(screen.keys_line()) == (
+        "y same   n different   s not sure   u undo   q quit   ? help, reason\n"
+    )
 
 
 def test_clusters():
-    assert drawn(screen.cluster_bars((48, 71, 59), width=80)) == (
+    assert drawn(screen.draw_cluster_bars((48, 71, 59), width=80)) == (
         "3 clusters of 178 rows\n"
         "   1  71  ████████████████████████████████████████\n"
         "   2  59  █████████████████████████████████\n"
         "   0  48  ███████████████████████████\n"
     )
-    many = drawn(screen.cluster_bars((100, *range(1, 20)), width=30)).splitlines()
+    many = drawn(screen.draw_cluster_bars((100, *range(1, 20)), width=30)).splitlines()
     assert many[0] == "20 clusters of 290 rows"
     assert many[-1] == "   …  13 smaller clusters, 91 rows"
     assert len(many) == 9
@@ -110,13 +112,12 @@ def test_clusters():
 
 def test_help():
     assert drawn(screen.help_text("They are the two closest parts.")) == (
-        "Judge as you mean it: only your answers say what a cluster is.\n"
-        " y  they belong together\n"
-        " n  they do not\n"
-        " s  unsure: nothing is concluded, the pair is not asked again\n"
-        " u  undo: take back the last answer, as often as you like\n"
-        " q  quit; everything is saved after every answer, and you go on where you\n"
-        "    stopped\n"
+        "Judge by your own purpose: only your answers decide what a cluster is.\n"
+        " y  same: they belong together\n"
+        " n  different: they do not\n"
+        " s  not sure: nothing follows, and the pair is not asked again\n"
+        " u  undo the last answer, as often as you like\n"
+        " q  quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"
     )
 
@@ -133,9 +134,9 @@ def test_help():
     ],
 )
 def test_the_end(reason, words):
-    assert drawn(screen.ending(reason, status((2, 1), n_yes=1, n_no=1, n_imported=3), width=80)) == (
+    assert drawn(screen.draw_ending(reason, status((2, 1), n_yes=1, n_no=1, n_imported=3), width=80)) == (
         f"{words}\n"
-        "2 answers: 1 yes, 1 no, 0 unsure; 3 pairs brought in\n"
+        "2 answers: 1 same, 1 different, 0 not sure; 3 pairs brought in\n"
         "2 clusters of 3 rows\n"
         "   0  2  ████████████████████████████████████████\n"
         "   1  1  ████████████████████\n"
@@ -143,21 +144,21 @@ def test_the_end(reason, words):
 
 
 def test_the_end_where_the_person_was_not_sure():
-    said = drawn(screen.ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
-    assert "what could still change the clusters, you were not sure of." in said.replace("\n", " ")
+    said = drawn(screen.draw_ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
+    assert "only pairs that you were not sure of could still change the clusters." in said.replace("\n", " ")
     assert "no further answer" not in said
 
 
 def test_what_can_be_done_next_stands_on_lines_of_its_own():
     path = "/a/very/long path/" + 80 * "x"
-    lines = screen.next_steps(
+    lines = screen.list_next_steps(
         [("go on", quote_command("linkwise", "ask", path)), ("labels", "linkwise export x")]
     )
     assert [line.plain for line in lines] == [f"go on   linkwise ask '{path}'", "labels  linkwise export x"]
 
 
 def test_a_picture():
-    assert screen.picture([[0, 4, 8], [12, 16, 20]], 16) == ["  ░░▒▒", "▓▓████"]
+    assert screen.draw_picture([[0, 4, 8], [12, 16, 20]], 16) == ["  ░░▒▒", "▓▓████"]
     pair = screen.picture_pair(("row 1", "row 2"), ["  ██"], ["██  "])
     assert drawn(pair) == "row 1     row 2\n┌────┐    ┌────┐\n│  ██│    │██  │\n└────┘    └────┘\n"
 
@@ -169,7 +170,7 @@ texts = st.text(max_size=200)
 @given(st.dictionaries(texts, st.tuples(texts, texts), max_size=30), st.integers(30, 120), st.integers(3, 30))
 def test_any_data_fit_the_screen(columns, width, most):
     first, second = ({n: pair[at] for n, pair in columns.items()} for at in (0, 1))
-    table = screen.pair_table(("a", "b" * 99), screen.rows_of(first, second), width=width, most=most)
+    table = screen.pair_table(("a", "b" * 99), screen.pair_rows(first, second), width=width, most=most)
     lines = drawn(table, width).splitlines()
     assert all(cell_len(line) <= width for line in lines)
     assert len(lines) <= 2 + max(most, screen.MOST_LINES) * 2  # words wrapped early may take more
@@ -194,7 +195,7 @@ def test_excerpts_fit_and_show_the_first_difference(first, second, cells):
 def test_what_is_missing_is_not_drawn_on_the_scale():
     places = {"income": (0.5, 0.75), "age": (0.0, 1.0), "height": (0.5, 0.5)}
     first = {"income": "—", "age": "7", "height": "—"}
-    rows = screen.rows_of(first, {"income": "30", "age": "9", "height": "—"}, places)
+    rows = screen.pair_rows(first, {"income": "30", "age": "9", "height": "—"}, places)
     assert [row.places for row in rows] == [(None, 0.75), (0.0, 1.0), (None, None)]
     assert rows[0].gap == 1.0
     tracks = [

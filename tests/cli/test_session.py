@@ -8,6 +8,7 @@ import pytest
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.session.session import Session
+from linkwise.wording import answer_word
 
 
 @pytest.fixture
@@ -120,7 +121,9 @@ def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwi
         last = session.history[-1]
         names = [session.ids[row] for row in (last.first, last.second)]
     done = linkwise("undo", answered.path)
-    assert done.stdout.splitlines()[0] == f"taken back: {last.answer} for {names[0]} and {names[1]}"
+    assert done.stdout.splitlines()[0] == (
+        f"taken back: {answer_word(last.answer)} for {names[0]} and {names[1]}"
+    )
     assert "11 answers" in done.stdout
     assert "as of before the last change" in linkwise("status", answered.path).stdout
     told = json.loads(linkwise("undo", answered.path, "--json").stdout)
@@ -145,5 +148,5 @@ def test_a_session_under_any_name_is_known(fruit, tmp_path, linkwise):
     path = tmp_path / "mine.db"
     linkwise("ask", fruit.path, "--session", path, said="y\nq\n")
     assert not fruit.session.exists()
-    assert "1 answer: 1 yes" in linkwise("status", path).stdout
+    assert "1 answer: 1 same" in linkwise("status", path).stdout
     assert "resumed: 1 answer" in linkwise("ask", path, said="q\n").stdout

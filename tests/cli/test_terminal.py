@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from linkwise.session.session import Session
-from linkwise.terminal.keys import Keys
+from linkwise.terminal.keys import KeyReader
 from pseudo_terminal import PROMPT, on_terminal
 
 
@@ -23,16 +23,16 @@ def test_single_keys_answer_undo_and_quit(fruit):
     with on_terminal("ask", fruit.path) as screen:
         screen.wait_for(PROMPT)
         screen.press("y")
-        screen.wait_for("yes  saved")
+        screen.wait_for("Same  saved")
         screen.wait_for(PROMPT)
         screen.press("N")
-        screen.wait_for("no  saved")
+        screen.wait_for("Different  saved")
         screen.wait_for(PROMPT)
         screen.press("u")
-        screen.wait_for("undo  taken back: no for f")
+        screen.wait_for("undo  taken back: Different for f")
         screen.wait_for(PROMPT)
         screen.press("s")
-        screen.wait_for("unsure  saved")
+        screen.wait_for("Not sure  saved")
         screen.wait_for(PROMPT)
         screen.press("q")
         screen.wait_for("Stopped.")
@@ -45,8 +45,8 @@ def test_no_other_key_answers(fruit):
         screen.wait_for(PROMPT)
         for key in ("x", "\r", " ", "é", "\x1b[A", "\x1bOP", "7"):
             screen.press(key)
-            told = screen.wait_for("is no answer")
-            assert told.count("not saved") == 1
+            told = screen.wait_for("is not an answer")
+            assert told.count("Not saved") == 1
             screen.wait_for("> ")
         screen.press("q")
         assert screen.ended() == 0
@@ -60,7 +60,7 @@ def test_help_says_why(fruit):
         screen.wait_for("Why this question: ")
         screen.wait_for("> ")
         screen.press("n")
-        screen.wait_for("no  saved")
+        screen.wait_for("Different  saved")
         screen.press("q")
         assert screen.ended() == 0
     assert answers_in(fruit.session) == ["no"]
@@ -105,7 +105,7 @@ def test_narrow_terminals_are_kept_within(fruit):
     with on_terminal("ask", fruit.path, columns=44) as screen:
         screen.wait_for("> ")
         screen.press("n")
-        screen.wait_for("no  saved")
+        screen.wait_for("Different  saved")
         screen.wait_for("> ")
         shown = re.split(r"[\r\n]+", screen.plain())  # a spinner goes back to the start of its line
         shown = [line for line in shown if str(fruit.path) not in line]  # a path is never cut
@@ -120,15 +120,15 @@ def test_two_windows_on_one_session(fruit):
         with on_terminal("ask", fruit.path) as other:
             other.wait_for(PROMPT)
             other.press("n")
-            other.wait_for("no  saved")
+            other.wait_for("Different  saved")
             shown = other.wait_for(PROMPT)
             other.press("q")
             assert other.ended() == 0
         one.press("y")
-        one.wait_for("not saved: the session moved on in another window")
+        one.wait_for("Not saved. Another window has answered since")
         assert _pair(one.wait_for(PROMPT)) == _pair(shown)
         one.press("y")
-        one.wait_for("yes  saved")
+        one.wait_for("Same  saved")
         one.press("q")
         assert one.ended() == 0
     assert answers_in(fruit.session) == ["no", "yes"]
@@ -149,7 +149,7 @@ def terminal():
 
 def test_answers_given_before_the_question_are_dropped(terminal):
     master, slave = terminal
-    with Keys(slave) as keys:
+    with KeyReader(slave) as keys:
         os.write(master, b"yySu")
         keys.forget()
         os.write(master, b"n\x04")
@@ -158,7 +158,7 @@ def test_answers_given_before_the_question_are_dropped(terminal):
 
 def test_keys_come_one_by_one_again_after_a_stop(terminal):
     master, slave = terminal
-    with Keys(slave) as keys:
+    with KeyReader(slave) as keys:
         other = termios.tcgetattr(slave)
         other[3] |= termios.ICANON | termios.ECHO  # as a shell leaves the terminal
         termios.tcsetattr(slave, termios.TCSANOW, other)
@@ -170,7 +170,7 @@ def test_keys_come_one_by_one_again_after_a_stop(terminal):
 def test_the_terminal_is_given_back_as_it_was(terminal):
     _, slave = terminal
     before = termios.tcgetattr(slave)
-    with suppress(KeyboardInterrupt), Keys(slave):
+    with suppress(KeyboardInterrupt), KeyReader(slave):
         assert termios.tcgetattr(slave)[3] & termios.ICANON == 0
         raise KeyboardInterrupt
     assert termios.tcgetattr(slave) == before

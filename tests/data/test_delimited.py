@@ -74,20 +74,20 @@ def test_lines_alike_take_the_fast_way():
     ],
 )
 def test_sniffing(text, found):
-    assert delimited.sniffed(text, tabs_first=False) == found
+    assert delimited.detect_delimiter(text, tabs_first=False) == found
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at(monkeypatch):
-    monkeypatch.setattr(delimited, "_SNIFFED", 8)
-    assert delimited.sniffed("a;b\n1;2\n,,,,,,\n", tabs_first=False) == ";"
-    assert delimited.sniffed("a;long line without end", tabs_first=False) == ";"
-    assert delimited.sniffed("\n" * 200 + "a;b", tabs_first=False) == ","
+    monkeypatch.setattr(delimited, "_DETECTION_CHARACTERS", 8)
+    assert delimited.detect_delimiter("a;b\n1;2\n,,,,,,\n", tabs_first=False) == ";"
+    assert delimited.detect_delimiter("a;long line without end", tabs_first=False) == ";"
+    assert delimited.detect_delimiter("\n" * 200 + "a;b", tabs_first=False) == ","
 
 
 def test_tabs_come_first_where_the_name_says_so():
     text = "a,b\tc\n1,2\t3\n"
-    assert delimited.sniffed(text, tabs_first=True) == "\t"
-    assert delimited.sniffed(text, tabs_first=False) == ","
+    assert delimited.detect_delimiter(text, tabs_first=True) == "\t"
+    assert delimited.detect_delimiter(text, tabs_first=False) == ","
 
 
 def test_names_are_trimmed_and_must_differ():

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise import datasets
 from linkwise.data import read_folder
-from linkwise.data.images import SIDE, canvas, encode_files, measured, picture_of
+from linkwise.data.images import SIDE, encode_files, fit_canvas, measure_features, read_picture
 from linkwise.errors import DataError
 
 RNG = np.random.default_rng(5)
@@ -102,7 +102,7 @@ def test_edges_of_one_direction_fall_into_one_bin():
     ramp = np.zeros((2, SIDE, SIDE, 3), dtype=np.float32)
     ramp[0] = np.linspace(0, 1, SIDE)[None, :, None]  # brightness grows to the right: angle 0
     ramp[1] = np.linspace(0, 1, SIDE)[:, None, None]  # downwards: a right angle, between bins 4 and 5
-    edges = measured(ramp)[:, : 64 * 9].reshape(2, 8, 8, 9)
+    edges = measure_features(ramp)[:, : 64 * 9].reshape(2, 8, 8, 9)
     assert (edges[0, ..., 1:] < 1e-6).all()
     assert (edges[0, ..., 0] > 0.1).all()
     assert np.allclose(edges[1, ..., 4], edges[1, ..., 5], atol=1e-4)
@@ -113,14 +113,14 @@ def test_colour_is_told_apart_where_brightness_is_the_same():
     grey = np.full((1, SIDE, SIDE, 3), 0.5, dtype=np.float32)
     red = grey * np.array([1.6, 0.67, 1.0], dtype=np.float32)
     assert abs(float(red[0, 0, 0] @ [0.299, 0.587, 0.114]) - 0.5) < 0.01
-    difference = np.abs(measured(grey) - measured(red))[0]
+    difference = np.abs(measure_features(grey) - measure_features(red))[0]
     assert difference[:-32].max() < 0.01
     assert (difference[-32:].reshape(16, 2)[:, 0] > 1).all()
 
 
 def test_shape_is_kept_and_the_rest_filled_with_the_border():
     wide = Image.fromarray(np.full((10, 40, 3), (10, 20, 250), dtype=np.uint8))
-    filled = canvas(wide)
+    filled = fit_canvas(wide)
     assert filled.shape == (SIDE, SIDE, 3)
     assert np.allclose(filled, np.array([10, 20, 250]) / 255, atol=0.01)
 
@@ -132,7 +132,7 @@ def test_pictures_stand_upright(tmp_path):
     turned[0x0112] = 6  # to be turned by a quarter, clockwise
     path = tmp_path / "t.jpg"
     Image.fromarray(pixels).save(path, exif=turned, quality=95)
-    upright = np.asarray(picture_of(path, 100))
+    upright = np.asarray(read_picture(path, 100))
     assert upright.shape == (40, 20, 3)
     assert upright[:, 15].mean() > 240
     assert upright[:, 5].mean() < 15
@@ -148,14 +148,14 @@ def test_every_mode_becomes_red_green_and_blue(tmp_path, mode):
         image = Image.fromarray(ramp.astype(np.uint8)).convert(mode)
     path = tmp_path / ("p.tif" if mode in ("CMYK", "I", "F") else "p.png")
     image.save(path)
-    picture = picture_of(path, 64)
+    picture = read_picture(path, 64)
     assert picture.mode == "RGB"
     assert np.asarray(picture)[0].mean() + 100 < np.asarray(picture)[-1].mean()
 
 
 def test_what_is_see_through_stands_on_white(tmp_path):
     clear = np.zeros((8, 8, 4), dtype=np.uint8)
-    assert np.asarray(picture_of(save(tmp_path, "c.png", clear), 64)).min() == 255
+    assert np.asarray(read_picture(save(tmp_path, "c.png", clear), 64)).min() == 255
 
 
 def test_shown_pictures_are_small_and_grey_where_they_can_be(tmp_path):
@@ -214,7 +214,7 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         with pytest.raises(DataError, match="12000 x 9000 pixels are too many"):
-            picture_of(tmp_path / "bomb.png", 64)
+            read_picture(tmp_path / "bomb.png", 64)
 
 
 def test_many_broken_files_are_counted(folder):

@@ -18,12 +18,12 @@ from linkwise.cli.commands.explain import read_labels
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Rows, encode
 from linkwise.errors import ConstraintWarning
-from linkwise.workspace.exit_codes import exit_code, sentence
+from linkwise.workspace.exit_codes import error_sentence, exit_code
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
 from linkwise.workspace.output import write_labels
-from linkwise.workspace.project import opened
-from linkwise.workspace.reading import ids_of, pairs_of, read
+from linkwise.workspace.project import open_project
+from linkwise.workspace.reading import read_pairs_file, read_rows, row_ids
 
 READINGS = [
     Reading(),
@@ -115,8 +115,8 @@ def _check_message(error: BaseException) -> None:
         causes.append(cause)
     if any(isinstance(cause, MemoryError) for cause in causes):
         raise Finding("the limit of memory was reached") from error
-    if not 10 < len(sentence(error)) < LONGEST:
-        raise Finding(f"a message of {len(sentence(error))} characters") from error
+    if not 10 < len(error_sentence(error)) < LONGEST:
+        raise Finding(f"a message of {len(error_sentence(error))} characters") from error
 
 
 # ---------------------------------------------------------------- ways in
@@ -134,7 +134,7 @@ def _trials(case: Case, path: Path) -> list[Callable[[], object]]:
 
 
 def _table(path: Path, reading: Reading) -> None:
-    rows = read(path, reading.source(path))
+    rows = read_rows(path, reading.source(path))
     _look_at(rows)
     if rows.items.kind == "record":
         coded = encode(rows.table, scale="none", impute=reading.impute, categories="codes")  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ def _look_at(rows: Rows) -> None:
             rows.items.pixels(row)
     again = read_choices(table.choices)
     _check(again == table.choices, "choices that JSON cannot hold")
-    ids = ids_of(table) or list(map(str, range(len(table))))
+    ids = row_ids(table) or list(map(str, range(len(table))))
     _check(len(set(ids)) == len(table), "ids that come twice")
     _write_and_read(ids)
 
@@ -183,7 +183,7 @@ def _write_and_read(ids: list[str]) -> None:
 
 def _pairs(path: Path, by_id: bool) -> None:
     ids = [f"r{row}" for row in range(24)] if by_id else None
-    found = pairs_of(path, ids, 24)
+    found = read_pairs_file(path, ids, 24)
     _check(np.isfinite(found.must_link_weight).all(), "weights that are not finite")
 
 
@@ -229,7 +229,7 @@ _NUMBER = itertools.count()
 
 def _asked(data: Path, *, constraints: Path | None = None) -> None:
     path = data.parent / f"{next(_NUMBER)}.linkwise"
-    project = opened(data, path, Reading(), MethodChoice(), SessionOptions(constraints=constraints))
+    project = open_project(data, path, Reading(), MethodChoice(), SessionOptions(constraints=constraints))
     project.session.close()
 
 

@@ -84,12 +84,12 @@ def test_presenters_of_demos():
 def test_a_desk_of_a_data_file(tmp_path):
     from linkwise.workspace.method_choice import MethodChoice
     from linkwise.workspace.options import Reading
-    from linkwise.workspace.project import opened
+    from linkwise.workspace.project import open_project
 
     data = tmp_path / "people.csv"
     data.write_text("id,age,plan\n" + "".join(f"p{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12)))
-    opened(data, tmp_path / "s.linkwise", Reading(), MethodChoice()).session.close()
-    project = opened(
+    open_project(data, tmp_path / "s.linkwise", Reading(), MethodChoice()).session.close()
+    project = open_project(
         data, tmp_path / "s.linkwise", Reading(), MethodChoice()
     )  # one that goes on tells it, too
     presenter = present_project(project)

@@ -10,7 +10,7 @@ from PIL import Image
 from linkwise.page.opening import present_project
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading
-from linkwise.workspace.project import opened
+from linkwise.workspace.project import open_project
 
 RNG = np.random.default_rng(8)
 
@@ -42,7 +42,7 @@ def write(folder, kind):
 @pytest.mark.parametrize("kind", ["text", "image", "series"])
 def test_the_presenter_shows_what_a_row_is(tmp_path, kind):
     path, reading = write(tmp_path, kind)
-    project = opened(path, tmp_path / "s.linkwise", reading, MethodChoice())
+    project = open_project(path, tmp_path / "s.linkwise", reading, MethodChoice())
     presenter = present_project(project)
     state = presenter.state()
     assert state["kind"] == kind

@@ -109,7 +109,7 @@ def test_the_address_is_there_before_anything_is_read(tmp_path):
         assert ADDRESS.fullmatch(page.address)
         code, _, err = page.ended()
     assert code == 3
-    assert "there is no file" in err
+    assert "There is no file" in err
     assert "Traceback" not in err
 
 

@@ -110,7 +110,7 @@ def test_the_end_is_seen_and_so_is_its_undoing(two):
     mine, other = two
     assert mine.question is not None
     asked = answer_by(other, TRUTH)
-    with pytest.raises(StaleAnswerError, match="nothing is asked any more") as refused:
+    with pytest.raises(StaleAnswerError, match="there is no question any more") as refused:
         mine.answer("yes")
     assert refused.value.question is None
     other.undo()
@@ -161,10 +161,10 @@ def test_a_client_cannot_go_on_with_a_learner_that_only_another_one_has(path):
     with Session.open(path, X, LEARNERS["COBRAS"]()) as mine:
         mine.answer("no")
         with Session.open(path, X, Mine(random_state=0)) as other:
-            with pytest.raises(SessionError, match=r"Mine, which is no learner of linkwise; pass it"):
+            with pytest.raises(SessionError, match=r"Mine\. Pass it"):
                 mine.undo()
             assert other.status.n_answers == 1
-    with pytest.raises(SessionError, match=r"pass it: Session\.open\(path, X, learner\)"):
+    with pytest.raises(SessionError, match=r"Pass it to Session\.open\(path, X, learner\)"):
         Session.open(path, X)
 
 
@@ -210,7 +210,7 @@ def test_a_change_is_checked_again_when_another_client_was_first(two, monkeypatc
     mine.change(1, "yes")
     assert mine.history == other.history
     before_writing(monkeypatch, mine, lambda: [other.undo() for _ in range(3)])
-    with pytest.raises(SessionError, match="event 1 is no answer that holds"):
+    with pytest.raises(SessionError, match="Event 1 is not an answer that can be changed"):
         mine.change(1, "no")
 
 
@@ -218,7 +218,7 @@ def test_nobody_takes_back_what_he_has_not_seen(two, monkeypatch):
     mine, other = two
     mine.answer("no")
     before_writing(monkeypatch, mine, lambda: other.add(0, 3, "must-link"))
-    with pytest.raises(SessionError, match="another client changed the session at this moment"):
+    with pytest.raises(SessionError, match="Another client changed the session at the same moment"):
         mine.undo()
     assert [e.kind for e in mine.history] == ["answer", "add"]
     assert mine.undo().kind == "add"
@@ -249,7 +249,7 @@ def held(path, monkeypatch):
 )
 def test_a_lock_that_is_not_let_go_is_said(held, path, do):
     was = image(held)
-    with pytest.raises(SessionLockedError, match="held by another process") as refused:
+    with pytest.raises(SessionLockedError, match="in use by another process") as refused:
         do(held)
     assert str(path) in str(refused.value)
     assert (image(held), len(held.events)) == (was, 1)

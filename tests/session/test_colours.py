@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise.session.colours import Colours, colours_after, shared
+from linkwise.session.colours import Colours, carry_colours, count_shared_rows
 from linkwise.session.events import Event
 
 
 def after(before, colours, labels):
-    return colours_after(np.array(before, np.int32), colours, np.array(labels, np.int32))
+    return carry_colours(np.array(before, np.int32), colours, np.array(labels, np.int32))
 
 
 def test_new_numbers_keep_colours():
@@ -116,7 +116,7 @@ def test_colours_are_computed_from_the_first_event_that_differs():
 
 # ---------------------------------------------------------------- clusters that share rows
 def counts_of(before, then):
-    return [part.tolist() for part in shared(labels(*before), labels(*then))]
+    return [part.tolist() for part in count_shared_rows(labels(*before), labels(*then))]
 
 
 def test_few_clusters_of_many_rows_share_rows():
@@ -149,7 +149,7 @@ def test_no_two_share_one(before, data):
 @given(LABELS, st.data())
 def test_shared_counts_rows(before, data):
     then = data.draw(st.lists(st.integers(-1, 6), min_size=len(before), max_size=len(before)))
-    source, target, rows = shared(np.array(before), np.array(then))
+    source, target, rows = count_shared_rows(np.array(before), np.array(then))
     found = dict(zip(zip(source.tolist(), target.tolist(), strict=True), rows.tolist(), strict=True))
     pairs = list(zip(before, then, strict=True))
     assert found == {pair: pairs.count(pair) for pair in pairs}

@@ -35,7 +35,7 @@ def refused(session, do, words, chain):
         assert other.events == events
 
 
-WORDS = "this contradicts what is known: "
+WORDS = "This contradicts earlier answers: "
 
 
 def test_a_volunteered_pair(session):
@@ -89,11 +89,11 @@ def test_what_is_no_pair_of_rows(session):
     ):
         with pytest.raises(kind, match=words):
             session.add(*pair, "must-link")
-    with pytest.raises(ConstraintError, match="allowed are must-link and cannot-link"):
+    with pytest.raises(ConstraintError, match="Give must-link or cannot-link"):
         session.add(0, 7, "yes")
     with pytest.raises(ConstraintError, match="about 3 rows, but the data have 14"):
         session.import_constraints(lw.Constraints(3))
-    with pytest.raises(TypeError, match=r"a list; build it with linkwise\.Constraints"):
+    with pytest.raises(TypeError, match=r"a list\. Build it with linkwise\.Constraints"):
         session.import_constraints([(0, 7)])
     assert len(session.events) == n
 

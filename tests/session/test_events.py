@@ -4,7 +4,15 @@ import pytest
 
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError, SessionDamagedError
-from linkwise.session.events import Event, evidence_of, facts_of, holding, in_ids, names_of, settled
+from linkwise.session.events import (
+    Event,
+    drop_undone,
+    evidence_of,
+    facts_of,
+    name_rows_by_id,
+    names_of,
+    settle_events,
+)
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 
@@ -30,22 +38,22 @@ def numbers(events):
 
 # ---------------------------------------------------------------- what holds
 def test_everything_holds_that_was_not_undone():
-    assert numbers(holding(STORY)) == [1, 2, 3, 4, 5, 6]
-    assert numbers(holding([*STORY, event(7, "undo", target=2)])) == [1, 3, 4, 5, 6]
+    assert numbers(drop_undone(STORY)) == [1, 2, 3, 4, 5, 6]
+    assert numbers(drop_undone([*STORY, event(7, "undo", target=2)])) == [1, 3, 4, 5, 6]
 
 
 def test_undoing_an_answer_undoes_its_changes():
-    assert numbers(holding([*STORY, event(7, "undo", target=1)])) == [2, 4, 5]
+    assert numbers(drop_undone([*STORY, event(7, "undo", target=1)])) == [2, 4, 5]
 
 
 def test_undoing_a_change_leaves_the_answer_and_other_changes():
     undone = [*STORY, event(7, "undo", target=6)]
-    assert numbers(holding(undone)) == [1, 2, 3, 4, 5]
-    assert settled(undone)[0].answer == "unsure"
+    assert numbers(drop_undone(undone)) == [1, 2, 3, 4, 5]
+    assert settle_events(undone)[0].answer == "unsure"
 
 
 def test_settled_events_are_about_pairs_and_have_their_latest_answer():
-    left = settled(STORY)
+    left = settle_events(STORY)
     assert numbers(left) == [1, 2, 5]
     assert [e.answer for e in left] == ["no", "no", None]
     assert left[1] is STORY[1]  # what was never changed stays the same event
@@ -77,12 +85,12 @@ def test_facts_of_an_event():
 @pytest.mark.parametrize("lacking", ["first", "second", "answer"])
 def test_an_event_without_a_pair_or_an_answer_is_damage(lacking):
     parts = {"first": 0, "second": 1, "answer": "yes", lacking: None}
-    with pytest.raises(SessionDamagedError, match=r"event 8 of the session \(answer\) names no pair"):
+    with pytest.raises(SessionDamagedError, match=r"event 8 of the session \(answer\) has no pair"):
         facts_of(event(8, "answer", **parts))
 
 
 def test_only_answers_count_as_questions():
-    known = evidence_of(8, settled(STORY))
+    known = evidence_of(8, settle_events(STORY))
     assert known.n_questions == 1
     assert list(known) == [Fact(0, 1, "no"), Fact(1, 2, "no"), *FACTS]
     assert len(evidence_of(8, [])) == 0
@@ -91,18 +99,15 @@ def test_only_answers_count_as_questions():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (event(7, "add", 0, 1, "yes"), "event 7 of the session cannot hold: .*contradicts"),
-        (event(7, "add", 0, 8, "yes"), "event 7 of the session cannot hold: There is no row 8"),
-        (
-            event(7, "add", 0, 1.0, "yes"),
-            "event 7 of the session cannot hold: A row position is not an integer",
-        ),
-        (event(7, "add", 0, 2, "perhaps"), "event 7 of the session cannot hold: .*'perhaps'"),
+        (event(7, "add", 0, 1, "yes"), "event 7 of the session is wrong: .*contradicts"),
+        (event(7, "add", 0, 8, "yes"), "event 7 of the session is wrong: row 8"),
+        (event(7, "add", 0, 1.0, "yes"), "event 7 of the session is wrong: row 1.0"),
+        (event(7, "add", 0, 2, "perhaps"), "event 7 of the session is wrong: .*'perhaps'"),
     ],
 )
 def test_an_event_that_cannot_hold_is_damage(wrong, words):
     with pytest.raises(SessionDamagedError, match=words):
-        evidence_of(8, [*settled(STORY), wrong])
+        evidence_of(8, [*settle_events(STORY), wrong])
 
 
 # ---------------------------------------------------------------- contradictions
@@ -110,10 +115,10 @@ def test_an_event_that_cannot_hold_is_damage(wrong, words):
     ("ids", "words"), [(None, "3 = 7 = 9, but 3 ≠ 9"), (list("abcdefghij"), "d = h = j, but d ≠ j")]
 )
 def test_a_contradiction_is_told_in_ids(ids, words):
-    with pytest.raises(InfeasibleConstraintsError) as told, in_ids(ids):
+    with pytest.raises(InfeasibleConstraintsError) as told, name_rows_by_id(ids):
         raise InfeasibleConstraintsError("rows 3, 7, 9", (3, 7, 9))
     assert str(told.value) == (
-        f"this contradicts what is known: {words}; leave it out, or undo or change one of these answers"
+        f"This contradicts earlier answers: {words}. Leave it out, or undo or change one of these answers."
     )
     assert told.value.chain == (3, 7, 9)
     assert told.value.__cause__ is None
@@ -122,8 +127,8 @@ def test_a_contradiction_is_told_in_ids(ids, words):
 
 def test_other_errors_pass_as_they_are():
     plain = InfeasibleConstraintsError("too many clusters", ())
-    with pytest.raises(InfeasibleConstraintsError) as told, in_ids(None):
+    with pytest.raises(InfeasibleConstraintsError) as told, name_rows_by_id(None):
         raise plain
     assert told.value is plain
-    with pytest.raises(ConstraintError, match="row 9"), in_ids(None):
+    with pytest.raises(ConstraintError, match="row 9"), name_rows_by_id(None):
         raise ConstraintError("row 9")

@@ -12,8 +12,7 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.session.session import Session
-from linkwise.workspace.options import Reading
-from linkwise.workspace.reading import read
+from linkwise.workspace.reading import Reading, read_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CUSTOMERS = Path(__file__).parents[2] / "examples" / "data" / "customers.csv"
@@ -104,7 +103,7 @@ def test_a_session_of_the_command_line(tmp_path):
         labels = [line.split(",") for line in (GOLDEN / "customers-labels.csv").read_text().split()[1:]]
         assert [i for i, _ in labels] == ids
         assert [int(cluster) for _, cluster in labels] == kept.labels.tolist()
-    table, encoded, _ = read(tmp_path / source["file"], source)
+    table, encoded, _ = read_rows(tmp_path / source["file"], source)
     assert Reading().source(tmp_path / "customers.csv")["scale"] == source["scale"]
     with Session.open(path, encoded.X, ids=table.ids) as session:
         assert session.constraints == constraints

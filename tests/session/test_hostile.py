@@ -93,7 +93,7 @@ def test_a_journal_is_not_rolled_back(good, tmp_path):
     journal.write_bytes(b"\xd9\xd5\x05\xf9 \xa1c\xd7" + bytes(504))
     was = path.read_bytes()
     with pytest.raises(
-        SessionError, match=r"s\.linkwise-journal belongs to no linkwise session; move it away"
+        SessionError, match=r"s\.linkwise-journal does not belong to a linkwise session\. Move it away"
     ):
         Session.open(path)
     assert path.read_bytes() == was
@@ -105,7 +105,7 @@ def test_a_journal_is_not_rolled_back(good, tmp_path):
 def test_what_is_no_file_is_refused(tmp_path):
     """A pipe would wait for ever."""
     os.mkfifo(tmp_path / "s.linkwise")
-    with pytest.raises(SessionDamagedError, match="no regular file"):
+    with pytest.raises(SessionDamagedError, match="not a regular file"):
         Session.open(tmp_path / "s.linkwise")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionError
-from linkwise.session.registry import build_learner, check_kind, check_kinds, is_described, of_the_learner
+from linkwise.session.registry import build_learner, check_kind, check_kinds, is_described, stored_parameters
 
 
 def text(name, **parameters):
@@ -36,7 +36,7 @@ def test_anything_else_is_no_description(value):
 
 def test_parameters_of_the_machine_are_left_out():
     given = {"backend": "x", "preset": "quick", "cache": "/tmp", "random_state": 0}
-    assert of_the_learner(given) == {"preset": "quick", "random_state": 0}
+    assert stored_parameters(given) == {"preset": "quick", "random_state": 0}
 
 
 # ---------------------------------------------------------------- learners
@@ -70,26 +70,26 @@ def message_of(described, n_columns=None):
 
 def test_an_unknown_learner_must_be_passed():
     assert message_of(text("my\nown.Learner")) == (
-        "the session was made with my·own.Learner, which is no learner of linkwise; "
-        "pass it: Session.open(path, X, learner)"
+        "The learner of the session is not part of linkwise: my·own.Learner. "
+        "Pass it to Session.open(path, X, learner)."
     )
 
 
 def test_a_clusterer_is_no_learner():
-    assert "made with PCKMeans, which is no learner of linkwise" in message_of(text("PCKMeans"))
+    assert "learner of the session is not part of linkwise: PCKMeans" in message_of(text("PCKMeans"))
 
 
 def test_at_most_300_characters_of_an_unknown_name_are_shown():
     shown = message_of(text("a" * 300 + "b" * 100))
-    assert "made with " + "a" * 300 + ", which" in shown
+    assert "linkwise: " + "a" * 300 + ". Pass" in shown
 
 
 def unfit(described, n_columns=None):
-    """The reason that the error gives in brackets."""
-    before, _, rest = message_of(described, n_columns).partition(" (")
-    assert before == f"the stored parameters of {described['name']} are not those of this linkwise"
-    reason, _, after = rest.rpartition("); ")
-    assert after == "pass the learner: Session.open(path, X, learner)"
+    """The reason that the error gives after the colon."""
+    before, _, rest = message_of(described, n_columns).partition(": ")
+    assert before == f"The stored parameters of {described['name']} do not fit this version of linkwise"
+    reason, _, after = rest.rpartition(". ")
+    assert after == "Pass the learner to Session.open(path, X, learner)."
     return reason
 
 
@@ -110,41 +110,37 @@ def unfit(described, n_columns=None):
         (
             text("MinMax", estimator=text("KMeans")),
             None,
-            "estimator names 'KMeans', which is no clusterer of linkwise",
+            "estimator names 'KMeans', which is not a clusterer of linkwise",
         ),
         (
             text("MinMax", estimator=text("K" * 101)),
             None,
-            f"estimator names '{'K' * 100}', which is no clusterer of linkwise",
+            f"estimator names '{'K' * 100}', which is not a clusterer of linkwise",
         ),
-        (text("MinMax", estimator="kmeans"), None, "estimator='kmeans' is no clusterer of linkwise"),
+        (text("MinMax", estimator="kmeans"), None, "estimator='kmeans' is not a clusterer of linkwise"),
         (
             text("MinMax", estimator=text("ClusILC", nominal=[0, 3])),
             3,
-            "nominal names column 3; the columns are 0 to 2",
+            "nominal names column 3, and the columns are 0 to 2",
         ),
         (
             text("MinMax", estimator=text("CKM", kernel="precomputed")),
             2,
-            "kernel='precomputed' is for similarities, and a session has rows",
+            "kernel='precomputed' needs similarities, and a session has rows",
         ),
         (
             text("COBRAS", n_init=1001),
             None,
-            "n_init=1001 in a file; it may be 0 to 1000 there",
+            "n_init is 1001, and in a file it must be 0 to 1000",
         ),
-        (text("COBRAS", n_init=-1), None, "n_init=-1 in a file; it may be 0 to 1000 there"),
+        (text("COBRAS", n_init=-1), None, "n_init is -1, and in a file it must be 0 to 1000"),
         (
             text("COBRAS", random_state=2**32),
             None,
-            "random_state=4294967296 in a file; it may be 0 to 4294967295 there",
+            "random_state is 4294967296, and in a file it must be 0 to 4294967295",
         ),
-        (text("COBRAS", n_init=[1]), None, "n_init=[1] is not of the kind that n_init takes"),
-        (
-            text("ActiveCOBS", preset="slow"),
-            2,
-            "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset.",
-        ),
+        (text("COBRAS", n_init=[1]), None, "n_init=[1] is not a kind of value that n_init takes"),
+        (text("ActiveCOBS", preset="slow"), 2, "preset='slow'; give one of 'paper', 'quick', or a Preset"),
     ],
 )
 def test_a_value_that_no_file_may_give_is_named(described, n_columns, reason):
@@ -217,13 +213,13 @@ def test_numbers_names_and_columns_are_of_the_right_kind(name, value):
 def test_values_of_another_kind_are_refused(name, value):
     with pytest.raises(ValueError, match="kind") as refused:
         check_kind(name, value)
-    assert str(refused.value) == f"{name}={value!r} is not of the kind that {name} takes"
+    assert str(refused.value) == f"{name}={value!r} is not a kind of value that {name} takes"
 
 
 def test_a_long_text_is_refused_and_its_beginning_shown():
     with pytest.raises(ValueError, match="kind") as refused:
         check_kind("n_init", "a" * 101)
-    assert str(refused.value) == f"n_init='{'a' * 99} is not of the kind that n_init takes"
+    assert str(refused.value) == f"n_init='{'a' * 99} is not a kind of value that n_init takes"
 
 
 @pytest.mark.parametrize(
@@ -248,11 +244,11 @@ def test_kinds_that_a_file_can_hold(described):
     ],
 )
 def test_kinds_that_a_file_cannot_hold(described):
-    with pytest.raises(ValueError, match=r"n_init=\[1\] is not of the kind that n_init takes"):
+    with pytest.raises(ValueError, match=r"n_init=\[1\] is not a kind of value that n_init takes"):
         check_kinds(described)
 
 
 def test_only_a_clusterer_may_stand_in_a_parameter():
     for described in (text("COBRAS", n_init=text("KIN")), text("MinMax", estimator={"name": "PCKMeans"})):
-        with pytest.raises(ValueError, match=r"=\{'name': .* is not of the kind"):
+        with pytest.raises(ValueError, match=r"=\{'name': .* is not a kind of value"):
             check_kinds(described)

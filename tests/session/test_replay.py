@@ -7,7 +7,7 @@ import pytest
 
 from linkwise.asking.learner import Question
 from linkwise.constraints.evidence import Fact
-from linkwise.session.events import Event
+from linkwise.session.events import Event, settle_events
 from linkwise.session.replay import Replay
 from linkwise.session.tables import Snapshot
 
@@ -95,6 +95,11 @@ def replay(learner):
     return replay
 
 
+def follow(replay, events):
+    """Take a replay through events as a session does."""
+    replay.follow(settle_events(events), events[-1].number if events else 0)
+
+
 def asked(replay):
     return None if replay.question is None else (replay.question.first, replay.question.second)
 
@@ -124,25 +129,25 @@ def test_before_the_first_call_nothing_is_known(learner):
 
 
 def test_without_events_the_first_question_is_asked(learner, replay):
-    replay.follow([])
+    follow(replay, [])
     assert shown(replay) == (0, (0, 1), [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [], 0)
     assert learner.notes == [("start",), ("ask", 0, 0)]
 
 
 # ---------------------------------------------------------------- events one by one
 def test_each_event_reaches_the_learner(learner, replay):
-    replay.follow([ADDED])
+    follow(replay, [ADDED])
     assert shown(replay) == (1, (0, 1), LABELS[0], [0, 1, 2, 3, 4], [(0, 5, "yes")], 0)
-    replay.follow([ADDED, YES])
+    follow(replay, [ADDED, YES])
     facts = [(0, 5, "yes"), (0, 1, "yes")]
     assert shown(replay) == (2, (1, 2), LABELS[1], [0, 2, 3, 4], facts, 1)
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     facts.append((1, 2, "no"))
     assert shown(replay) == (3, (2, 3), LABELS[2], [0, 2, 3, 4], facts, 2)
-    replay.follow([ADDED, YES, NO, IMPORTED])
+    follow(replay, [ADDED, YES, NO, IMPORTED])
     facts += [(2, 3, "yes"), (3, 4, "unsure")]
     assert shown(replay) == (4, (4, 5), LABELS[3], [0, 2, 4], facts, 2)
-    replay.follow(STORY)
+    follow(replay, STORY)
     facts += [(2, 3, "yes"), (2, 4, "yes")]
     assert shown(replay) == (5, None, LABELS[4], [0, 2], facts, 2)
     assert replay.reason == "exhausted"
@@ -151,73 +156,73 @@ def test_each_event_reaches_the_learner(learner, replay):
 
 
 def test_all_events_at_once_lead_to_the_same(learner, replay):
-    replay.follow(STORY)
+    follow(replay, STORY)
     one_by_one = Replay(Neighbours(), X, SEED)
     for n_events in range(len(STORY) + 1):
-        one_by_one.follow(STORY[:n_events])
+        follow(one_by_one, STORY[:n_events])
     assert shown(replay) == shown(one_by_one)
     assert learner.notes == [("start", (0, 5, "yes")), *(("ask", first, min(first, 2)) for first in range(5))]
 
 
 def test_what_is_known_settles_the_question_that_is_asked(replay):
     volunteered = event(2, "add", 0, 1, "no")
-    replay.follow([ADDED, replace(NO, number=2)])
+    follow(replay, [ADDED, replace(NO, number=2)])
     assert asked(replay) == (0, 1)
-    replay.follow([ADDED, replace(NO, number=2), replace(volunteered, number=3)])
+    follow(replay, [ADDED, replace(NO, number=2), replace(volunteered, number=3)])
     assert asked(replay) == (2, 3)
     assert replay.evidence.n_questions == 1  # what is volunteered is not counted
 
 
 def test_a_row_keeps_its_answer_when_another_learner_would_ask_something_else(replay):
-    replay.follow([event(1, "answer", 3, 5, "yes")])
+    follow(replay, [event(1, "answer", 3, 5, "yes")])
     assert shown(replay)[1:3] == ((0, 1), [0, 1, 2, 3, 4, 3])
 
 
 # ---------------------------------------------------------------- going on, and repeating
 def test_the_run_goes_on_while_events_are_only_added(learner, replay):
-    replay.follow([])
-    replay.follow([replace(YES, number=1)])
-    replay.follow([replace(YES, number=1), replace(NO, number=2)])
-    replay.follow([replace(YES, number=1), replace(NO, number=2)])
+    follow(replay, [])
+    follow(replay, [replace(YES, number=1)])
+    follow(replay, [replace(YES, number=1), replace(NO, number=2)])
+    follow(replay, [replace(YES, number=1), replace(NO, number=2)])
     assert [note for note in learner.notes if note[0] == "start"] == [("start",)]
     assert [note for note in learner.notes if note[0] == "ask"] == [("ask", n, n) for n in range(3)]
 
 
 def test_what_comes_before_the_first_answer_is_known_from_the_start(learner, replay):
-    replay.follow([ADDED])
+    follow(replay, [ADDED])
     second = event(2, "add", 3, 4, "no")
     learner.new_notes()
-    replay.follow([ADDED, second])
+    follow(replay, [ADDED, second])
     assert learner.new_notes() == [("start", (0, 5, "yes"), (3, 4, "no")), ("ask", 0, 0)]
-    replay.follow([ADDED, second, replace(YES, number=3)])
+    follow(replay, [ADDED, second, replace(YES, number=3)])
     assert learner.new_notes() == [("ask", 1, 1)]
-    replay.follow([ADDED, second, replace(YES, number=3), event(4, "add", 4, 5, "no")])
+    follow(replay, [ADDED, second, replace(YES, number=3), event(4, "add", 4, 5, "no")])
     assert learner.new_notes() == []
 
 
 def test_an_undo_repeats_the_run_without_the_event(learner, replay):
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     learner.new_notes()
-    replay.follow([ADDED, YES, NO, event(4, "undo", target=3)])
+    follow(replay, [ADDED, YES, NO, event(4, "undo", target=3)])
     facts = [(0, 5, "yes"), (0, 1, "yes")]
     assert shown(replay) == (4, (1, 2), LABELS[1], [0, 2, 3, 4], facts, 1)
     assert learner.new_notes() == [("start", (0, 5, "yes")), ("ask", 0, 0), ("ask", 1, 1)]
-    replay.follow([ADDED, YES, NO, event(4, "undo", target=3), event(5, "undo", target=1)])
+    follow(replay, [ADDED, YES, NO, event(4, "undo", target=3), event(5, "undo", target=1)])
     assert shown(replay)[1:] == ((1, 2), [0, 0, 1, 2, 3, 4], [0, 2, 3, 4, 5], [(0, 1, "yes")], 1)
 
 
 def test_a_change_repeats_the_run_with_the_new_answer(replay):
-    replay.follow([ADDED, YES, NO])
-    replay.follow([ADDED, YES, NO, event(4, "change", answer="no", target=2)])
+    follow(replay, [ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO, event(4, "change", answer="no", target=2)])
     facts = [(0, 5, "yes"), (0, 1, "no"), (1, 2, "no")]
     assert shown(replay) == (4, (2, 3), LABELS[0], [0, 1, 2, 3, 4], facts, 2)
 
 
 def test_a_name_changes_only_the_number_of_the_last_event(learner, replay):
-    replay.follow([ADDED, YES])
+    follow(replay, [ADDED, YES])
     before = shown(replay)
     learner.new_notes()
-    replay.follow([ADDED, YES, event(3, "name", 0, source="ripe")])
+    follow(replay, [ADDED, YES, event(3, "name", 0, source="ripe")])
     assert shown(replay) == (3, *before[1:])
     assert learner.new_notes() == []
 
@@ -235,16 +240,16 @@ class Fragile(Neighbours):
 def test_after_an_error_all_is_as_of_the_event_before():
     learner = Fragile()
     replay = Replay(learner, X, SEED)
-    replay.follow([ADDED, YES])
+    follow(replay, [ADDED, YES])
     before = shown(replay)
     learner.broken = True
     for _ in range(2):
         with pytest.raises(ArithmeticError):
-            replay.follow([ADDED, YES, NO])
+            follow(replay, [ADDED, YES, NO])
         assert shown(replay)[:4] == before[:4]
         assert replay.foresee("yes", bool) is False
     learner.broken = False
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     assert shown(replay)[:3] == (3, (2, 3), LABELS[2])
 
 
@@ -259,19 +264,19 @@ AHEAD = [
 
 
 def test_an_answer_is_foreseen_by_another_run(learner, replay):
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     before = shown(replay)
     learner.new_notes()
     assert replay.foresee("yes", lambda: False) is True
     assert learner.new_notes() == AHEAD
     assert shown(replay) == before
-    replay.follow([ADDED, YES, NO, replace(YES, number=4, first=2, second=3)])
+    follow(replay, [ADDED, YES, NO, replace(YES, number=4, first=2, second=3)])
     assert learner.new_notes() == [("ask", 3, 3)]
 
 
 @pytest.mark.parametrize("n_events", range(3))
 def test_foresight_ends_between_two_events(learner, replay, n_events):
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     learner.new_notes()
     stops = iter([False] * n_events + [True])
     assert replay.foresee("yes", lambda: next(stops)) is False
@@ -280,7 +285,7 @@ def test_foresight_ends_between_two_events(learner, replay, n_events):
 
 
 def test_without_a_question_nothing_is_foreseen(learner, replay):
-    replay.follow(STORY)
+    follow(replay, STORY)
     learner.new_notes()
     assert replay.foresee("yes", lambda: False) is False
     assert learner.new_notes() == []
@@ -288,29 +293,31 @@ def test_without_a_question_nothing_is_foreseen(learner, replay):
 
 # ---------------------------------------------------------------- how it came about
 def test_retold_are_the_labels_after_each_event_that_holds(replay):
-    assert [(number, labels.tolist()) for number, labels in replay.retold()] == [(0, [0, 1, 2, 3, 4, 5])]
-    replay.follow(STORY)
+    assert [(number, labels.tolist()) for number, labels in replay.labels_by_event()] == [
+        (0, [0, 1, 2, 3, 4, 5])
+    ]
+    follow(replay, STORY)
     before = shown(replay)
-    story = [(number, labels.tolist()) for number, labels in replay.retold()]
+    story = [(number, labels.tolist()) for number, labels in replay.labels_by_event()]
     assert story == [(0, LABELS[0]), *((n, LABELS[n - 1]) for n in range(2, 6))]
     assert shown(replay) == before
-    replay.follow([*STORY, event(6, "undo", target=2)])
-    assert [number for number, _ in replay.retold()] == [0, 3, 4, 5]
+    follow(replay, [*STORY, event(6, "undo", target=2)])
+    assert [number for number, _ in replay.labels_by_event()] == [0, 3, 4, 5]
 
 
 def test_a_story_is_told_to_its_end_while_the_session_goes_on(replay):
-    replay.follow([ADDED, YES])
-    story = replay.retold()
+    follow(replay, [ADDED, YES])
+    story = replay.labels_by_event()
     assert next(story)[0] == 0
-    replay.follow([ADDED, YES, NO])
+    follow(replay, [ADDED, YES, NO])
     assert [(number, labels.tolist()) for number, labels in story] == [(2, LABELS[1])]
 
 
 # ---------------------------------------------------------------- what the learner tells
 def test_a_learner_that_has_nothing_to_tell(replay):
     for events in ([], [ADDED]):
-        replay.follow(events)
-        assert replay.representatives() is None
+        follow(replay, events)
+        assert replay.stand_ins() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
     assert replay.snapshot() == Snapshot(1, None, replay.labels, ())
@@ -321,8 +328,8 @@ def test_what_a_learner_tells_is_as_of_the_last_event():
     replay = Replay(learner, X, SEED)
     assert replay.description() == ()
     for n_events in (0, 1, 2, 1):
-        replay.follow([ADDED, YES][:n_events])
-        assert replay.representatives().tolist() == [n_events] * 6
+        follow(replay, [ADDED, YES][:n_events])
+        assert replay.stand_ins().tolist() == [n_events] * 6
         assert replay.column_shares().tolist() == [0, n_events]
         assert replay.description() == (f"{n_events} facts", f"{n_events // 2} questions")
 
@@ -331,18 +338,18 @@ def test_a_learner_describes_each_event_once():
     learner = Outspoken()
     replay = Replay(learner, X, SEED)
     for events in ([ADDED], [ADDED, YES]):
-        replay.follow(events)
+        follow(replay, events)
         learner.new_notes()
         assert replay.description() == replay.description()
         assert learner.new_notes() == [("describe",)]
     other = Replay(learner, X, SEED)
-    other.follow([ADDED])
+    follow(other, [ADDED])
     assert other.description() == ("1 facts", "0 questions")
 
 
 def test_a_snapshot_holds_what_is_kept():
     replay = Replay(Outspoken(), X, SEED)
-    replay.follow(STORY)
+    follow(replay, STORY)
     kept = replay.snapshot()
     assert (kept.event, kept.reason, kept.description) == (5, "exhausted", ("7 facts", "2 questions"))
     assert kept.labels is replay.labels

@@ -52,7 +52,7 @@ def test_a_new_session_has_five_tables_a_name_and_a_version(db):
 
 def test_a_new_session_passes_every_check(db, path, folder):
     schema.check_header(path)
-    schema.distrust(db)
+    schema.restrict(db)
     schema.check_version(db, "s")
     schema.check_schema(db)
     schema.check_pages(db)
@@ -70,13 +70,13 @@ def damaged(path, words):
 
 def test_an_empty_file_is_called_empty(path):
     path.write_bytes(b"")
-    damaged(path, f"{path} is empty; restore a copy of it, or delete it and begin anew")
+    damaged(path, f"{path} is empty. Restore a copy of it, or delete it and begin again.")
 
 
 @pytest.mark.parametrize("content", [b"id,a,b\n", b"id,a,b\n" * 100], ids=["short", "long"])
 def test_a_file_without_the_magic_of_sqlite_is_no_session(path, content):
     path.write_bytes(content)
-    damaged(path, f"{path} is not a linkwise session, or is damaged; restore a copy of it")
+    damaged(path, f"{path} is not a linkwise session, or it is damaged. Restore a copy of it.")
 
 
 def test_the_header_has_a_hundred_bytes(path):
@@ -84,18 +84,18 @@ def test_the_header_has_a_hundred_bytes(path):
     path.write_bytes(header)
     schema.check_header(path)
     path.write_bytes(header[:99])
-    damaged(path, f"{path} is not a linkwise session, or is damaged; restore a copy of it")
+    damaged(path, f"{path} is not a linkwise session, or it is damaged. Restore a copy of it.")
 
 
 def test_the_magic_alone_is_no_session(path):
     path.write_bytes(b"SQLite format 3\0")
-    damaged(path, f"{path} is not a linkwise session, or is damaged; restore a copy of it")
+    damaged(path, f"{path} is not a linkwise session, or it is damaged. Restore a copy of it.")
 
 
 def test_a_database_of_another_application_is_no_session(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA application_id=1")
-    damaged(path, f"{path} is a database, but no linkwise session")
+    damaged(path, f"{path} is a database, but not a linkwise session. Name a session file.")
 
 
 def test_only_four_bytes_name_the_application(folder):
@@ -114,7 +114,10 @@ def test_a_journal_beside_the_file_is_named_before_sqlite_would_play_it_back(pat
     with pytest.raises(SessionError) as error:
         schema.check_header(path)
     assert type(error.value) is SessionError
-    assert str(error.value) == f"{journal} belongs to no linkwise session; move it away, then open {path}"
+    assert (
+        str(error.value)
+        == f"{journal} does not belong to a linkwise session. Move it away, then open {path}."
+    )
     assert journal.read_bytes() == b"anything"
 
 
@@ -122,7 +125,7 @@ def test_a_journal_beside_the_file_is_named_before_sqlite_would_play_it_back(pat
 def test_a_connection_trusts_nothing_that_the_file_brings(db):
     db.execute("PRAGMA trusted_schema=ON")
     db.execute("PRAGMA cell_size_check=OFF")
-    schema.distrust(db)
+    schema.restrict(db)
     assert pragma(db, "trusted_schema") == 0
     assert pragma(db, "cell_size_check") == 1
 
@@ -133,7 +136,10 @@ def test_a_newer_format_asks_for_a_newer_linkwise(db):
     with pytest.raises(SessionError) as error:
         schema.check_version(db, "s.linkwise")
     assert type(error.value) is SessionError
-    assert str(error.value) == "s.linkwise has format 2, this linkwise reads up to 1; update linkwise"
+    assert (
+        str(error.value)
+        == "s.linkwise has format 2, and this linkwise reads formats up to 1. Update linkwise."
+    )
 
 
 @pytest.mark.parametrize("version", [0, -1])
@@ -155,7 +161,7 @@ def test_a_format_before_the_first_is_damage(db, version):
 )
 def test_a_missing_or_changed_part_is_named(db, statement, missing):
     db.execute(statement)
-    with pytest.raises(Damage, match=f"^no such table or index as in a session: {missing}$"):
+    with pytest.raises(Damage, match=f"^it has no table or index {missing}$"):
         schema.check_schema(db)
 
 
@@ -171,7 +177,7 @@ def test_a_missing_or_changed_part_is_named(db, statement, missing):
 )
 def test_a_part_that_no_session_has_is_named(db, statement, name):
     db.execute(statement)
-    with pytest.raises(Damage, match=f"^'{name}' is no part of a session$"):
+    with pytest.raises(Damage, match=f"^'{name}' is not part of a session$"):
         schema.check_schema(db)
 
 
@@ -179,7 +185,7 @@ def test_of_many_parts_too_many_only_the_first_is_read(db):
     """A file may hold millions of them."""
     for name in ("third", "second", "first"):
         db.execute(f"CREATE VIEW {name} AS SELECT 1")
-    with pytest.raises(Damage, match=r"^'third' is no part of a session$"):
+    with pytest.raises(Damage, match=r"^'third' is not part of a session$"):
         schema.check_schema(db)
 
 

@@ -16,7 +16,7 @@ from linkwise.errors import (
     SessionError,
     StaleAnswerError,
 )
-from linkwise.session import session as module
+from linkwise.session import writer as module
 from linkwise.session.session import Session
 from linkwise.session.store import Store
 from session.doings import told
@@ -147,9 +147,9 @@ def test_kin_asks_and_no_source_is_known_by_default():
 
 
 def test_a_source_is_an_object_in_json():
-    assert message_of(TypeError, lambda: Session(X, source=["a.csv"])) == "source is a list; give a dict"
+    assert message_of(TypeError, lambda: Session(X, source=["a.csv"])) == "source is a list. Give a dict."
     words = message_of(SessionError, lambda: Session(X, source={"file": object()}))
-    assert words.startswith("source cannot be kept as JSON")
+    assert words.startswith("A session cannot store source as JSON")
 
 
 # ---------------------------------------------------------------- opening
@@ -168,7 +168,7 @@ def test_a_file_is_begun_with_all_that_was_given(path):
 @pytest.mark.parametrize("given", [(), (X,), (None, Neighbours())])
 def test_a_file_is_begun_with_data_and_a_learner_alone(path, given):
     words = message_of(FileNotFoundError, lambda: Session.open(path, *given))
-    assert words == f"there is no session file {path}; give X and a learner to begin one"
+    assert words == f"There is no session file {path}. Give X and a learner to begin one."
     assert not path.exists()
 
 
@@ -217,7 +217,7 @@ def test_a_file_is_let_go_of_when_it_cannot_be_opened(path, opened):
     Session.open(path, X, Neighbours()).close()
     with pytest.raises(DataMismatchError):
         Session.open(path, X[:-1], Neighbours())
-    with pytest.raises(SessionError, match="closed; open it again"):
+    with pytest.raises(SessionError, match=r"closed\. Open it again"):
         opened[-1].last()
 
 
@@ -226,21 +226,22 @@ def test_ids_have_to_be_those_of_the_file(path):
     Session.open(path, ids=range(10, 16)).close()
     Session.open(path).close()
     words = message_of(DataMismatchError, lambda: Session.open(path, X, Neighbours(), ids=IDS))
-    assert words == f"{path} was made for rows with other ids; carry its answers over by id instead"
+    assert words == f"{path} was begun with other ids. Begin a new session and carry the answers over by id."
 
 
 def test_a_learner_needs_the_data(path):
     Session.open(path, X, Neighbours()).close()
     words = message_of(SessionError, lambda: Session.open(path, learner=Neighbours()))
-    assert words == "a learner needs the data; open it with Session.open(path, X, learner)"
+    assert words == "A learner needs the data. Open it with Session.open(path, X, learner)."
 
 
 def test_other_data_are_refused(path):
     Session.open(path, X, Neighbours()).close()
     words = message_of(DataMismatchError, lambda: Session.open(path, X[:, :1], Neighbours()))
     assert words == (
-        f"{path} was made for other data (6 rows, 2 columns, not 6 rows, 1 columns); open it with those it "
-        "was made for, or begin a new session and carry the answers over by id"
+        f"{path} was begun with other data: 6 rows, 2 columns, not 6 rows, 1 column. "
+        "Open it with the data that "
+        "it was begun with, or begin a new session and carry the answers over by id."
     )
 
 
@@ -257,7 +258,7 @@ def test_the_stored_learner_names_columns_of_the_data(path):
         nested = {"name": "ClusILC", "parameters": {"nominal": [2]}}
         session._store.put_meta({"learner": {"name": "MinMax", "parameters": {"estimator": nested}}})
         session._replay = None
-    with pytest.raises(SessionError, match="nominal names column 2; the columns are 0 to 1"):
+    with pytest.raises(SessionError, match="nominal names column 2, and the columns are 0 to 1"):
         Session.open(path, X)
 
 
@@ -311,7 +312,7 @@ def test_nothing_is_asked_at_the_end(session):
         session.answer("no")
     assert (session.question, session.question_id) == (None, None)
     words = message_of(SessionError, lambda: session.answer("no"))
-    assert words == "nothing is asked any more (exhausted); volunteer pairs with add()"
+    assert words == "There is no question to answer (exhausted). Volunteer pairs with add()."
     assert session.look_ahead("yes") is False
 
 
@@ -323,7 +324,7 @@ def test_what_is_no_answer_is_not_stored(session):
 
 def test_an_answer_to_another_question_is_refused(session):
     words = message_of(StaleAnswerError, lambda: session.answer("no", question_id="9:0-1"))
-    assert words == "another question is asked by now; the answer was not stored"
+    assert words == "The answer is not stored: the session asks another question now. Answer that one."
     assert session.events == []
 
 
@@ -362,7 +363,7 @@ def test_an_answer_that_comes_second_is_refused(two, monkeypatch):
     assert other.question is not None
     before_writing(monkeypatch, mine, lambda: other.answer("unsure"))
     words = message_of(StaleAnswerError, lambda: mine.answer("yes"))
-    assert words == "nothing is asked any more; the answer was not stored"
+    assert words == "The answer is not stored: there is no question any more. Volunteer pairs with add()."
     assert [e.answer for e in mine.events] == ["no"] * 4 + ["unsure"]
 
 
@@ -397,7 +398,7 @@ def test_volunteered_pairs_are_stored(session):
     session.add(5, 0, "cannot-link")
     assert last(session) == ("add", 5, 0, "no", None, (), "")
     words = message_of(ConstraintError, lambda: session.add(1, 2, "maybe"))
-    assert words == "kind 'maybe'; allowed are must-link and cannot-link"
+    assert words == "The kind of a pair is unknown: 'maybe'. Give must-link or cannot-link."
     assert session.constraints == lw.Constraints(6, [(3, 0)], [(5, 0)])
 
 
@@ -440,8 +441,8 @@ def test_pairs_that_were_all_said_before_are_not_imported_again(session):
 def test_what_cannot_be_imported(session):
     words = message_of(TypeError, lambda: session.import_constraints([(0, 1)]))
     assert words == (
-        "constraints is a list; "
-        "build it with linkwise.Constraints(n_rows, must_link=[...], cannot_link=[...])"
+        "constraints is a list. "
+        "Build it with linkwise.Constraints(n_rows, must_link=[...], cannot_link=[...])."
     )
     session.add(0, 1, "must-link")
     with pytest.raises(InfeasibleConstraintsError, match="0 = 1, but 0 ≠ 1"):
@@ -493,14 +494,14 @@ def test_answers_are_carried_over_to_a_file(elsewhere, tmp_path):
     with Session.open(tmp_path / "t.linkwise", X, Neighbours(), ids=IDS) as session:
         assert session.carry_over(elsewhere)[0] == 4
         assert session.constraints == lw.Constraints(6, [(0, 1)], [(2, 5)])
-        with pytest.raises(FileNotFoundError, match=r"there is no session file .*none\.linkwise"):
+        with pytest.raises(FileNotFoundError, match=r"There is no session file .*none\.linkwise"):
             session.carry_over(tmp_path / "none.linkwise")
 
 
 def test_a_session_is_not_carried_over_to_itself(elsewhere):
     with Session.open(elsewhere) as session:
         words = message_of(SessionError, lambda: session.carry_over(elsewhere))
-        assert words == f"{elsewhere} is this session itself; name another one"
+        assert words == f"{elsewhere} is this session itself. Name another one."
 
 
 # ---------------------------------------------------------------- clusters
@@ -527,7 +528,7 @@ def test_only_present_clusters_are_done(path):
         assert kept.set_done(0) == 2
         kept.undo()
         words = message_of(SessionError, lambda: kept.set_done(0))
-        assert words == "the clusters are older than the answers; open the session with its data"
+        assert words == "The clusters are older than the answers. Open the session with its data."
 
 
 @pytest.mark.parametrize("do", [lambda s, row: s.set_done(row), lambda s, row: s.set_name(row, "ripe")])
@@ -568,7 +569,9 @@ def test_a_name_is_stored_again_only_where_another_came_later(session):
 
 
 def test_a_name_is_text(session):
-    assert message_of(TypeError, lambda: session.set_name(0, 7)) == "the name is a int; give text"
+    assert message_of(TypeError, lambda: session.set_name(0, 7)) == (
+        "The name of a cluster is a int. Give text."
+    )
     words = message_of(SessionError, lambda: session.set_name(0, "\ud83c"))
     assert words == "The name '\\ud83c' is not valid Unicode: it holds half a character. Type it again."
     assert session.events == []
@@ -605,7 +608,7 @@ def test_undoing_what_does_not_hold(session, number):
     session.change(1, "unsure")
     session.undo(2)
     words = message_of(SessionError, lambda: session.undo(number))
-    assert words == f"event {number} is nothing that holds; history lists what does"
+    assert words == f"There is no event {number} that can be undone. Take a number from history."
     assert len(session.events) == 4
 
 
@@ -627,7 +630,10 @@ def test_nobody_takes_back_what_he_has_not_seen(two, monkeypatch):
     mine.answer("no")
     before_writing(monkeypatch, mine, lambda: other.add(0, 3, "must-link"))
     words = message_of(SessionError, mine.undo)
-    assert words == "another client changed the session at this moment; look again and repeat"
+    assert (
+        words == "Another client changed the session at the same moment, and nothing is undone. "
+        "Read the session again and repeat."
+    )
     assert [e.kind for e in mine.history] == ["answer", "add"]
 
 
@@ -662,7 +668,7 @@ def test_only_pairs_that_hold_are_changed(session, number):
     session.undo(3)
     session.add(3, 4, "must-link")
     words = message_of(SessionError, lambda: session.change(number, "unsure"))
-    assert words == f"event {number} is no answer that holds; history lists those that do"
+    assert words == f"Event {number} is not an answer that can be changed. Take a number from history."
     assert len(session.events) == 5
 
 
@@ -671,7 +677,7 @@ def test_a_done_cluster_is_no_answer_that_can_be_changed():
         session.set_done(0)
         assert [e.kind for e in session.events] == ["done"]
         words = message_of(SessionError, lambda: session.change(1, "no"))
-        assert words == "event 1 is no answer that holds; history lists those that do"
+        assert words == "Event 1 is not an answer that can be changed. Take a number from history."
 
 
 # ---------------------------------------------------------------- files
@@ -687,7 +693,7 @@ def test_a_session_moves_from_memory_to_a_file(path, tmp_path):
     with Session.open(path) as kept:
         assert len(kept.events) == 2
     words = message_of(SessionError, lambda: session.save(tmp_path / "t.linkwise"))
-    assert words == f"the session lives in {path} already; use save_copy(path)"
+    assert words == f"The session is stored in {path} already. Use save_copy(path)."
     session.close()
 
 
@@ -701,7 +707,7 @@ def test_what_others_write_just_after_saving_is_seen(path, monkeypatch):
 
 
 def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "SNAPSHOT_ROWS", 5)
+    monkeypatch.setattr(module, "SNAPSHOT_MAX_ROWS", 5)
     with Session.open(path, X, Neighbours()) as session:
         session.answer("yes")
         assert stored_labels(path) == (0, [0, 1, 2, 3, 4, 5])
@@ -713,7 +719,7 @@ def test_labels_of_many_rows_are_kept_at_the_end_alone(path, tmp_path, monkeypat
 
 
 def test_labels_of_few_rows_are_kept_after_every_answer(path, monkeypatch):
-    monkeypatch.setattr(module, "SNAPSHOT_ROWS", 6)
+    monkeypatch.setattr(module, "SNAPSHOT_MAX_ROWS", 6)
     with Session.open(path, X, Neighbours()) as session:
         session.answer("yes")
         assert stored_labels(path) == (1, [0, 0, 1, 2, 3, 4])
@@ -730,6 +736,6 @@ def test_without_data_no_labels_are_kept(path):
 def test_leaving_the_block_closes_the_file(path):
     with Session.open(path, X, Neighbours()) as session:
         pass
-    with pytest.raises(SessionError, match="is closed; open it again"):
+    with pytest.raises(SessionError, match=r"is closed\. Open it again\."):
         session.undo()
     session.close()

@@ -5,7 +5,7 @@ import pytest
 
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
-from linkwise.session.status import Status, count_answers, counted
+from linkwise.session.status import Status, build_status, count_answers
 from session.test_events import event
 
 HISTORY = [
@@ -23,7 +23,7 @@ KNOWN = Evidence(7, Constraints(7, [(0, 1), (1, 2)], [(0, 3)]))
 
 
 def test_every_number_counts_its_own_kind_of_event():
-    found = counted(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, "exhausted", ("Well done.",))
+    found = build_status(HISTORY, np.array([0, 0, 0, 1, 1, 2, 2]), KNOWN, "exhausted", ("Well done.",))
     assert (found.n_rows, found.n_answers) == (7, 6)
     assert (found.n_yes, found.n_no, found.n_unsure) == (2, 1, 3)
     assert (found.n_volunteered, found.n_imported, found.n_done) == (1, 2, 1)
@@ -38,7 +38,7 @@ def test_every_number_counts_its_own_kind_of_event():
     ids=["no rows", "one row", "an empty cluster", "an empty one first", "noise first"],
 )
 def test_sizes_are_in_order_of_the_clusters(labels, sizes):
-    found = counted([], np.array(labels, dtype=np.int32), Evidence(max(1, len(labels))), None)
+    found = build_status([], np.array(labels, dtype=np.int32), Evidence(max(1, len(labels))), None)
     assert found.cluster_sizes == sizes
     assert (found.n_rows, found.n_answers, found.n_inferred) == (len(labels), 0, 0)
     assert (found.reason, found.description) == (None, ())
@@ -48,8 +48,11 @@ def test_sizes_are_in_order_of_the_clusters(labels, sizes):
     ("numbers", "words"),
     [
         ({}, "0 answers"),
-        ({"n_answers": 1, "n_yes": 1}, "1 answer: 1 yes, 0 no, 0 unsure"),
-        ({"n_answers": 6, "n_yes": 3, "n_no": 2, "n_unsure": 1}, "6 answers: 3 yes, 2 no, 1 unsure"),
+        ({"n_answers": 1, "n_yes": 1}, "1 answer: 1 same, 0 different, 0 not sure"),
+        (
+            {"n_answers": 6, "n_yes": 3, "n_no": 2, "n_unsure": 1},
+            "6 answers: 3 same, 2 different, 1 not sure",
+        ),
         ({"n_volunteered": 1}, "0 answers; 1 pair brought in"),
         ({"n_volunteered": 2, "n_imported": 3}, "0 answers; 5 pairs brought in"),
     ],

@@ -11,7 +11,8 @@ import pytest
 import linkwise as lw
 from linkwise.asking.learner import Question
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
-from linkwise.session.session import SNAPSHOT_ROWS, Session
+from linkwise.session.session import Session
+from linkwise.session.writer import SNAPSHOT_MAX_ROWS
 from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
 MANY = 100_000
@@ -169,7 +170,7 @@ def test_events_are_read_as_of_one_moment(path):
 # ---------------------------------------------------------------- size
 def test_many_rows_and_answers_make_a_small_file(tmp_path, many):
     """Labels of so many rows are kept on closing only; a file of labels for each answer would be 120 MB."""
-    assert MANY > SNAPSHOT_ROWS
+    assert MANY > SNAPSHOT_MAX_ROWS
     path = tmp_path / "s.linkwise"
     with Session.open(path, many, Side(random_state=0)) as session:
         asked = answer_by(session, lambda first, second: "unsure", 300)

@@ -19,7 +19,7 @@ import pytest
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import schema, store
-from linkwise.session.store import Changed, Store
+from linkwise.session.store import Store, WriteConflict
 from linkwise.session.tables import Snapshot
 
 IDS = ["a", "b", "ä", "d"]
@@ -95,7 +95,7 @@ def test_a_new_session_is_in_memory_alone(folder):
         assert made.last() == 0
         assert made.snapshot() is None
     assert list(folder.iterdir()) == []
-    with pytest.raises(SessionError, match=r"^the session in memory is closed; open it again$"):
+    with pytest.raises(SessionError, match=r"^the session in memory is closed. Open it again.$"):
         made.last()
 
 
@@ -109,7 +109,7 @@ def test_a_session_in_memory_knows_how_many_rows_it_has():
         made.append("answer", after=0, first=0, second=3, answer="yes")
         assert made.events()[0].second == 3
         made.append("answer", after=1, first=0, second=4, answer="yes")
-        with pytest.raises(SessionDamagedError, match="'4' is none of its rows, 0 to 3"):
+        with pytest.raises(SessionDamagedError, match="'4' is not one of its rows, 0 to 3"):
             made.events()
 
 
@@ -146,32 +146,32 @@ def opening_fails(path, kind, words):
 
 def test_a_file_that_is_not_there_is_not_made(folder):
     path = folder / "s.linkwise"
-    opening_fails(path, FileNotFoundError, f"there is no session file {path}")
+    opening_fails(path, FileNotFoundError, f"There is no session file {path}.")
     assert list(folder.iterdir()) == []
 
 
 def test_a_folder_is_no_session(folder):
-    opening_fails(folder, IsADirectoryError, f"{folder} is a folder; name a session file")
+    opening_fails(folder, IsADirectoryError, f"{folder} is a folder. Name a session file.")
 
 
 def test_a_device_is_no_session():
-    words = f"{os.devnull} is no regular file; name a session file"
+    words = f"{os.devnull} is not a regular file. Name a session file."
     opening_fails(os.devnull, SessionDamagedError, words)
 
 
 def test_the_first_bytes_are_read_before_sqlite_is_asked(path, monkeypatch):
     Path(f"{path}-journal").touch()
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: pytest.fail("SQLite was asked"))
-    with pytest.raises(SessionError, match="-journal belongs to no linkwise session"):
+    with pytest.raises(SessionError, match="-journal does not belong to a linkwise session"):
         Store.open(path)
 
 
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        ("CREATE VIEW seen AS SELECT 1", "'seen' is no part of a session"),
+        ("CREATE VIEW seen AS SELECT 1", "'seen' is not part of a session"),
         ("PRAGMA user_version=0", "it has format 0, and the first format is 1"),
-        ("UPDATE meta SET value = '-1' WHERE key = 'seed'", "its seed is no whole number from 0 on"),
+        ("UPDATE meta SET value = '-1' WHERE key = 'seed'", "its seed is not an integer of at least 0"),
         (
             "UPDATE meta SET value = replace(value, '[4,', '[999999999,')",
             "it is too small for 999999999 rows",
@@ -192,7 +192,7 @@ def test_a_value_that_a_table_forbids_is_found_on_opening(path):
 
 def test_a_newer_format_is_no_damage(path):
     execute(path, "PRAGMA user_version=2")
-    words = "has format 2, this linkwise reads up to 1; update linkwise"
+    words = "has format 2, and this linkwise reads formats up to 1. Update linkwise."
     opening_fails(path, SessionError, f"{path} {words}")
 
 
@@ -239,7 +239,9 @@ def test_other_writers_are_waited_for(path, monkeypatch):
 
 def test_a_file_that_is_cut_off_is_damaged(path):
     path.write_bytes(path.read_bytes()[:-1])
-    opening_fails(path, SessionDamagedError, f"{path} is damaged: it is cut off. Restore a copy of the file.")
+    opening_fails(
+        path, SessionDamagedError, f"{path} is damaged: its end is missing. Restore a copy of the file."
+    )
 
 
 def test_what_is_cut_off_may_stand_in_the_log(path, one):
@@ -287,7 +289,7 @@ def test_an_event_without_a_source_has_an_empty_one(path, one):
 
 @pytest.mark.parametrize("after", [2, 4])
 def test_who_comes_second_writes_nothing(one, after):
-    with pytest.raises(Changed):
+    with pytest.raises(WriteConflict):
         one.append("undo", after=after, target=1)
     assert numbers(one) == [1, 2, 3]
     one.append("undo", after=3, target=1)
@@ -335,7 +337,7 @@ def test_events_are_read_as_of_one_moment(one, other):
 
 def test_a_table_that_changes_while_it_is_open_is_damage(path, one):
     execute(path, "CREATE VIEW seen AS SELECT 1")
-    with pytest.raises(SessionDamagedError, match="'seen' is no part of a session"):
+    with pytest.raises(SessionDamagedError, match="'seen' is not part of a session"):
         one.events()
 
 
@@ -353,7 +355,7 @@ def test_who_holds_the_file_locks_out_other_writers_and_no_readers(one, other):
         assert numbers(other) == [1, 2, 3]
         with pytest.raises(SessionLockedError) as error:
             other.append("undo", after=3, target=3)
-    assert str(error.value) == f"{other.path} is held by another process; close that one, or try again"
+    assert str(error.value) == f"{other.path} is in use by another process. Close that process, or try again."
     other.append("undo", after=3, target=3)
 
 
@@ -476,14 +478,15 @@ def test_a_copy_needs_a_folder(folder, one):
     with pytest.raises(FileNotFoundError) as error:
         one.copy_to(target)
     assert (
-        str(error.value) == f"there is no folder {target.parent} to write copy.linkwise into; make it first"
+        str(error.value)
+        == f"There is no folder {target.parent} to write copy.linkwise into. Create it first."
     )
 
 
 def test_a_copy_does_not_adopt_a_log(folder, one):
     log, target = folder / "copy.linkwise-wal", folder / "copy.linkwise"
     log.write_bytes(b"old")
-    copying_fails(one, target, f"{log} is left of another session; move it away, or choose another name")
+    copying_fails(one, target, f"{log} belongs to another session. Move it away, or choose another name.")
     assert not target.exists()
     log.write_bytes(b"")  # an empty log has nothing to adopt
     one.copy_to(target)
@@ -499,7 +502,7 @@ def test_a_copy_overwrites_nothing(folder, one, monkeypatch, links, log):
     target = folder / "copy.linkwise"
     target.write_bytes(b"mine")
     Path(f"{target}-wal").write_bytes(log)
-    copying_fails(one, target, f"{target} exists already; open it, or choose another name")
+    copying_fails(one, target, f"{target} exists already. Open it, or choose another name.")
     assert target.read_bytes() == b"mine"
 
 
@@ -516,7 +519,7 @@ def test_a_file_system_without_hard_links_will_do(folder, one, monkeypatch):
 
 def test_a_copy_that_cannot_be_written_says_why(folder, one):
     target = folder / ("x" * 300)
-    copying_fails(one, target, f"{target} cannot be written (File name too long); choose another place")
+    copying_fails(one, target, f"{target} cannot be written: File name too long. Choose another place.")
 
 
 def test_a_full_disk_is_named_by_the_file_that_needs_the_space(folder, one, monkeypatch):
@@ -529,12 +532,12 @@ def test_a_full_disk_is_named_by_the_file_that_needs_the_space(folder, one, monk
         return db
 
     monkeypatch.setattr(sqlite3, "connect", with_three_pages)
-    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {target} is full (")):
+    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {target} is full: ")):
         one.copy_to(target)
     assert not target.exists()
     (n_pages,) = one._db.execute("PRAGMA page_count").fetchone()
     one._db.execute(f"PRAGMA max_page_count={n_pages}")
-    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {one.path} is full (")):
+    with pytest.raises(SessionError, match=re.escape(f"The disk that holds {one.path} is full: ")):
         one.append("import", after=3, facts=FACTS * 1000)
     assert one.last() == 3
 
@@ -555,7 +558,7 @@ def test_a_closed_store_says_so_and_may_be_closed_again(path):
     for do in (found.meta, found.ids, found.version, found.last, found.events, found.snapshot):
         with pytest.raises(SessionError) as error:
             do()
-        assert str(error.value) == f"{path} is closed; open it again"
+        assert str(error.value) == f"{path} is closed. Open it again."
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         found._db.execute("SELECT 1")
 
@@ -571,17 +574,17 @@ def test_closing_moves_the_log_into_the_file_while_others_are_open(path, one, ot
 
 
 # ---------------------------------------------------------------- what SQLite complains of
-LOCKED = "s is held by another process; close that one, or try again"
-READ_ONLY = "s cannot be written (why); copy it into a folder where you may write"
+LOCKED = "s is in use by another process. Close that process, or try again."
+READ_ONLY = "s cannot be written: why. Copy it into a folder that you can write to."
 FULL = (
-    "The disk that holds s is full (why). Nothing was stored just now, and all earlier answers are safe. "
+    "The disk that holds s is full: why. The last step is not stored; all earlier answers are safe. "
     "Delete or move other files from that disk, then repeat the last step."
 )
 FAILING = (
-    "s cannot be read or written (why). Nothing was stored just now. Check that its disk is connected and "
+    "s cannot be read or written: why. The last step is not stored. Check that its disk is connected and "
     "has free space, then repeat the last step."
 )
-DAMAGED = "s is not a linkwise session, or is damaged (why); restore a copy of it"
+DAMAGED = "s is not a linkwise session, or it is damaged: why. Restore a copy of it."
 
 
 @pytest.mark.parametrize(
@@ -608,7 +611,7 @@ def test_each_complaint_of_sqlite_has_its_words(code, kind, words):
     error = sqlite3.DatabaseError("why")
     if code is not None:
         error.sqlite_errorcode = code
-    found = store._in_words("s", error)
+    found = store._session_error("s", error)
     assert type(found) is kind
     assert str(found) == words
 
@@ -617,6 +620,6 @@ def test_what_sqlite_said_is_the_cause(one):
     with pytest.raises(SessionDamagedError) as error:
         one.append("undo", after=3, target=99)
     assert isinstance(error.value.__cause__, sqlite3.IntegrityError)
-    with pytest.raises(SessionDamagedError) as error, one._explained():
-        raise schema.Damage("it is cut off")
+    with pytest.raises(SessionDamagedError) as error, one._translate_errors():
+        raise schema.Damage("its end is missing")
     assert error.value.__cause__ is None

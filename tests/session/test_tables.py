@@ -85,14 +85,14 @@ def test_the_least_and_the_largest_seed(db, seed):
         (
             "learner",
             {"name": "COBRAS", "parameters": {"n_init": [1]}},
-            "in its learner n_init=[1] is not of the kind that n_init takes",
+            "its learner has a wrong parameter: n_init=[1] is not a kind of value that n_init takes",
         ),
-        ("seed", -1, "its seed is no whole number from 0 on"),
-        ("seed", 2**64, "its seed is no whole number from 0 on"),
-        ("seed", 7.0, "its seed is no whole number from 0 on"),
-        ("seed", True, "its seed is no whole number from 0 on"),
-        ("seed", None, "its seed is no whole number from 0 on"),
-        ("source", ["a.csv"], "it does not say in an object where its data came from (source)"),
+        ("seed", -1, "its seed is not an integer of at least 0"),
+        ("seed", 2**64, "its seed is not an integer of at least 0"),
+        ("seed", 7.0, "its seed is not an integer of at least 0"),
+        ("seed", True, "its seed is not an integer of at least 0"),
+        ("seed", None, "its seed is not an integer of at least 0"),
+        ("source", ["a.csv"], "the source of its data is not an object"),
     ],
 )
 def test_a_setting_of_another_kind_is_damage(db, key, value, words):
@@ -119,7 +119,7 @@ def test_a_text_is_read_up_to_a_length(db):
     assert len(read_meta(db)["source"]["a"]) == MOST_JSON - 9
     assert MOST_JSON == 8_388_608
     put(db, "source", json.dumps({"a": "x" * (MOST_JSON - 8)}))
-    assert damage(read_meta, db) == "table meta has more for 'source' than a session keeps"
+    assert damage(read_meta, db) == "table meta holds more for 'source' than a session stores"
 
 
 def test_the_sums_of_many_columns_may_be_longer(db):
@@ -131,14 +131,14 @@ def test_lists_and_objects_are_read_up_to_a_number(db):
     put(db, "source", json.dumps({"a": [[]] * 499_997, "b": {}}))
     assert len(read_meta(db)["source"]["a"]) == 499_997
     put(db, "source", json.dumps({"a": [[]] * 499_998, "b": {}}))
-    assert damage(read_meta, db) == "table meta has more for 'source' than a session keeps"
+    assert damage(read_meta, db) == "table meta holds more for 'source' than a session stores"
 
 
 def test_a_fingerprint_has_few_lists(db):
     put(db, "data", json.dumps(DATA | {"more": [{}] * 9}))
     assert len(read_meta(db)["data"]["more"]) == 9
     put(db, "data", json.dumps(DATA | {"more": [{}] * 10}))
-    assert damage(read_meta, db) == "table meta has more for 'data' than a session keeps"
+    assert damage(read_meta, db) == "table meta holds more for 'data' than a session stores"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_fingerprint_may_lack_the_width(db):
 )
 def test_an_incomplete_fingerprint_is_damage(db, data):
     put(db, "data", json.dumps(data))
-    assert damage(read_meta, db) == "what it says of its data is incomplete"
+    assert damage(read_meta, db) == "the fingerprint of its data is incomplete"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_incomplete_fingerprint_is_damage(db, data):
 )
 def test_a_fingerprint_of_another_form_is_damage(db, changed):
     put(db, "data", json.dumps(DATA | changed))
-    assert damage(read_meta, db) == "what it says of its data is no shape with sums of the columns"
+    assert damage(read_meta, db) == "the fingerprint of its data is not a shape with sums of the columns"
 
 
 # ---------------------------------------------------------------- what the learner said
@@ -221,7 +221,7 @@ def test_what_the_learner_said_is_read(db):
 @pytest.mark.parametrize("said", ["{}", '"One."', '["One.", 2]'])
 def test_what_the_learner_said_is_a_list_of_sentences(db, said):
     put(db, "description", said)
-    assert damage(read_description, db) == "what its learner said is no list of sentences"
+    assert damage(read_description, db) == "the description of its learner is not a list of sentences"
 
 
 # ---------------------------------------------------------------- rows
@@ -236,13 +236,13 @@ def test_ids_are_read_in_order_of_the_rows(db):
     assert read_ids(db, 3) is None
     db.executemany("INSERT INTO row_id VALUES (?, ?)", [(2, "a"), (0, "c"), (1, "b")])
     assert read_ids(db, 3) == ["c", "b", "a"]
-    assert damage(read_ids, db, 4) == "it has ids for 3 rows, and 4 rows"
+    assert damage(read_ids, db, 4) == "its 3 ids are not those of rows 0 to 3"
 
 
 @pytest.mark.parametrize("rows", [(1, 2, 3), (-1, 0, 1), (0, 1, 3)])
 def test_every_row_has_an_id_or_none_has(db, rows):
     db.executemany("INSERT INTO row_id VALUES (?, ?)", zip(rows, "abc", strict=True))
-    assert damage(read_ids, db, 3) == "it has ids for 3 rows, and 3 rows"
+    assert damage(read_ids, db, 3) == "its 3 ids are not those of rows 0 to 2"
 
 
 def test_a_single_row_may_have_an_id(db):
@@ -255,7 +255,7 @@ def test_ids_are_different_texts(db, ids):
     db.execute("DROP TABLE row_id")
     db.execute("CREATE TABLE row_id (row INTEGER PRIMARY KEY, id TEXT)")  # as if its index were damaged
     db.executemany("INSERT INTO row_id VALUES (?, ?)", enumerate(ids))
-    assert damage(read_ids, db, 3) == "its ids are not one different text a row"
+    assert damage(read_ids, db, 3) == "its ids are not a different text for each row"
 
 
 # ---------------------------------------------------------------- labels
@@ -289,13 +289,13 @@ def test_labels_of_an_event_that_is_not_there_are_of_no_known_event(db):
 @pytest.mark.parametrize("wrong", [{"event": "x"}, {"event": 1.5}, {"event": -1}, {"reason": "tired"}])
 def test_labels_say_after_which_event_they_were_kept(db, wrong):
     keep(db, [0, 0, 0], **wrong)
-    assert damage(read_snapshot, db, 3, 9) == "its labels do not say after which event they were kept"
+    assert damage(read_snapshot, db, 3, 9) == "the event of its labels is missing"
 
 
 def test_labels_are_kept_once(db):
     keep(db, [0, 0, 0])
     keep(db, [0, 0, 0], one=2)
-    assert damage(read_snapshot, db, 3, 9) == "its labels do not say after which event they were kept"
+    assert damage(read_snapshot, db, 3, 9) == "the event of its labels is missing"
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 0, 0, 0], "x" * 12, b"x" * 11])
@@ -307,7 +307,7 @@ def test_labels_are_a_number_a_row(db, labels):
 @pytest.mark.parametrize("labels", [[0, 0, 3], [-2, 0, 0]])
 def test_labels_are_numbers_of_clusters(db, labels):
     keep(db, labels)
-    assert damage(read_snapshot, db, 3, 9) == "its labels are not numbers of clusters, -1 to 2"
+    assert damage(read_snapshot, db, 3, 9) == "its labels are not cluster numbers, -1 to 2"
 
 
 @pytest.mark.parametrize(
@@ -371,30 +371,30 @@ def test_every_kind_of_event_is_read(db):
 
 def test_events_are_numbered_without_gaps(db):
     happen(db, ANSWER, ADD, {"number": 4} | NAME)
-    assert damage(read_events, db, N_ROWS, 0) == "event 3 of the session is not there"
-    assert damage(read_events, db, N_ROWS, 2) == "event 3 of the session is not there"
+    assert damage(read_events, db, N_ROWS, 0) == "event 3 of the session is missing"
+    assert damage(read_events, db, N_ROWS, 2) == "event 3 of the session is missing"
 
 
 @pytest.mark.parametrize("number", [0, -1, -(2**63)])
 def test_no_event_hides_before_the_first(db, number):
     happen(db, ANSWER, {"number": number} | ADD)
-    assert damage(read_events, db, N_ROWS, 0) == "event 1 of the session is not there"
+    assert damage(read_events, db, N_ROWS, 0) == "event 1 of the session is missing"
 
 
 def test_pairs_belong_to_an_event_that_is_there(db):
     happen(db, ANSWER, IMPORT)
     bring(db, 5, 0, 2, "yes")
     bring(db, 4, 0, 2, "yes")
-    assert damage(read_events, db, N_ROWS, 0) == "event 4 has pairs, but it is no import"
+    assert damage(read_events, db, N_ROWS, 0) == "event 4 has pairs, but it is not an import"
 
 
 @pytest.mark.parametrize(
     ("pair", "words"),
     [
-        (("x", 0, 2, "yes"), "imported pairs name no event"),
-        ((1, 0, 4, "yes"), "event 1 of the session cannot hold: '4' is none of its rows, 0 to 3"),
-        ((1, 2, 2, "yes"), "event 1 of the session cannot hold: row 2 is compared with itself"),
-        ((1, 0, 2, "y" * 30), f"event 1 of the session cannot hold: '{'y' * 20}' is no answer"),
+        (("x", 0, 2, "yes"), "imported pairs have no event"),
+        ((1, 0, 4, "yes"), "event 1 of the session is wrong: '4' is not one of its rows, 0 to 3"),
+        ((1, 2, 2, "yes"), "event 1 of the session is wrong: both rows of a pair are 2"),
+        ((1, 0, 2, "y" * 30), f"event 1 of the session is wrong: '{'y' * 20}' is not an answer"),
     ],
 )
 def test_imported_pairs_are_checked(db, pair, words):
@@ -406,13 +406,13 @@ def test_imported_pairs_are_checked(db, pair, words):
 def reason(db, *events):
     """Why the last of the events cannot hold."""
     happen(db, *events)
-    found = re.fullmatch(r"event (\d+) of the session cannot hold: (.*)", damage(read_events, db, N_ROWS, 0))
+    found = re.fullmatch(r"event (\d+) of the session is wrong: (.*)", damage(read_events, db, N_ROWS, 0))
     assert int(found[1]) == len(events)
     return found[2]
 
 
 def test_an_unknown_kind_of_event(db):
-    assert reason(db, ANSWER, ADD | {"kind": "a" * 25}) == f"'{'a' * 20}' is nothing that can happen"
+    assert reason(db, ANSWER, ADD | {"kind": "a" * 25}) == f"'{'a' * 20}' is not a kind of event"
 
 
 @pytest.mark.parametrize(
@@ -434,30 +434,30 @@ def test_an_unknown_kind_of_event(db):
     ],
 )
 def test_an_event_names_what_its_kind_names(db, wrong):
-    words = f"it names more or less than an event of its kind ({wrong['kind']})"
+    words = f"it has more or fewer fields than an event of its kind ({wrong['kind']})"
     assert reason(db, ANSWER, wrong) == words
 
 
 @pytest.mark.parametrize("event", [ANSWER, ADD, NAME])
 def test_only_imports_and_done_clusters_bring_pairs(db, event):
     bring(db, 1, 0, 2, "yes")
-    assert reason(db, event) == f"it brings pairs, and its kind is {event['kind']}"
+    assert reason(db, event) == f"it has pairs, but its kind is {event['kind']}"
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (ANSWER | {"first": 4}, "'4' is none of its rows, 0 to 3"),
-        (ANSWER | {"second": 4}, "'4' is none of its rows, 0 to 3"),
-        (ANSWER | {"second": -1}, "'-1' is none of its rows, 0 to 3"),
-        (ANSWER | {"second": 1.5}, "'1.5' is none of its rows, 0 to 3"),
-        (ANSWER | {"first": "r" * 25}, f"'{'r' * 20}' is none of its rows, 0 to 3"),
-        (ANSWER | {"second": 0}, "row 0 is compared with itself"),
-        (NAME | {"first": 4}, "'4' is none of its rows, 0 to 3"),
-        (DONE | {"first": -1}, "'-1' is none of its rows, 0 to 3"),
-        (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is no answer"),
-        (ANSWER | {"happened": b"now"}, "it does not say when it happened"),
-        (NAME | {"source": b"ripe"}, "its source is no text"),
+        (ANSWER | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
+        (ANSWER | {"second": 4}, "'4' is not one of its rows, 0 to 3"),
+        (ANSWER | {"second": -1}, "'-1' is not one of its rows, 0 to 3"),
+        (ANSWER | {"second": 1.5}, "'1.5' is not one of its rows, 0 to 3"),
+        (ANSWER | {"first": "r" * 25}, f"'{'r' * 20}' is not one of its rows, 0 to 3"),
+        (ANSWER | {"second": 0}, "both rows of a pair are 0"),
+        (NAME | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
+        (DONE | {"first": -1}, "'-1' is not one of its rows, 0 to 3"),
+        (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is not an answer"),
+        (ANSWER | {"happened": b"now"}, "its time is missing or wrong"),
+        (NAME | {"source": b"ripe"}, "its source is not text"),
     ],
 )
 def test_a_value_that_no_event_has(db, wrong, words):
@@ -467,14 +467,14 @@ def test_a_value_that_no_event_has(db, wrong, words):
 @pytest.mark.parametrize(
     ("events", "words"),
     [
-        ((ANSWER, undo(2)), "it is about an event that did not happen before it"),
-        ((ANSWER, undo(3)), "it is about an event that did not happen before it"),
-        ((ANSWER, undo("x")), "it is about an event that did not happen before it"),
-        ((ANSWER, undo(1), undo(2)), "event 2 is of a kind (undo) for which there is no undo"),
-        ((ANSWER, undo(1), change(2)), "event 2 is of a kind (undo) for which there is no change"),
-        ((IMPORT, change(1)), "event 1 is of a kind (import) for which there is no change"),
-        ((NAME, change(1)), "event 1 is of a kind (name) for which there is no change"),
-        ((ANSWER, change(1), change(2)), "event 2 is of a kind (change) for which there is no change"),
+        ((ANSWER, undo(2)), "its target is not an earlier event"),
+        ((ANSWER, undo(3)), "its target is not an earlier event"),
+        ((ANSWER, undo("x")), "its target is not an earlier event"),
+        ((ANSWER, undo(1), undo(2)), "event 2 has a kind (undo) that has no undo"),
+        ((ANSWER, undo(1), change(2)), "event 2 has a kind (undo) that has no change"),
+        ((IMPORT, change(1)), "event 1 has a kind (import) that has no change"),
+        ((NAME, change(1)), "event 1 has a kind (name) that has no change"),
+        ((ANSWER, change(1), change(2)), "event 2 has a kind (change) that has no change"),
     ],
 )
 def test_what_cannot_be_changed_or_undone(db, events, words):
@@ -510,4 +510,4 @@ def test_moments_are_in_utc(db, when):
     ],
 )
 def test_other_moments_are_damage(db, when):
-    assert reason(db, ANSWER | {"happened": when}) == "it does not say when it happened"
+    assert reason(db, ANSWER | {"happened": when}) == "its time is missing or wrong"

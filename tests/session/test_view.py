@@ -12,9 +12,9 @@ from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
-from linkwise.session.events import settled
+from linkwise.session.events import settle_events
 from linkwise.session.session import Session
-from linkwise.session.view import alone
+from linkwise.session.view import synchronized
 
 X = np.arange(10.0).reshape(5, 2)
 
@@ -88,7 +88,7 @@ class Counter:
     def __init__(self):
         self._lock = threading.RLock()
 
-    @alone
+    @synchronized
     def count(self, first, *, step=1):
         """Count."""
         self.inside = not _is_free(self._lock)
@@ -111,7 +111,7 @@ def _is_free(lock):
 
 
 def test_a_method_that_is_alone_holds_the_lock():
-    made = alone(Counter.count.__wrapped__)
+    made = synchronized(Counter.count.__wrapped__)
     counter = Counter()
     assert (made(counter, 3), made(counter, 3, step=4)) == (4, 7)
     assert counter.inside
@@ -194,7 +194,7 @@ def test_a_file_of_answers_that_contradict_each_other_is_damaged(path):
         for first, second in ((0, 1), (1, 2), (0, 2)):
             session.add(first, second, "must-link")
     execute(path, "UPDATE event SET answer = 'no' WHERE number = 3")
-    words = r"s\.linkwise is damaged: event 3 of the session cannot hold: .*\. Restore a copy of the file\."
+    words = r"s\.linkwise is damaged: event 3 of the session is wrong: .*\. Restore a copy of the file\."
     with pytest.raises(SessionDamagedError, match=words):
         Session.open(path)
 
@@ -234,7 +234,7 @@ def test_history_and_names_are_what_holds():
     session.change(6, "yes")
     assert [e.kind for e in session.events] == ["answer", "name", "name", "name", "name", "answer", "change"]
     assert [(e.number, e.answer) for e in session.history] == [(1, "yes"), (6, "yes")]
-    assert session.history == settled(session.events)
+    assert session.history == settle_events(session.events)
     assert session.names == {0: "ripe", 3: "green"}
     assert session.labels.tolist() == [0, 0, 0, 1, 2]
     assert session.cluster_names == {0: "ripe", 1: "green"}
@@ -294,7 +294,7 @@ def test_without_the_data_the_last_labels_are_read(reader):
     assert kept.representatives is None
     assert kept.column_shares is None
     assert kept.why(0, 1).facts == (Fact(0, 1, "yes"),)
-    with pytest.raises(SessionError, match=r"opened without its data; open it with Session\.open\(path, X\)"):
+    with pytest.raises(SessionError, match=r"open without its data. Open it with Session\.open\(path, X\)"):
         list(kept.retold())
 
 
@@ -324,7 +324,7 @@ def test_without_kept_labels_no_clusters_are_known(path, n_answers):
         assert kept.labels.tolist() == [0, 0, 0, 0, 0]
         assert kept.cluster_colours == [0]
         assert kept.labels_are_current is False
-        with pytest.raises(SessionError, match="the clusters are older than the answers"):
+        with pytest.raises(SessionError, match="The clusters are older than the answers"):
             kept.set_done(0)
 
 
@@ -381,7 +381,7 @@ def test_an_answer_is_refused_when_another_client_wrote_since(two):
     one, other = two
     assert one.question.first == 0
     other.add(2, 3, "must-link")
-    with pytest.raises(StaleAnswerError, match="the answer was not stored"):
+    with pytest.raises(StaleAnswerError, match="The answer is not stored"):
         one.answer("yes")
     one.answer("yes")  # the error has shown the question
     assert len(other.events) == 2
@@ -427,7 +427,7 @@ def test_a_file_that_is_older_than_what_was_read_is_refused(path, tmp_path):
             old.backup(new)
         for _ in range(2):
             with pytest.raises(
-                SessionDamagedError, match=r"s\.linkwise was replaced by an older file; open it"
+                SessionDamagedError, match=r"s\.linkwise is an older file than the one that was opened. Open"
             ):
                 _ = session.labels
     with Session.open(path, X, Neighbours()) as session:

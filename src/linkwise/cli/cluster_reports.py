@@ -73,7 +73,7 @@ def _report_clusterer(
         parts.append(Text(strip_controls(describe_shares(model.feature_weights_, encoded.features))))
     if model.violations_ and getattr(model, "budget_exhausted_", False):
         parts.append(Text("The search for weights ended at its budget; others may satisfy more."))
-    parts.append(screen.cluster_bars(cluster_sizes(model), width=width))
+    parts.append(screen.draw_cluster_bars(cluster_sizes(model), width=width))
     if n_noise := int((model.labels_ < 0).sum()):
         parts.append(Text(f"{count_noun(n_noise, 'row')} in no cluster (label -1)."))
     return parts
@@ -83,9 +83,9 @@ def _report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: in
     """The clusters of a tree, as rules."""
     found = explain(model, encoded, constraints=pairs)
     parts: list[RenderableType] = [Text(f"Clustered by ClusILC. {headline(found)}", style="bold")]
-    parts += [Text(_fit(model, pairs)), screen.cluster_bars(cluster_sizes(model), width=width)]
+    parts += [Text(_fit(model, pairs)), screen.draw_cluster_bars(cluster_sizes(model), width=width)]
     for cluster in found.clusters:
-        parts += [Text(), screen.rules(describe_cluster(cluster), width=width)]
+        parts += [Text(), screen.draw_rules(describe_cluster(cluster), width=width)]
     return parts
 
 

@@ -34,7 +34,7 @@ def report_choice(model: COBS, pairs: Constraints, *, width: int) -> list[Render
     ]
     if model.approximation_:
         parts.append(Text(f"Approximate: {model.approximation_}."))
-    parts.append(screen.cluster_bars(cluster_sizes(model), width=width))
+    parts.append(screen.draw_cluster_bars(cluster_sizes(model), width=width))
     if pairs.n_constraints == 0 or not model.alternatives_:  # without pairs there is no order among them
         return parts
     return [*parts, Text("Next best:"), _list_alternatives(model, pairs)]

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from linkwise import methods
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
-from linkwise.workspace.exit_codes import plainly
+from linkwise.workspace.exit_codes import report_errors
 from linkwise.workspace.method_choice import DEFAULT_CLUSTERER, DEFAULT_LEARNER, MethodChoice
 from linkwise.workspace.options import Declared
 
@@ -29,7 +29,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with plainly():
+        with report_errors():
             return super().invoke(ctx)
 
 

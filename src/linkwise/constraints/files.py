@@ -1,4 +1,4 @@
-"""Read and write files of pairs, one pair a line, with rows named by id or by position."""
+"""Files that name rows by id or by position: pairs, one a line, and the cluster of every row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.errors import (
     DataError,
 )
 from linkwise.text_files import read_records
-from linkwise.wording import shorten
+from linkwise.wording import count_noun, shorten
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # the start of a cell that a spreadsheet takes for a formula
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -39,7 +39,13 @@ def escape_cell(text: str) -> str:
 
 
 def find_row(cell: str, position: Mapping[str, int]) -> int | None:
-    """Find the row that a cell names, written by `escape_cell` or plain; None if there is none."""
+    """Find the row of an id, with or without blanks around it; None if there is no such row."""
+    row = _find_exact(cell, position)
+    return _find_exact(cell.strip(), position) if row is None else row
+
+
+def _find_exact(cell: str, position: Mapping[str, int]) -> int | None:
+    """Find the row of an id as `escape_cell` writes it, or plain."""
     if cell.startswith("'") and FORMULA.match(cell) and cell[1:] in position:
         return position[cell[1:]]
     return position.get(cell)
@@ -96,7 +102,6 @@ def _parse_pair(
     rows = []
     for column in ("id_a", "id_b"):
         row = find_row(cells[column], position)
-        row = find_row(cells[column].strip(), position) if row is None else row
         if row is None:
             some = ", ".join(repr(shorten(known)) for known in islice(position, 2))
             raise ConstraintError(
@@ -125,3 +130,62 @@ def _parse_pair(
             " Write a finite number above 0."
         )
     return rows[0], rows[1], kind, weight
+
+
+def read_labels(path: str | os.PathLike[str], ids: Sequence[str]) -> list[str] | list[int]:
+    """Read the cluster of every row from a file with the columns ``id,cluster``, in any order of rows.
+
+    Returns
+    -------
+    list of str or list of int
+        One cluster a row; numbers if all clusters are integers.
+
+    Raises
+    ------
+    DataError
+        The file is not such a table, names an unknown row, or has no cluster for a row.
+    """
+    name = os.fspath(path)
+    if os.path.isdir(path):
+        raise DataError(f"{name} is a folder. Name a file of clusters with the columns id,cluster.")
+    try:
+        records = read_records(path)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if not records or records[0][1][:2] != ["id", "cluster"]:
+        found = shorten(",".join(records[0][1]), 200) if records else "nothing"
+        raise DataError(f"The first line of {name} is {found!r}. It must name the columns id,cluster.")
+    position = {row_id: row for row, row_id in enumerate(ids)}
+    clusters: list[str | None] = [None] * len(ids)
+    for line, cells in records[1:]:
+        if cells:
+            row, cluster = _cluster_of(f"Line {line} of {name}", cells, position)
+            if clusters[row] not in (None, cluster):
+                raise DataError(
+                    f"Line {line} of {name} gives a second cluster to row {shorten(cells[0])!r}, which is in"
+                    f" cluster {shorten(str(clusters[row]))}. Keep one of the lines."
+                )
+            clusters[row] = cluster
+    missing = [ids[row] for row, cluster in enumerate(clusters) if cluster is None]
+    if missing:
+        more = f" and {count_noun(len(missing) - 1, 'more row')}" if len(missing) > 1 else ""
+        raise DataError(f"{name} has no cluster for row {missing[0]!r}{more}. Give one to every row.")
+    words = [cluster for cluster in clusters if cluster is not None]
+    return [int(word) for word in words] if all(map(_is_integer, words)) else words
+
+
+def _cluster_of(line: str, cells: Sequence[str], position: Mapping[str, int]) -> tuple[int, str]:
+    """Read the row and the cluster of one line."""
+    if len(cells) < 2 or not cells[1].strip():
+        raise DataError(f"{line} has no cluster: {shorten(','.join(cells))!r}. Give id,cluster.")
+    row = find_row(cells[0], position)
+    if row is None:
+        raise DataError(
+            f"{line} names an unknown row: {shorten(cells[0])!r}. The ids of the rows are"
+            f" {next(iter(position))!r}, …. Name the column of the ids in this file: --id COLUMN."
+        )
+    return row, cells[1]
+
+
+def _is_integer(word: str) -> bool:
+    return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word

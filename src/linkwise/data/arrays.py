@@ -29,7 +29,7 @@ _UNREADABLE = "This cannot be read as a NumPy array of numbers"
 
 
 @dataclass(frozen=True)
-class _Stored:
+class _ArrayHeader:
     """An array in a file: its header, how many bytes follow that, and how to open it again."""
 
     shape: tuple[int, ...]
@@ -54,33 +54,35 @@ def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
     notes : list of str
     """
     is_archive = raw[:2] == b"PK"
-    stored, broken = _members(raw) if is_archive else ({"": _stored(lambda: io.BytesIO(raw), len(raw))}, {})
-    name = _main(stored, broken)
+    stored, broken = (
+        _read_archive(raw) if is_archive else ({"": _read_header(lambda: io.BytesIO(raw), len(raw))}, {})
+    )
+    name = _main_array_name(stored, broken)
     _check_table(stored[name].shape, stored[name].dtype)
     check_cells(*stored[name].shape)
-    id_column = next((n for n in ("ids", "id") if n in broken or _is_flat(stored.get(n))), None)
+    id_column = next((n for n in ("ids", "id") if n in broken or _is_one_dimensional(stored.get(n))), None)
     used = [name] if id_column is None else [name, id_column]
     for one in used:
         if one in broken:
             raise broken[one]
     if is_archive:
         check_expansion(sum(stored[one].n_bytes for one in used), len(raw))
-    frame = array_frame(_unpacked(stored[name]))
+    frame = array_frame(_unpack(stored[name]))
     notes = [] if name == "" else [f"Rows are those of the array '{name}'."]
     others = [other for other in (*stored, *broken) if other not in used]
     if others:
         notes.append(f"Arrays in the file that are not used: {join_names(others)}.")
     if id_column is None:
         return frame, None, notes
-    return _with_ids(frame, id_column, stored[id_column]), id_column, notes
+    return _add_ids(frame, id_column, stored[id_column]), id_column, notes
 
 
-def _is_flat(stored: _Stored | None) -> bool:
+def _is_one_dimensional(stored: _ArrayHeader | None) -> bool:
     return stored is not None and len(stored.shape) == 1
 
 
 # ---------------------------------------------------------------- headers
-def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> _Stored:
+def _read_header(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> _ArrayHeader:
     """The header of a .npy file of `size` bytes."""
     try:
         with opened() as file, warnings.catch_warnings():
@@ -95,7 +97,7 @@ def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) 
         raise DataError(
             f"{_UNREADABLE}: it holds Python objects, which could run code. Save numbers or texts."
         )
-    found = _Stored(shape, dtype, "F" if is_fortran else "C", following, opened)
+    found = _ArrayHeader(shape, dtype, "F" if is_fortran else "C", following, opened)
     if min(shape, default=0) < 0 or found.n_bytes != following:
         raise DataError(
             f"{_UNREADABLE}: its header tells of the shape {shape} of {dtype}, but {following} bytes follow."
@@ -107,7 +109,7 @@ def _stored(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) 
 _AGAIN = "Save the array again with numpy.save or numpy.savez."
 
 
-def _members(raw: bytes) -> tuple[dict[str, _Stored], dict[str, DataError]]:
+def _read_archive(raw: bytes) -> tuple[dict[str, _ArrayHeader], dict[str, DataError]]:
     """Arrays of an archive, and what is wrong with the others."""
     stored, broken = {}, {}
     try:
@@ -120,7 +122,7 @@ def _members(raw: bytes) -> tuple[dict[str, _Stored], dict[str, DataError]]:
     for name, info in members.items():
         try:
             _check_packing(info)
-            stored[name] = _stored(lambda info=info: archive.open(info), info.file_size)  # type: ignore[misc]
+            stored[name] = _read_header(lambda info=info: archive.open(info), info.file_size)  # type: ignore[misc]
         except DataError as error:
             broken[name] = error
     return stored, broken
@@ -134,7 +136,7 @@ def _check_packing(info: ZipInfo) -> None:
         )
 
 
-def _main(stored: dict[str, _Stored], broken: dict[str, DataError]) -> str:
+def _main_array_name(stored: dict[str, _ArrayHeader], broken: dict[str, DataError]) -> str:
     """Name of the array that holds the rows."""
     if "X" in stored or "" in stored:
         return "X" if "X" in stored else ""
@@ -151,7 +153,7 @@ def _main(stored: dict[str, _Stored], broken: dict[str, DataError]) -> str:
 
 
 # ---------------------------------------------------------------- contents
-def _unpacked(stored: _Stored) -> np.ndarray[Any, Any]:
+def _unpack(stored: _ArrayHeader) -> np.ndarray[Any, Any]:
     try:
         with stored.open() as file:
             file.seek(-stored.n_following, io.SEEK_END)
@@ -167,7 +169,7 @@ def _unpacked(stored: _Stored) -> np.ndarray[Any, Any]:
     return np.frombuffer(content, stored.dtype).reshape(stored.shape, order=stored.order)  # type: ignore[call-overload, no-any-return]
 
 
-def _with_ids(frame: nw.DataFrame[Any], name: str, stored: _Stored) -> nw.DataFrame[Any]:
+def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.DataFrame[Any]:
     import narwhals as nw
     import polars as pl
 
@@ -177,15 +179,15 @@ def _with_ids(frame: nw.DataFrame[Any], name: str, stored: _Stored) -> nw.DataFr
         )
     if stored.dtype.kind not in "biufUSM":
         raise DataError(f"The array '{name}' holds {stored.dtype}; ids are texts or numbers.")
-    ids = _unpacked(stored)
+    ids = _unpack(stored)
     if ids.dtype.kind in "USM":
-        column = pl.Series(name, _texts(name, ids), dtype=pl.String)
+        column = pl.Series(name, _ids_as_text(name, ids), dtype=pl.String)
     else:
         column = pl.Series(name, ids.tolist())
     return frame.with_columns(nw.from_native(column, series_only=True))
 
 
-def _refuse_no_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
+def _check_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
     """NumPy makes texts of any numbers, also of those that are no characters; readers break."""
     points = np.ascontiguousarray(ids.astype(ids.dtype.newbyteorder("="))).view(np.uint32)
     wrong = np.flatnonzero(points.reshape(len(ids), -1).max(axis=1, initial=0) > 0x10FFFF)
@@ -196,13 +198,13 @@ def _refuse_no_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
         )
 
 
-def _texts(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
+def _ids_as_text(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
     """Ids as texts; one that is none is refused with its row."""
     try:
         if ids.dtype.kind == "M":  # by NumPy, since Python has no dates beyond the year 9999
             return [None if text == "NaT" else text for text in np.datetime_as_string(ids).tolist()]
         if ids.dtype.kind == "U":
-            _refuse_no_characters(name, ids)
+            _check_characters(name, ids)
         texts = [text.decode() if isinstance(text, bytes) else text for text in ids.tolist()]
     except ValueError as error:
         raise DataError(

@@ -18,7 +18,7 @@ def unknown_column(name: str, names: Sequence[str]) -> str:
     return f"There is no column '{name}'{hint} The columns are: {join_names(names, 30)}."
 
 
-def as_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+def to_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Column names as a tuple; a single name stands for itself."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 

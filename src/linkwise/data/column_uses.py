@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.curves import holds_lists
-from linkwise.data.roles import Column, Role, is_label_like, kind
+from linkwise.data.roles import Column, Role, is_label_like, value_kind
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -18,17 +18,19 @@ Found = tuple[tuple[Column, ...], list[str]]
 """All columns, and sentences on what was chosen."""
 
 
-def as_document(frame: nw.DataFrame[Any], text: str, id_column: str | None, drop: Sequence[str]) -> Found:
+def understand_texts(
+    frame: nw.DataFrame[Any], text: str, id_column: str | None, drop: Sequence[str]
+) -> Found:
     """Columns of a table of texts: the column `text`, and what is shown beside it."""
-    what = kind(frame[text])
+    what = value_kind(frame[text])
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
         raise DataError(f"Column '{text}' holds {values}; --text wants a column of texts.")
-    found = _columns(frame, {text: "document"}, id_column, drop)
-    return found, _shown_note(f"Rows are compared by the texts of '{text}' alone", found)
+    found = _assign_roles(frame, {text: "document"}, id_column, drop)
+    return found, _note_shown_columns(f"Rows are compared by the texts of '{text}' alone", found)
 
 
-def as_curves(
+def understand_curves(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> Found:
     """Columns of a table of curves: one of lists, else those of numbers.
@@ -43,30 +45,30 @@ def as_curves(
         raise DataError(
             f"There are {len(lists)} columns of lists: {join_names(lists)}. Name one: --columns NAME"
         )
-    samples = [name for name in free if kind(frame[name]) == "number"]
+    samples = [name for name in free if value_kind(frame[name]) == "number"]
     wrong = [name for name in columns or () if name not in (lists or samples)]
     if wrong:
         raise DataError(
             f"Column '{wrong[0]}' is no part of a curve; name columns of numbers, or one column of lists."
         )
     if lists:
-        found = _columns(frame, {lists[0]: "curve"}, id_column, drop)
-        return found, _shown_note(f"Each row is a curve, the list in column '{lists[0]}'", found)
+        found = _assign_roles(frame, {lists[0]: "curve"}, id_column, drop)
+        return found, _note_shown_columns(f"Each row is a curve, the list in column '{lists[0]}'", found)
     if len(samples) < 2:
         there = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
         raise DataError(
             f"A curve needs at least 2 samples, but {there}. Wanted is a column of numbers for each sample,"
             " in order, or one column of lists such as [0.1, 0.4, 0.2]."
         )
-    found = _columns(frame, dict.fromkeys(samples, "sample"), id_column, drop)
+    found = _assign_roles(frame, dict.fromkeys(samples, "sample"), id_column, drop)
     which = f"{samples[0]} to {samples[-1]}" if len(samples) > 3 else join_names(samples)
-    notes = _shown_note(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
+    notes = _note_shown_columns(f"Each row is a curve of {len(samples)} samples, the columns {which}", found)
     if columns is None and len({re.sub(r"\d+", "", name) for name in samples}) > 1:
         notes.append("Leave out what is no part of the curves with --drop, or name what is with --columns.")
     return found, notes
 
 
-def _columns(
+def _assign_roles(
     frame: nw.DataFrame[Any], used: dict[str, Role], id_column: str | None, drop: Sequence[str]
 ) -> tuple[Column, ...]:
     def column(name: str) -> Column:
@@ -79,6 +81,6 @@ def _columns(
     return tuple(column(name) for name in frame.columns)
 
 
-def _shown_note(said: str, found: Sequence[Column]) -> list[str]:
+def _note_shown_columns(said: str, found: Sequence[Column]) -> list[str]:
     shown = [column.name for column in found if column.reason == "only shown"]
     return [f"{said}." if not shown else f"{said}; only shown: {join_names(shown)}."]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.cells import is_missing
-from linkwise.data.roles import Column, as_numbers
+from linkwise.data.roles import Column, to_numbers
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -34,16 +34,16 @@ def is_missing_cell(value: Any) -> bool:
     return not isinstance(value, (list, tuple, np.ndarray)) and is_missing(value)
 
 
-def curves_of(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:
+def read_curves(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:
     """The curves of a table as they are, of shape (n_rows, n_samples); NaN where a value is missing."""
     for column in columns:
         if column.role == "curve":
-            return _of_lists(frame[column.name])
-    return np.stack([as_numbers(frame[c.name]) for c in columns if c.role == "sample"], axis=1)
+            return _curves_from_lists(frame[column.name])
+    return np.stack([to_numbers(frame[c.name]) for c in columns if c.role == "sample"], axis=1)
 
 
-def _of_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
-    rows = [_numbers(value, row, series.name) for row, value in enumerate(series.to_list())]
+def _curves_from_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
+    rows = [_parse_list(value, row, series.name) for row, value in enumerate(series.to_list())]
     lengths = np.array([len(values) for values in rows])
     usual = int(np.bincount(lengths).argmax())
     others = np.flatnonzero(lengths != usual)
@@ -58,12 +58,12 @@ def _of_lists(series: nw.Series[Any]) -> NDArray[np.float64]:
     return np.array(rows, dtype=np.float64)
 
 
-def _numbers(value: Any, row: int, name: str) -> list[float]:
+def _parse_list(value: Any, row: int, name: str) -> list[float]:
     if is_missing_cell(value):
         raise DataError(f"Row {row} (counted from 0) has no curve in column '{name}'; leave the row out.")
     try:
         cells = _BETWEEN.split(value.strip().strip("[]()").strip()) if isinstance(value, str) else list(value)
-        return [_number(cell) for cell in cells]
+        return [_parse_cell(cell) for cell in cells]
     except (TypeError, ValueError):
         raise DataError(
             f"Row {row} (counted from 0) holds {str(value)[:60]!r} in column '{name}'; wanted is a list of"
@@ -71,7 +71,7 @@ def _numbers(value: Any, row: int, name: str) -> list[float]:
         ) from None
 
 
-def _number(cell: Any) -> float:
+def _parse_cell(cell: Any) -> float:
     if isinstance(cell, (bool, list, dict)):
         raise TypeError
     if isinstance(cell, str):

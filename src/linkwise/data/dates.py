@@ -22,18 +22,18 @@ _LONGEST = 999_999_999  # days of a duration
 _PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def refuse_far_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
+def check_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
     """Refuse columns of dates outside the years 1 to 9999, and of durations above 2.7 million years."""
     for series in frame.iter_columns():
         if series.name in drop or not any(word in str(series.dtype) for word in ("Date", "Duration")):
             continue
         native = series.to_native()
         if hasattr(native, "to_physical"):
-            rows = np.flatnonzero(_far(native))
+            rows = np.flatnonzero(_find_out_of_range(native))
             where = f" (rows {join_names(rows, 5)}, counted from 0)" if len(rows) else ""
             is_far = len(rows) > 0
         else:
-            where, is_far = "", _cannot_be_held(series)
+            where, is_far = "", _is_out_of_range(series)
         if is_far:
             raise DataError(
                 f"Column '{series.name}' holds dates outside the years 1 to 9999, or durations that nothing"
@@ -41,7 +41,7 @@ def refuse_far_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
             )
 
 
-def _cannot_be_held(series: nw.Series[Any]) -> bool:
+def _is_out_of_range(series: nw.Series[Any]) -> bool:
     try:
         series.min(), series.max()
     except (ValueError, OverflowError):
@@ -49,10 +49,10 @@ def _cannot_be_held(series: nw.Series[Any]) -> bool:
     return False
 
 
-def _far(series: pl.Series) -> np.ndarray[Any, Any]:
+def _find_out_of_range(series: pl.Series) -> np.ndarray[Any, Any]:
     """Which rows hold a date, a moment or a duration that Python has no value for."""
     far = np.zeros(len(series), dtype=bool)
-    for rows, leaf in _leaves(np.arange(len(series)), series):
+    for rows, leaf in _date_leaves(np.arange(len(series)), series):
         unit = getattr(leaf.dtype, "time_unit", None)
         days = leaf.to_physical().cast(float).to_numpy() / (_PER_DAY[unit] if unit else 1)
         bounds = (-_LONGEST, _LONGEST) if str(leaf.dtype).startswith("Duration") else (_FIRST, _LAST)
@@ -60,7 +60,7 @@ def _far(series: pl.Series) -> np.ndarray[Any, Any]:
     return far
 
 
-def _leaves(
+def _date_leaves(
     rows: np.ndarray[Any, Any], series: pl.Series
 ) -> Iterator[tuple[np.ndarray[Any, Any], pl.Series]]:
     """The dates within a column, which may hold lists and records, with the row of each."""
@@ -68,9 +68,9 @@ def _leaves(
 
     if isinstance(series.dtype, pl.List | pl.Array):
         of_rows = series.to_frame("cells").with_columns(rows=pl.Series(rows)).explode("cells")
-        yield from _leaves(of_rows["rows"].to_numpy(), of_rows["cells"])
+        yield from _date_leaves(of_rows["rows"].to_numpy(), of_rows["cells"])
     elif isinstance(series.dtype, pl.Struct):
         for field in series.dtype.fields:
-            yield from _leaves(rows, series.struct.field(field.name))
+            yield from _date_leaves(rows, series.struct.field(field.name))
     elif series.dtype.is_temporal() and series.dtype != pl.Time:
         yield rows, series

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SNIFFED = 1_000_000  # characters looked at to find the delimiter
+_DETECTION_CHARACTERS = 1_000_000  # characters looked at to find the delimiter
 _CHUNK = 1_000_000  # cells turned into columns at a time, to bound the memory that Python texts take
 
 
@@ -55,13 +55,13 @@ def read_delimited(
     notes = []
     if delimiter is None:
         with allow_long_cells():
-            delimiter = sniffed(text, tabs_first)
+            delimiter = detect_delimiter(text, tabs_first)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise DataError(f"The delimiter must be one character, such as ',' or ';', not {delimiter!r}.")
     with allow_long_cells():
-        header, header_line = _header(text, delimiter)
+        header, header_line = _read_header(text, delimiter)
     check_columns(len(header))
-    names, name_notes = _names(header)
+    names, name_notes = _column_names(header)
     if len(names) > 1:
         notes.append(f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
     notes += name_notes
@@ -75,10 +75,10 @@ def read_delimited(
     return frame, delimiter, notes
 
 
-def sniffed(text: str, tabs_first: bool) -> str:
+def detect_delimiter(text: str, tabs_first: bool) -> str:
     """The delimiter that cuts the first hundred lines most evenly, and into most fields."""
-    if len(text) > _SNIFFED:
-        text = text[: text.rfind("\n", 0, _SNIFFED) + 1 or _SNIFFED]
+    if len(text) > _DETECTION_CHARACTERS:
+        text = text[: text.rfind("\n", 0, _DETECTION_CHARACTERS) + 1 or _DETECTION_CHARACTERS]
     order = sorted(DELIMITERS, key=lambda mark: mark != "\t") if tabs_first else list(DELIMITERS)
 
     def evenness(delimiter: str) -> tuple[float, int]:
@@ -96,12 +96,12 @@ def sniffed(text: str, tabs_first: bool) -> str:
     return max(order, key=evenness)
 
 
-def _header(text: str, delimiter: str) -> tuple[list[str], int]:
+def _read_header(text: str, delimiter: str) -> tuple[list[str], int]:
     line, row = next((line, row) for line, row in split_records(text, delimiter) if row)
     return row, line
 
 
-def _names(header: list[str]) -> tuple[list[str], list[str]]:
+def _column_names(header: list[str]) -> tuple[list[str], list[str]]:
     """Column names, with one made up where there is none."""
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     check_unique(names, " The first line must hold the column names; does the file have none?")
@@ -170,11 +170,11 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
     parts = [pl.DataFrame(schema=schema)]
     while chunk := list(islice(records, max(1, _CHUNK // len(names)))):
         parts.append(pl.DataFrame(dict(zip(names, zip(*chunk, strict=True), strict=True)), schema=schema))
-    n_blank = len(blank) - _trailing(text, blank)
+    n_blank = len(blank) - _trailing_text(text, blank)
     return pl.concat(parts), n_blank
 
 
-def _trailing(text: str, blank: list[int]) -> int:
+def _trailing_text(text: str, blank: list[int]) -> int:
     """How many of the empty lines only end the file; nobody needs to be told of them."""
     last = text.rstrip("\r\n").count("\n") + 1
     return sum(line > last for line in blank)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from linkwise import limits
 from linkwise.data.cells import format_cell
-from linkwise.data.curves import curves_of
+from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded, Feature
-from linkwise.data.roles import Role, as_numbers, as_words, kind
+from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.series import encode_series
 from linkwise.data.table import Table
 from linkwise.data.texts import encode_texts
@@ -69,17 +69,19 @@ def encode(
     if impute not in (None, "median"):
         raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
     if table.kind != "record":
-        return _of_kind(table, scale, impute)
+        return _encode_text_or_series(table, scale, impute)
     scale = scale or "unit"
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
     columns = {series.name: series for series in table.frame.iter_columns()}
     columns = {name: columns[name] for name in table.features}
-    is_number = {n: table.roles[n] != "category" or kind(series) == "bool" for n, series in columns.items()}
-    numbers = {name: as_numbers(series) for name, series in columns.items() if is_number[name]}
-    words = {name: as_words(series) for name, series in columns.items() if not is_number[name]}
-    _refuse_infinite(table, numbers)
-    missing = _missing(table, numbers, words)
+    is_number = {
+        n: table.roles[n] != "category" or value_kind(series) == "bool" for n, series in columns.items()
+    }
+    numbers = {name: to_numbers(series) for name, series in columns.items() if is_number[name]}
+    words = {name: to_words(series) for name, series in columns.items() if not is_number[name]}
+    _check_finite(table, numbers)
+    missing = _count_missing(table, numbers, words)
     if missing and impute is None:
         raise DataError(
             f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
@@ -94,28 +96,28 @@ def encode(
         if name in words:
             fill, block = (_one_hot if categories == "columns" else _codes)(name, words[name])
         else:
-            fill, block = _scaled(columns[name], table.roles[name], numbers[name], scale)
+            fill, block = _scale_column(columns[name], table.roles[name], numbers[name], scale)
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
-    return _joined(table, blocks, _notes(table, blocks, filled, scale, categories))
+    return _join_blocks(table, blocks, _describe_choices(table, blocks, filled, scale, categories))
 
 
-def _of_kind(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
+def _encode_text_or_series(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
     """Texts and series."""
     if impute is not None:
         raise ValueError(f"impute is for records; {table.kind} rows have other ways with what is missing.")
     if table.kind == "series":
-        curves = curves_of(table.frame, table.columns)
+        curves = read_curves(table.frame, table.columns)
         names = table.features if len(table.features) > 1 else None
         return encode_series(curves, scale or "standard", names)
     if scale is not None:
         raise ValueError(f"Texts have no scale, not {scale!r}: all are points of unit length.")
     (name,) = table.features
-    return encode_texts(as_words(table.frame[name]), name)
+    return encode_texts(to_words(table.frame[name]), name)
 
 
-def _refuse_infinite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:
+def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None:
     bad = {name: np.flatnonzero(np.isinf(values)) for name, values in numbers.items()}
     bad = {name: rows for name, rows in bad.items() if rows.size}
     if bad:
@@ -129,7 +131,7 @@ def _refuse_infinite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> N
         )
 
 
-def _missing(
+def _count_missing(
     table: Table, numbers: dict[str, NDArray[np.float64]], words: dict[str, list[str | None]]
 ) -> dict[str, int]:
     """Count missing values in each feature that has any."""
@@ -154,7 +156,7 @@ def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
         )
 
 
-def _filled(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
+def _fill_missing(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
     """What stands in for a missing word, all words there are, and which of them each row has."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
     fill = str(known[np.argmax(counts)])
@@ -163,18 +165,18 @@ def _filled(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
 
 
 def _one_hot(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
-    fill, known, codes = _filled(words)
+    fill, known, codes = _fill_missing(words)
     block = (codes[:, None] == np.arange(len(known))).astype(np.float64)
     return fill, ([Feature(f"{name}={word}", name, word, "category") for word in known], block)
 
 
 def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
-    fill, known, codes = _filled(words)
+    fill, known, codes = _fill_missing(words)
     feature = Feature(name, name, None, "category", categories=tuple(known))
     return fill, ([feature], codes[:, None].astype(np.float64))
 
 
-def _scaled(
+def _scale_column(
     series: nw.Series[Any], role: Role, values: NDArray[np.float64], scale: Scale
 ) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
     name, known = series.name, values[~np.isnan(values)]
@@ -187,7 +189,7 @@ def _scaled(
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
         raise DataError(f"The values of column '{name}' are too large for scale='{scale}'.")
-    if kind(series) == "duration":
+    if value_kind(series) == "duration":
         feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
     else:
         zone = "UTC" if getattr(series.dtype, "time_zone", None) else ""
@@ -210,7 +212,7 @@ def _offset_and_scale(values: NDArray[np.float64], scale: Scale) -> tuple[float,
         return float(values.mean()), float(values.std())
 
 
-def _joined(
+def _join_blocks(
     table: Table, blocks: list[tuple[list[Feature], NDArray[np.float64]]], notes: tuple[str, ...]
 ) -> Encoded:
     features = tuple(feature for some, _ in blocks for feature in some)
@@ -222,7 +224,7 @@ def _joined(
     return Encoded(X, features, notes)
 
 
-def _notes(
+def _describe_choices(
     table: Table,
     blocks: list[tuple[list[Feature], NDArray[np.float64]]],
     filled: list[str],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.column_names import unknown_column
-from linkwise.data.roles import Role, as_numbers, as_words, kind
+from linkwise.data.roles import Role, to_numbers, to_words, value_kind
 from linkwise.data.table import Table
 from linkwise.errors import DataError
 from linkwise.wording import join_names
@@ -99,11 +99,11 @@ class Encoded:
         DataError
             A column is not there, or holds words in place of numbers, or values are missing or infinite.
         """
-        return _encode_alike(self.features, rows)
+        return _encode_rows(self.features, rows)
 
 
 # ---------------------------------------------------------------- new rows
-def _encode_alike(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
+def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
     """New rows in the columns of `features`; a word that is not known is none of those that are."""
     import narwhals as nw
 
@@ -123,26 +123,27 @@ def _encode_column(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float
     truth = feature.category == "true" and feature.name == feature.source
     if feature.categories or (feature.category is not None and not truth):
         return _encode_words(feature, series)
-    if kind(series) in ("words", "nothing"):
+    if value_kind(series) in ("words", "nothing"):
         raise DataError(
-            f"Column '{feature.source}' holds {kind(series)}, such as {series.to_list()[:1]}; wanted are"
+            f"Column '{feature.source}' holds {value_kind(series)}, such as "
+            f"{series.to_list()[:1]}; wanted are"
             " numbers, as in the table that was encoded first."
         )
-    values = as_numbers(series)
-    _refuse_rows(feature, np.flatnonzero(~np.isfinite(values)))
+    values = to_numbers(series)
+    _check_rows(feature, np.flatnonzero(~np.isfinite(values)))
     return (values - feature.offset) / feature.scale
 
 
 def _encode_words(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float64]:
-    words = as_words(series)
-    _refuse_rows(feature, [row for row, word in enumerate(words) if word is None])
+    words = to_words(series)
+    _check_rows(feature, [row for row, word in enumerate(words) if word is None])
     if feature.category is not None:
         return np.array([float(word == feature.category) for word in words])
     code = {word: at for at, word in enumerate(feature.categories)}
     return np.array([float(code.get(str(word), len(code))) for word in words])
 
 
-def _refuse_rows(feature: Feature, rows: Sequence[int] | NDArray[np.intp]) -> None:
+def _check_rows(feature: Feature, rows: Sequence[int] | NDArray[np.intp]) -> None:
     if len(rows):
         raise DataError(
             f"Values are missing or infinite in column '{feature.source}': rows {join_names(rows, 5)},"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from linkwise.data.encode import encode
 from linkwise.data.images import ENDINGS as IMAGES
-from linkwise.data.images import encode_files, file_items, need_pillow
+from linkwise.data.images import encode_files, file_items, require_pillow
 from linkwise.data.roles import Column
 from linkwise.data.rows import Rows, items_of
 from linkwise.data.table import Table, from_frame
@@ -63,7 +63,7 @@ def read_folder(
         Pillow, which images require, is not installed (the extra `images`).
     """
     folder = Path(folder)
-    names = _names(folder)
+    names = _list_files(folder)
     images = [name for name in names if name.lower().endswith(IMAGES)]
     texts = [name for name in names if name.lower().endswith(TEXTS)]
     kind = kind or ("image" if images or not texts else "text")
@@ -81,11 +81,11 @@ def read_folder(
     if others:
         notes.append(f"Other files are not read: {join_names(others, 3)}.")
     if kind == "image":
-        return _images(folder, chosen, notes, skip_broken, progress)
-    return _texts(folder, chosen, notes)
+        return _read_images(folder, chosen, notes, skip_broken, progress)
+    return _read_texts(folder, chosen, notes)
 
 
-def _names(folder: Path) -> list[str]:
+def _list_files(folder: Path) -> list[str]:
     """Paths of all files within the folder, sorted."""
     found = []
     for here, folders, files in os.walk(folder):
@@ -101,34 +101,34 @@ def _names(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def _images(
+def _read_images(
     folder: Path, names: Sequence[str], notes: list[str], skip_broken: bool, progress: Progress | None
 ) -> Rows:
-    need_pillow()
+    require_pillow()
     encoded, rows = encode_files([folder / n for n in names], skip_broken=skip_broken, progress=progress)
     kept = [names[row] for row in rows]
     choices = {"kind": "image", **({"skip_broken": True} if skip_broken else {})}
-    table = Table(tuple(kept), _frame(file=kept), (_ID,), tuple(notes), choices)
+    table = Table(tuple(kept), _make_frame(file=kept), (_ID,), tuple(notes), choices)
     return Rows(table, encoded, file_items([folder / name for name in kept]))
 
 
 _ID = Column("file", "id", "the path of the file")
 
 
-def _texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
+def _read_texts(folder: Path, names: Sequence[str], notes: list[str]) -> Rows:
     def text(name: str) -> str:
         try:
             return decode(read_bytes(folder / name))
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
 
-    frame = _frame(file=list(names), text=[text(name) for name in names])
+    frame = _make_frame(file=list(names), text=[text(name) for name in names])
     table = from_frame(frame.to_native(), id_column="file", text="text")
     table = Table(table.ids, table.frame, table.columns, tuple(notes), {"kind": "text"})
     return Rows(table, encode(table), items_of(table))
 
 
-def _frame(**columns: list[str]) -> nw.DataFrame[Any]:
+def _make_frame(**columns: list[str]) -> nw.DataFrame[Any]:
     import narwhals as nw
     import polars as pl
 

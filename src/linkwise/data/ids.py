@@ -23,7 +23,7 @@ _SURE = re.compile(r"(.*[ _.-])?(id|ids|uuid|guid|identifier)|rowid|.*[a-z]I[Dd]
 _LIKELY = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
 
 
-def named_like_an_id(name: str) -> bool:
+def is_id_name(name: str) -> bool:
     """Whether a column with this name is an id, or refers to one, so that its values measure nothing."""
     return bool(_SURE.fullmatch(name) or _SURE.fullmatch(name.lower()))
 
@@ -54,7 +54,7 @@ def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collecti
             raise DataError(unknown_column(id_column, frame.columns))
         return id_column
     names = [name for name in frame.columns if name not in not_these]
-    sure = [name for name in names if named_like_an_id(name)]
+    sure = [name for name in names if is_id_name(name)]
     likely = [name for name in names if name not in sure and _LIKELY.fullmatch(name)]
     short_first = sorted(sure, key=lambda name: len(name) > 4)  # "id", "uuid" before "customer_id"
     return next((name for name in short_first + likely if is_key(frame[name])), None)
@@ -66,7 +66,7 @@ def is_key(series: nw.Series[Any]) -> bool:
     return None not in texts and len(set(texts)) == len(texts)
 
 
-def checked_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
+def unique_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
     """Ids of all rows, refused unless every row has one of its own."""
     texts = id_texts(series)
     empty = [row for row, text in enumerate(texts) if text is None]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from linkwise.data.encoded import Encoded, Feature
 from linkwise.data.items import LARGEST, Items
-from linkwise.data.png import as_bytes, png
+from linkwise.data.png import png, to_bytes
 from linkwise.errors import DataError
 from linkwise.parallel import n_threads, one_blas_thread
 from linkwise.wording import count_noun, join_names
@@ -48,13 +48,13 @@ _DIGITS = 9  # of a value: below them processors differ
 
 
 # ---------------------------------------------------------------- files
-def need_pillow() -> None:
+def require_pillow() -> None:
     """Say what to install where Pillow is not there."""
     if find_spec("PIL") is None:
         raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"')
 
 
-def picture_of(path: Path, side: int) -> Image:
+def read_picture(path: Path, side: int) -> Image:
     """The picture of a file, upright, in red, green and blue, with the longer side at most so many pixels.
 
     Raises
@@ -81,14 +81,14 @@ def picture_of(path: Path, side: int) -> Image:
         raise DataError(f"{path.name}: too many pixels") from error
     except Exception as error:  # of a broken file Pillow may raise anything
         raise DataError(f"{path.name}: broken ({type(error).__name__}: {error})") from error
-    picture = _coloured(upright)
+    picture = _to_rgb(upright)
     if max(picture.size) > side:
         picture.thumbnail((side, side), reducing_gap=2.0)
     return picture
 
 
 @contextmanager
-def _large_ones() -> Iterator[None]:
+def _allow_large_pictures() -> Iterator[None]:
     """Large pictures are no reason to warn: what is too large is refused. Not for use in threads."""
     from PIL.Image import DecompressionBombWarning
 
@@ -97,12 +97,12 @@ def _large_ones() -> Iterator[None]:
         yield
 
 
-def _coloured(image: Image) -> Image:
+def _to_rgb(image: Image) -> Image:
     """In red, green and blue: what is see-through stands on white, wider numbers from lowest to highest."""
     from PIL import Image
 
     if image.mode[0] in "IF":
-        return Image.fromarray(as_bytes(np.nan_to_num(np.asarray(image, dtype=np.float64)))).convert("RGB")
+        return Image.fromarray(to_bytes(np.nan_to_num(np.asarray(image, dtype=np.float64)))).convert("RGB")
     if image.has_transparency_data:
         clear = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
@@ -117,8 +117,8 @@ def file_items(paths: Sequence[Path]) -> Items:
 
     def pixels(row: int) -> NDArray[np.uint8]:
         try:
-            with _large_ones():
-                picture = np.asarray(picture_of(paths[row], LARGEST))
+            with _allow_large_pictures():
+                picture = np.asarray(read_picture(paths[row], LARGEST))
         except DataError:
             return np.where(np.eye(24) + np.eye(24)[::-1] > 0, 90, 200).astype(np.uint8)
         grey = (picture == picture[..., :1]).all()
@@ -165,26 +165,26 @@ def encode_files(
                 some = rows[start : start + _AT_ONCE]
                 found = list(crew.map(_canvas_or_reason, [paths[row] for row in some]))
                 broken.extend(reason for reason in found if isinstance(reason, str))
-                good = [k for k, canvas in enumerate(found) if not isinstance(canvas, str)]
+                good = [k for k, fit_canvas in enumerate(found) if not isinstance(fit_canvas, str)]
                 if good:
-                    yield [some[k] for k in good], measured(np.stack([found[k] for k in good]))
+                    yield [some[k] for k in good], measure_features(np.stack([found[k] for k in good]))
                 if progress is not None:
                     progress(before + start + len(some), len(paths))
 
-    with _large_ones(), one_blas_thread():  # sums are then the same for any number of threads
+    with _allow_large_pictures(), one_blas_thread():  # sums are then the same for any number of threads
         parts = list(read(first, 0))
         if not parts:
-            raise DataError(_broken_in_words(broken))
+            raise DataError(_describe_broken_files(broken))
         sample = np.concatenate([values for _, values in parts])
         if len(sample) < 2:
             raise DataError(
-                f"Only 1 image can be read, and at least 2 are needed. {_broken_in_words(broken)}"
+                f"Only 1 image can be read, and at least 2 are needed. {_describe_broken_files(broken)}"
             )
-        mean, directions, share = _components(sample)
+        mean, directions, share = _principal_components(sample)
         points = [(rows, (values - mean) @ directions) for rows, values in parts]
         points += [(rows, (values - mean) @ directions) for rows, values in read(others, len(first))]
     if broken and not skip_broken:
-        raise DataError(_broken_in_words(broken))
+        raise DataError(_describe_broken_files(broken))
     rows = [row for some, _ in points for row in some]
     order = np.argsort(rows)
     X = np.ascontiguousarray(np.concatenate([values for _, values in points])[order], dtype=np.float64)
@@ -195,12 +195,12 @@ def encode_files(
 
 def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
     try:
-        return canvas(picture_of(path, 2 * SIDE))
+        return fit_canvas(read_picture(path, 2 * SIDE))
     except DataError as error:
         return str(error)
 
 
-def _broken_in_words(broken: Sequence[str]) -> str:
+def _describe_broken_files(broken: Sequence[str]) -> str:
     return (
         f"{count_noun(len(broken), 'file')} cannot be used: {'; '.join(broken[:3])}"
         f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. Take them away, or leave them out with"
@@ -215,7 +215,7 @@ def _notes(X: NDArray[np.float64], share: float, broken: Sequence[str]) -> list[
     return [f"{compared} {held}", *left_out]
 
 
-def canvas(picture: Image) -> NDArray[np.float32]:
+def fit_canvas(picture: Image) -> NDArray[np.float32]:
     """A picture on 64 x 64 pixels, from 0 to 1, in the middle of the mean colour of its border."""
     from PIL.Image import Resampling
 
@@ -230,7 +230,7 @@ def canvas(picture: Image) -> NDArray[np.float32]:
     return filled
 
 
-def measured(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+def measure_features(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     """What is compared of pictures of shape (n, 64, 64, 3): ndarray of shape (n, 624).
 
     Sums are taken in float64 and rounded to float32 at the end: float32 sums differ between processors, and
@@ -242,11 +242,11 @@ def measured(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     fields = canvases.reshape(n, FIELDS, SIDE // FIELDS, FIELDS, SIDE // FIELDS, 3).mean(axis=(2, 4))
     light = fields @ _LUMA
     colour = _COLOUR_WEIGHT * (fields[..., [0, 2]] - light[..., None])
-    parts = (_edges(grey), light, colour)
+    parts = (_edge_histograms(grey), light, colour)
     return np.concatenate([part.reshape(n, -1) for part in parts], axis=1).astype(np.float32)
 
 
-def _edges(grey: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edge_histograms(grey: NDArray[np.float64]) -> NDArray[np.float64]:
     """Histograms of the directions of edges, of shape (n, 8, 8, 9)."""
     across, down = np.zeros_like(grey), np.zeros_like(grey)
     across[:, :, 1:-1] = grey[:, :, 2:] - grey[:, :, :-2]
@@ -268,7 +268,7 @@ def _edges(grey: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(edges / np.sqrt(around + _SOFT)[..., None])
 
 
-def _components(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _principal_components(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Mean, strongest directions as columns, and the share of the variance that these hold."""
     mean = values.mean(axis=0, dtype=np.float64)
     centred = values - mean

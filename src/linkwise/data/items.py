@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwise.data.png import as_bytes, png
+from linkwise.data.png import png, to_bytes
 from linkwise.data.roles import Kind
 from linkwise.errors import DataError
 
@@ -128,7 +128,7 @@ def image_items(images: ArrayLike, fields: Fields = no_fields) -> Items:
     if given.size == 0 or not np.isfinite(given).all():
         raise DataError("The images are empty, or hold NaN or infinity; give every pixel a number.")
     step = -(-max(given.shape[1:3]) // LARGEST)  # of larger ones every second, third, ... pixel is shown
-    pixels = as_bytes(given)[:, ::step, ::step]
+    pixels = to_bytes(given)[:, ::step, ::step]
     return Items("image", fields, lambda row: png(pixels[row]), pixels.__getitem__)
 
 
@@ -155,8 +155,8 @@ def series_items(curves: ArrayLike, fields: Fields = no_fields) -> Items:
     values = np.asarray(curves, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"The curves have shape {values.shape}; wanted is (n_rows, n_samples).")
-    return Items("series", fields, lambda row: _with_gaps(values[row]))
+    return Items("series", fields, lambda row: _replace_gaps(values[row]))
 
 
-def _with_gaps(curve: NDArray[np.float64]) -> list[float | None]:
+def _replace_gaps(curve: NDArray[np.float64]) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in curve.tolist()]

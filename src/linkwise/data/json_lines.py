@@ -27,7 +27,7 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
     for number, line in enumerate(text.split("\n"), 1):
         if not line or line.isspace():
             continue
-        for name, value in _object(line, number).items():
+        for name, value in _parse_line(line, number).items():
             values = columns.setdefault(name, [])
             values += [None] * (n_rows - len(values))
             values.append(value)
@@ -37,31 +37,31 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
         raise DataError("The file is empty: wanted is one JSON object a line.")
     check_cells(n_rows, len(columns))
     check_expansion(8 * n_rows * len(columns), len(raw))
-    return pl.DataFrame([_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
+    return pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
 
 
-def _object(line: str, number: int) -> dict[str, Any]:
+def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
-        value = json.loads(line, object_pairs_hook=_with_unique_keys)
+        value = json.loads(line, object_pairs_hook=_check_keys)
     except DataError as error:
         raise DataError(f"Line {number}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"Line {number} is no JSON: {error}. Wanted is one object a line.") from error
     if "\\u" in line:
-        _refuse_half_characters(value, number)
+        _check_characters(value, number)
     if not isinstance(value, dict):
         raise DataError(f"Line {number} is a JSON {type(value).__name__}; wanted is one object a line.")
     return value
 
 
-def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         check_unique(name for name, _ in pairs)
     return found
 
 
-def _refuse_half_characters(value: Any, number: int) -> None:
+def _check_characters(value: Any, number: int) -> None:
     """JSON can escape one half of a character that UTF-16 writes as two; no text holds such a half."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -69,7 +69,7 @@ def _refuse_half_characters(value: Any, number: int) -> None:
         raise DataError(f"Line {number} has an escape that is no character: {error.reason}.") from error
 
 
-def _series(name: str, values: list[Any]) -> pl.Series:
+def _to_series(name: str, values: list[Any]) -> pl.Series:
     import polars as pl
 
     kinds = {type(value) for value in values} - {type(None)}
@@ -78,7 +78,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds in ({float}, {int, float}):
-        numbers = [None if value is None else _float(value) for value in values]
+        numbers = [None if value is None else _to_float(value) for value in values]
         return pl.Series(name, numbers, dtype=pl.Float64)
     if kinds & {list, dict}:
         return pl.Series(name, values, dtype=pl.Object)
@@ -86,7 +86,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String)
 
 
-def _float(value: float) -> float:
+def _to_float(value: float) -> float:
     """Integers too large for a float become infinite, as the same number written 1e999 is."""
     try:
         return float(value)

@@ -22,7 +22,7 @@ _GROUPS = r"[1-9]\d{0,2}(?:[%s]\d{3})+"
 _MARKS = {".": ",'’\\s", ",": ".'’\\s"}  # between thousands, by the decimal mark
 
 
-def dates_year_first(text: pl.Series) -> tuple[pl.Series, str] | None:
+def rewrite_dates(text: pl.Series) -> tuple[pl.Series, str] | None:
     """Dates written day or month first as 2024-01-31, and how they were written.
 
     None where these are none, or where nothing tells whether the day comes first: no number above 12 does.
@@ -45,7 +45,7 @@ def dates_year_first(text: pl.Series) -> tuple[pl.Series, str] | None:
     return found.alias(text.name), "day first" if above[0] else "month first"
 
 
-def plain_numbers(text: pl.Series, *, comma_free: bool) -> pl.Series | None:
+def rewrite_numbers(text: pl.Series, *, comma_free: bool) -> pl.Series | None:
     """Numbers without their unit and their marks between thousands, with a decimal point.
 
     Parameters

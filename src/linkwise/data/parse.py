@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from linkwise.data.number_formats import dates_year_first, plain_numbers
+from linkwise.data.number_formats import rewrite_dates, rewrite_numbers
 from linkwise.wording import count_noun, join_names
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ def parse_columns(
         clean = _clean_numbers(some) if numbers else {}
         parsed.update(clean)
         others = some.select(name for name in some.columns if name not in clean)
-        text = others.select(_nothing_as_null(pl.all().str.strip_chars()))
+        text = others.select(_empty_to_null(pl.all().str.strip_chars()))
         marked = text.select(pl.all().str.to_lowercase().is_in(MARKERS).fill_null(False))
         for series in others:
             name = series.name
-            parsed[name], said = _parsed(series, text[name], marked[name], numbers, comma_free)
+            parsed[name], said = _parse_column(series, text[name], marked[name], numbers, comma_free)
             notes += said
     return pl.DataFrame(list(parsed.values())), notes
 
 
-def _nothing_as_null(text: pl.Expr) -> pl.Expr:
+def _empty_to_null(text: pl.Expr) -> pl.Expr:
     import polars as pl
 
     return pl.when(text != "").then(text)
@@ -91,7 +91,7 @@ def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
     }
 
 
-def _parsed(
+def _parse_column(
     series: pl.Series, text: pl.Series, marked: pl.Series, numbers: bool, comma_free: bool
 ) -> tuple[pl.Series, list[str]]:
     """One column: as it is written, without blanks around, and where it holds nothing but a marker."""
@@ -102,16 +102,16 @@ def _parsed(
         # nothing but markers may be a category of its own; nothing at all is nothing
         return (series if text.null_count() < len(text) else text), []
     first = str(plain[plain.is_not_null().arg_max() or 0])
-    readers = (_as_numbers, _as_truth, _as_moments) if numbers else (_as_moments,)
+    readers = (_parse_numbers, _parse_truth, _parse_moments) if numbers else (_parse_moments,)
     if _MAY_BE_MORE.match(first):  # most words begin otherwise
         for reader in readers:
             found = reader(plain)
             if found is not None:
-                return found, _marked_note(text, marked)
+                return found, _note_markers(text, marked)
     has_digits = any(mark.isdigit() for mark in first)
-    if numbers and has_digits and (read := _as_written(plain, comma_free)) is not None:
+    if numbers and has_digits and (read := _parse_written_forms(plain, comma_free)) is not None:
         found, note = read
-        return found, [note, *_marked_note(text, marked)]
+        return found, [note, *_note_markers(text, marked)]
     kept = series if text.null_count() == series.null_count() else series.set(text.is_null(), None)
     if numbers and first[0] in "+-0123456789" and plain.str.contains(r"^[+-]?\d+$").all():
         return kept, [
@@ -121,24 +121,24 @@ def _parsed(
     return kept, []
 
 
-def _as_written(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
+def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
     """Dates and numbers in the ways of people, and what is said of them."""
-    number = plain_numbers(text, comma_free=comma_free)
-    if number is not None and (found := _as_numbers(number)) is not None:
-        return found, _read_as("numbers", text, found)
-    dated = dates_year_first(text)
-    if dated is not None and (found := _as_moments(dated[0])) is not None:
-        return found, _read_as(f"dates, {dated[1]}", text, found)
+    number = rewrite_numbers(text, comma_free=comma_free)
+    if number is not None and (found := _parse_numbers(number)) is not None:
+        return found, _note_reading("numbers", text, found)
+    dated = rewrite_dates(text)
+    if dated is not None and (found := _parse_moments(dated[0])) is not None:
+        return found, _note_reading(f"dates, {dated[1]}", text, found)
     return None
 
 
-def _read_as(what: str, text: pl.Series, found: pl.Series) -> str:
+def _note_reading(what: str, text: pl.Series, found: pl.Series) -> str:
     """Tell it by the longest value, which shows most of how they are written."""
     at = int(text.str.len_chars().fill_null(0).arg_max() or 0)
     return f"Column '{text.name}' is read as {what}: '{text[at]}' is {found[at]}."
 
 
-def _marked_note(text: pl.Series, marked: pl.Series) -> list[str]:
+def _note_markers(text: pl.Series, marked: pl.Series) -> list[str]:
     if not marked.any():
         return []
     found = text.filter(marked)
@@ -146,7 +146,7 @@ def _marked_note(text: pl.Series, marked: pl.Series) -> list[str]:
     return [f"Column '{text.name}': {count_noun(len(found), 'value')} written {forms} read as missing."]
 
 
-def _as_numbers(text: pl.Series) -> pl.Series | None:
+def _parse_numbers(text: pl.Series) -> pl.Series | None:
     import polars as pl
 
     floats = text.cast(pl.Float64, strict=False)
@@ -156,12 +156,12 @@ def _as_numbers(text: pl.Series) -> pl.Series | None:
     return floats if integers.null_count() > text.null_count() else integers
 
 
-def _as_truth(text: pl.Series) -> pl.Series | None:
+def _parse_truth(text: pl.Series) -> pl.Series | None:
     low = text.str.to_lowercase()
     return low == "true" if low.drop_nulls().is_in(["true", "false"]).all() else None
 
 
-def _as_moments(text: pl.Series) -> pl.Series | None:
+def _parse_moments(text: pl.Series) -> pl.Series | None:
     """Dates written year first, with or without a time; times with an offset are told in UTC."""
     import polars as pl
 

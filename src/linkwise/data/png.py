@@ -40,7 +40,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-def as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+def to_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
     """Pictures of any numbers as bytes: the lowest of all values is black, the highest white; bytes stay."""
     if images.dtype == np.uint8:
         return images

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.arrays import read_array
-from linkwise.data.column_names import as_names, check_names
+from linkwise.data.column_names import check_names, to_names
 from linkwise.data.delimited import read_delimited
 from linkwise.data.ids import find_id
 from linkwise.data.json_lines import read_json_lines
@@ -85,20 +85,24 @@ def read_table(
         )
     if delimiter is not None and ending not in _DELIMITED:
         raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
-    columns, drop = as_names(columns), as_names(drop) or ()
+    columns, drop = to_names(columns), to_names(drop) or ()
     try:
         raw = read_bytes(path)
         if not raw:
             raise DataError("This is an empty file; at least 2 rows are needed to compare.")
-        _need_polars()
+        _require_polars()
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-            frame, said = _typed(written, True, id_column, columns, drop, text, delimiter != ",")
-            notes = notes + said
+            frame, id_column, parse_notes = _parse_types(
+                written, True, id_column, columns, drop, text, delimiter != ","
+            )
+            notes = notes + parse_notes
         elif ending in _JSON:
-            frame, notes = _typed(read_json_lines(raw), False, id_column, columns, drop, text)
+            frame, id_column, notes = _parse_types(
+                read_json_lines(raw), False, id_column, columns, drop, text
+            )
         elif ending == ".parquet":
-            frame, notes = _parquet(raw), []
+            frame, notes = _read_parquet(raw), []
         else:
             frame, own_ids, notes = read_array(raw)
             id_column = id_column or (None if own_ids in drop else own_ids)
@@ -118,14 +122,14 @@ def read_table(
         raise DataError(f"{path.name}: {error}") from error
 
 
-def _need_polars() -> None:
+def _require_polars() -> None:
     try:
         import polars  # noqa: F401
     except ImportError as error:
         raise ImportError('Reading tables from files needs polars: pip install "linkwise[app]"') from error
 
 
-def _typed(
+def _parse_types(
     written: pl.DataFrame,
     numbers: bool,
     id_column: str | None,
@@ -133,18 +137,25 @@ def _typed(
     drop: Sequence[str],
     text: str | None,
     comma_free: bool = False,
-) -> tuple[nw.DataFrame[Any], list[str]]:
-    """Parse text columns, all but ids, found first, and texts to compare: these stay as they are written."""
+) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
+    """Find the id column, and parse all text columns but it and the texts to compare.
+
+    Returns
+    -------
+    frame : narwhals.DataFrame
+    id_column : str or None
+    notes : list of str
+    """
     import narwhals as nw
 
     frame = nw.from_native(written, eager_only=True)
     check_names(frame.columns, id_column, columns, drop, text)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers, comma_free)
-    return nw.from_native(parsed, eager_only=True), notes
+    return nw.from_native(parsed, eager_only=True), id_column, notes
 
 
-def _parquet(raw: bytes) -> nw.DataFrame[Any]:
+def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:
     import narwhals as nw
     import polars as pl
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.data.cells import format_cell, is_missing
-from linkwise.data.ids import is_key, named_like_an_id
+from linkwise.data.ids import is_id_name, is_key
 from linkwise.errors import DataError
 from linkwise.wording import count_noun
 
@@ -73,7 +73,7 @@ class Column:
     reason: str
 
 
-def kind(series: nw.Series[Any]) -> str:
+def value_kind(series: nw.Series[Any]) -> str:
     """Kind of values: number, bool, date, duration, words, nothing, or the type's own name."""
     name = type(series.dtype).__name__
     if series.dtype.is_numeric():
@@ -87,11 +87,11 @@ def kind(series: nw.Series[Any]) -> str:
     return known.get(name, str(series.dtype))
 
 
-def as_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
+def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     """Numbers, truth values (0, 1) and dates (days) as float64, NaN where missing."""
     import narwhals as nw
 
-    what = kind(series)
+    what = value_kind(series)
     if what == "date":
         series = series.dt.timestamp("us")
     elif what == "duration":
@@ -100,7 +100,7 @@ def as_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     return values / _DAY if what in ("date", "duration") else values
 
 
-def as_words(series: nw.Series[Any]) -> list[str | None]:
+def to_words(series: nw.Series[Any]) -> list[str | None]:
     """Categories as text, None where missing."""
     return [None if is_missing(value) else format_cell(value) for value in series.to_list()]
 
@@ -113,7 +113,7 @@ def is_label_like(name: str, names: list[str]) -> bool:
     return _LABELS.fullmatch(plain) is not None
 
 
-def column_of(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
+def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bool | None) -> Column:
     """Decide what one column is.
 
     Parameters
@@ -129,18 +129,18 @@ def column_of(series: nw.Series[Any], name: str, names: list[str], named: bool |
         return Column(name, "label", "its name says that it holds known groups")
     if named is False:
         return Column(name, "left out", "not among the columns named")
-    what = kind(series)
+    what = value_kind(series)
     if what == "nothing":
         return Column(name, "constant", "no values")
     if what == "words":
-        return _worded(series, name, bool(named))
+        return _decide_words(series, name, bool(named))
     if what not in ("number", "bool", "date", "duration"):
-        return _refused(name, what, series, bool(named))
-    known = as_numbers(series)
+        return _unusable(name, what, series, bool(named))
+    known = to_numbers(series)
     known = known[~np.isnan(known)]
     if known.size == 0 or known.min() == known.max():
-        return _constant(series, name, known.size)
-    if not named and named_like_an_id(name):
+        return _constant_column(series, name, known.size)
+    if not named and is_id_name(name):
         return _unused_id(series, name)
     if what == "bool":
         return Column(name, "category", "true or false")
@@ -149,14 +149,14 @@ def column_of(series: nw.Series[Any], name: str, names: list[str], named: bool |
     return Column(name, "date", "days since 1970-01-01" if what == "date" else "a duration in days")
 
 
-def _worded(series: nw.Series[Any], name: str, named: bool) -> Column:
+def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
     n_rows = len(series)
-    known = [word for word in as_words(series) if word is not None]
+    known = [word for word in to_words(series) if word is not None]
     words = set(known)
     n_words = len(words)
     if n_words <= 1:
-        return _constant(series, name, len(known))
-    if not named and named_like_an_id(name):
+        return _constant_column(series, name, len(known))
+    if not named and is_id_name(name):
         return _unused_id(series, name)
     few = n_words <= MOST_CATEGORIES
     at_most_half = 2 * n_words <= n_rows
@@ -178,7 +178,7 @@ def _unused_id(series: nw.Series[Any], name: str) -> Column:
     return Column(name, "left out", why)
 
 
-def _constant(series: nw.Series[Any], name: str, n_known: int) -> Column:
+def _constant_column(series: nw.Series[Any], name: str, n_known: int) -> Column:
     if n_known == 0:
         return Column(name, "constant", "no values")
     values = (value for value in series.to_list() if not is_missing(value))
@@ -186,7 +186,7 @@ def _constant(series: nw.Series[Any], name: str, n_known: int) -> Column:
     return Column(name, "constant", f"always {format_cell(next(values))}{where}")
 
 
-def _refused(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:
+def _unusable(name: str, what: str, series: nw.Series[Any], named: bool) -> Column:
     example = next((value for value in series.to_list() if not is_missing(value)), None)
     reason = f"values of type {what}, such as {example!r:.60}"
     if named:
@@ -201,9 +201,9 @@ def hint(series: nw.Series[Any], name: str) -> str | None:
 
     The first thousand values are looked at.
     """
-    if kind(series) != "words":
+    if value_kind(series) != "words":
         return None
-    words = [(row, word.strip()) for row, word in enumerate(as_words(series.head(1000))) if word]
+    words = [(row, word.strip()) for row, word in enumerate(to_words(series.head(1000))) if word]
     comma = [word for _, word in words if _COMMA_NUMBER.fullmatch(word)]
     number = [word for _, word in words if _NUMBER.fullmatch(word)]
     others = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from linkwise.data.curves import curves_of
+from linkwise.data.curves import read_curves
 from linkwise.data.encoded import Encoded
 from linkwise.data.items import Items, record_items, series_items, text_items
-from linkwise.data.roles import as_words
+from linkwise.data.roles import to_words
 from linkwise.data.table import Table
 
 
@@ -49,6 +49,6 @@ def items_of(table: Table) -> Items:
         return table.item(row, table.shown)
 
     if table.kind == "series":
-        return series_items(curves_of(table.frame, table.columns), fields)
+        return series_items(read_curves(table.frame, table.columns), fields)
     (name,) = table.features
-    return text_items([word or "" for word in as_words(table.frame[name])], fields)
+    return text_items([word or "" for word in to_words(table.frame[name])], fields)

@@ -58,8 +58,8 @@ def encode_series(
     if scale not in SCALES:
         raise ValueError(f"scale must be 'standard', 'unit' or 'none', not {scale!r}.")
     X = np.array(curves, dtype=np.float64)
-    _check(X)
-    notes = _filled(X)
+    _check_curves(X)
+    notes = _fill_gaps(X)
     shift, size = _level_and_size(X, scale)
     flat = size <= _FLAT * np.abs(X).max(axis=1)
     X -= shift[:, None]
@@ -77,7 +77,7 @@ def encode_series(
     return Encoded(X, features, (compared, SCALES[scale], *notes))
 
 
-def _check(X: NDArray[np.float64]) -> None:
+def _check_curves(X: NDArray[np.float64]) -> None:
     infinite = np.argwhere(np.isinf(X))
     if len(infinite):
         row, at = infinite[0].tolist()
@@ -95,7 +95,7 @@ def _check(X: NDArray[np.float64]) -> None:
         )
 
 
-def _filled(X: NDArray[np.float64]) -> list[str]:
+def _fill_gaps(X: NDArray[np.float64]) -> list[str]:
     """Fill the gaps of every curve in place, and say so."""
     gaps = np.isnan(X)
     rows = np.flatnonzero(gaps.any(axis=1))

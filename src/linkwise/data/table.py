@@ -11,11 +11,11 @@ import numpy as np
 
 from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
-from linkwise.data.column_names import as_names, check_names
-from linkwise.data.column_uses import as_curves, as_document
-from linkwise.data.dates import refuse_far_dates
-from linkwise.data.ids import checked_ids, find_id
-from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, column_of, hint
+from linkwise.data.column_names import check_names, to_names
+from linkwise.data.column_uses import understand_curves, understand_texts
+from linkwise.data.dates import check_dates
+from linkwise.data.ids import find_id, unique_ids
+from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column, hint
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths
 from linkwise.text_files import check_unique, refuse_lone_surrogates
@@ -147,7 +147,7 @@ def from_frame(
         Unknown or repeated column names, ids that are not unique and complete, no rows, or no
         column left to cluster by.
     """
-    table = as_narwhals(frame)
+    table = to_narwhals(frame)
     return understand(
         table,
         id_column=id_column,
@@ -179,23 +179,23 @@ def understand(
     notes: Sequence[str] = (),
 ) -> Table:
     """`from_frame` for what a reader brought, with the reader's own notes first."""
-    columns, drop = as_names(columns), as_names(drop) or ()
+    columns, drop = to_names(columns), to_names(drop) or ()
     check_name_lengths(frame.columns)
     check_names(frame.columns, id_column, columns, drop, text)
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
     if len(frame) < 2:
         raise DataError(f"The table has {count_noun(len(frame), 'row')}; at least 2 are needed to compare.")
-    refuse_far_dates(frame, drop)
+    check_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
-    ids = None if id_column is None else checked_ids(frame[id_column], id_column)
+    ids = None if id_column is None else unique_ids(frame[id_column], id_column)
     found: tuple[Column, ...]
     if text is not None:
-        found, told = as_document(frame, text, id_column, drop)
+        found, told = understand_texts(frame, text, id_column, drop)
     elif series:
-        found, told = as_curves(frame, columns, id_column, drop)
+        found, told = understand_curves(frame, columns, id_column, drop)
     else:
-        found, told = _as_records(frame, columns, id_column, drop)
+        found, told = _understand_records(frame, columns, id_column, drop)
     choices = {
         "id_column": id_column,
         "columns": None if columns is None else list(columns),
@@ -207,26 +207,26 @@ def understand(
     return Table(ids, frame, found, (*notes, _id_note(id_column), *told), choices)
 
 
-def _as_records(
+def _understand_records(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> tuple[tuple[Column, ...], list[str]]:
     """What each column is where rows are compared by all that can be compared, and what is said of it."""
     names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
     found = tuple(
-        _column(series, name, names, id_column, named, dropped)
+        _assign_role(series, name, names, id_column, named, dropped)
         for series, name in zip(frame.iter_columns(), names, strict=True)
     )
     hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
-        raise DataError(_nothing_left(found, list(told.values())))
+        raise DataError(_describe_unusable(found, list(told.values())))
     plain = tuple(c for c in found if c.role != "text" or c.name not in told)
     left_out = {c.name for c in found} - {c.name for c in plain}
     tail = {name: " Until then it is left out, but shown." if name in left_out else "" for name in told}
-    return found, [*_notes(plain, columns), *(note + tail[name] for name, note in told.items())]
+    return found, [*_describe_choices(plain, columns), *(note + tail[name] for name, note in told.items())]
 
 
-def _column(
+def _assign_role(
     series: nw.Series[Any],
     name: str,
     names: list[str],
@@ -238,10 +238,10 @@ def _column(
         return Column(name, "id", "unique and complete")
     if name in dropped:
         return Column(name, "left out", "dropped")
-    return column_of(series, name, names, None if named is None else name in named)
+    return decide_column(series, name, names, None if named is None else name in named)
 
 
-def _nothing_left(found: Sequence[Column], told: Sequence[str]) -> str:
+def _describe_unusable(found: Sequence[Column], told: Sequence[str]) -> str:
     why = join_names((f"'{c.name}' ({c.role}: {c.reason})" for c in found), 12)
     if all(column.role == "constant" for column in found if column.role != "id"):
         return f"All columns are constant, so there is nothing to cluster by: {why}."
@@ -254,7 +254,7 @@ def _id_note(id_column: str | None) -> str:
     return f"Rows are known by column '{id_column}', whose values are unique and complete."
 
 
-def _notes(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
+def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
     """Sentences on what was chosen."""
 
     def of(role: Role) -> list[Column]:
@@ -282,7 +282,7 @@ def _notes(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
     return notes
 
 
-def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
+def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
     """Any supported table behind one interface, with text for column names."""
     import narwhals as nw
 
@@ -303,10 +303,10 @@ def as_narwhals(frame: Any) -> nw.DataFrame[Any]:
         raise TypeError(
             f"from_frame takes a pandas or polars DataFrame or a 2-D array, not {type(frame).__name__}."
         ) from error
-    return _settled(table)
+    return _convert_objects(table)
 
 
-def _settled(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     """Give pandas' columns of Python objects the type that all of their values share, where there is one."""
     import datetime
 

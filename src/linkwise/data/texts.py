@@ -52,10 +52,10 @@ def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
         No words at all, or nothing that tells the texts apart.
     """
     _, counts = word_counts(texts, source)
-    kept, chosen = _telling(counts)
-    weights = _weighed(counts[:, kept])
+    kept, chosen = _select_words(counts)
+    weights = _weigh_counts(counts[:, kept])
     with one_blas_thread():  # sums are then the same for any number of threads
-        places, share = _topics(weights)
+        places, share = _find_topics(weights)
     length = np.linalg.norm(places, axis=1, keepdims=True)
     empty = np.flatnonzero(length[:, 0] < _NOTHING)
     X = np.divide(places, length, out=np.zeros_like(places), where=length >= _NOTHING)
@@ -66,7 +66,7 @@ def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
     features = [Feature(f"topic {k}", source, None, "document") for k in range(1, X.shape[1] + 1)]
     note = f"The texts of '{source}' are compared by {count_noun(int(kept.sum()), 'word')} ({chosen})"
     note += f": {count_noun(X.shape[1], 'topic')} hold{'s' * (X.shape[1] == 1)} {share:.0%} of what differs."
-    return Encoded(X, tuple(features), (note, *_empty_note(empty)))
+    return Encoded(X, tuple(features), (note, *_note_empty_texts(empty)))
 
 
 def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDArray[Any], Any]:
@@ -92,7 +92,7 @@ def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDAr
     return counter.get_feature_names_out(), counts
 
 
-def _telling(counts: Any) -> tuple[NDArray[np.bool_], str]:
+def _select_words(counts: Any) -> tuple[NDArray[np.bool_], str]:
     """Which words can tell texts apart; all of them where so few texts are there that none can."""
     n_texts = counts.shape[0]
     in_texts = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -102,14 +102,14 @@ def _telling(counts: Any) -> tuple[NDArray[np.bool_], str]:
     return kept, "those in at least 2 texts and in at most half of all"
 
 
-def _weighed(counts: Any) -> Any:
+def _weigh_counts(counts: Any) -> Any:
     """Counts as weights: 1 + log of the count, times the log of rarity, rows of unit length."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-def _topics(weights: Any) -> tuple[NDArray[np.float64], float]:
+def _find_topics(weights: Any) -> tuple[NDArray[np.float64], float]:
     """Places of the texts on the strongest directions, and the share of all variance that these hold."""
     from scipy.sparse.linalg import svds
 
@@ -129,7 +129,7 @@ def _topics(weights: Any) -> tuple[NDArray[np.float64], float]:
     return places, float(min(share, 1.0))
 
 
-def _empty_note(rows: NDArray[np.intp]) -> list[str]:
+def _note_empty_texts(rows: NDArray[np.intp]) -> list[str]:
     if len(rows) == 0:
         return []
     one = len(rows) == 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from linkwise.session.events import Event, facts_of, holding
+from linkwise.session.events import Event, drop_undone, facts_of
 from linkwise.session.session import Session
 
 Namer = Callable[[int], str]
@@ -15,7 +15,7 @@ Namer = Callable[[int], str]
 
 def list_events(session: Session) -> list[Event]:
     """Return all events that still hold, with names of clusters and each answer in its present form."""
-    named = [event for event in holding(session.events) if event.kind == "name"]
+    named = [event for event in drop_undone(session.events) if event.kind == "name"]
     return sorted([*session.history, *named], key=lambda event: event.number)
 
 
@@ -31,7 +31,7 @@ def serialize_event(event: Event, session: Session, name_row: Namer) -> dict[str
         "said": event.answer,
         "pairs": len(event.facts),
         "text": event.source,
-        "changed": any(e.kind == "change" and e.target == event.number for e in holding(session.events)),
+        "changed": any(e.kind == "change" and e.target == event.number for e in drop_undone(session.events)),
         "target": event.target,
     }
 

@@ -38,7 +38,7 @@ from linkwise.data import (
     text_items,
 )
 from linkwise.data.items import no_fields
-from linkwise.data.table import as_narwhals
+from linkwise.data.table import to_narwhals
 from linkwise.errors import DataError, SessionError
 from linkwise.page.cards import RowView, create_namer, view_numbers
 from linkwise.page.hub import Hub, News, Update, read_news
@@ -251,7 +251,7 @@ def _list_items(items: Any) -> Items:
 
 def _frame_items(frame: Any) -> Items:
     """Return the values of a DataFrame unchanged; a single column of texts becomes texts."""
-    table = as_narwhals(frame)
+    table = to_narwhals(frame)
     columns = {name: table[name].to_list() for name in table.columns}
     (first, *others) = columns.values()
     if not others and all(isinstance(value, str) for value in first):

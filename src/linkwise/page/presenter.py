@@ -41,7 +41,7 @@ from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, moved_share
 from linkwise.session.events import Event
 from linkwise.session.session import Session
-from linkwise.workspace.method_choice import describe_learner
+from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
 ANSWERS = ("yes", "no", "unsure")
@@ -164,7 +164,7 @@ class Presenter:
                 "clusters": [self._cluster(c) for c in self._clusters[:MOST_CLUSTERS]],
                 "rules": self._has_rules(),
                 "more_clusters": max(0, len(self._clusters) - MOST_CLUSTERS),
-                "learner": describe_learner(session.learner),
+                "learner": learner_phrase(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
                 "undo": None if last is None else self._serialize(last),

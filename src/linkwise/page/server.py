@@ -25,7 +25,7 @@ from linkwise.page.auth import MAX_BODY, MAX_HEADERS, AccessControl, require_acc
 from linkwise.page.hub import Hub
 from linkwise.page.requests import LONGEST_ID, refuse
 from linkwise.page.socket_client import Frame, SocketClient
-from linkwise.workspace.exit_codes import exit_code, sentence
+from linkwise.workspace.exit_codes import error_sentence, exit_code
 
 if TYPE_CHECKING:
     from linkwise.page.presenter import Presenter
@@ -265,6 +265,8 @@ async def _open_and_work(hub: Hub, begin: Callable[[], Presenter]) -> None:
         await hub.work()
     except Exception as error:
         is_expected = exit_code(error) is not None
-        hub.fail(sentence(error) if is_expected else "linkwise stopped with an error; the terminal shows it.")
+        hub.fail(
+            error_sentence(error) if is_expected else "linkwise stopped with an error; the terminal shows it."
+        )
         await hub.seen()
         raise

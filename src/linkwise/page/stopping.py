@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
-from linkwise.session.colours import shared
+from linkwise.session.colours import count_shared_rows
 
 WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
@@ -28,7 +28,7 @@ def moved_share(before: Labels, after: Labels) -> float:
     """
     if before is after or len(before) == 0:
         return 0.0
-    source, target, rows = shared(before, after)
+    source, target, rows = count_shared_rows(before, after)
     return 1.0 - min(_count_majority(source, rows), _count_majority(target, rows)) / len(before)
 
 

@@ -1,7 +1,7 @@
-"""The colour of each cluster, as a number: it stays with the rows that had it, answer by answer.
+"""The colour of each cluster, as a number that stays with its rows from answer to answer.
 
-Colours follow from the events that hold and from nothing else, so that they are the same after a restart,
-for a second reader, and after an undo as before the answer that it took back.
+Colours depend only on the events that count. They are therefore the same after a restart and for a second
+reader, and after an undo they are as they were before the answer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from linkwise.session.events import Event
 
 
 class Colours:
-    """The colours after each event that a run is told.
+    """The colours after each event of a run.
 
-    When a run is repeated, after an undo, colours are computed from the first event on that differs.
+    When a run is repeated after an undo, colours are computed from the first event that differs.
 
     Attributes
     ----------
@@ -29,50 +29,55 @@ class Colours:
 
     def __init__(self) -> None:
         self.now: list[int] = []
-        self._steps: list[tuple[list[Event], list[int]]] = []  # what was told, and the colours after it
-        self._n_told = 0
+        self._steps: list[tuple[list[Event], list[int]]] = []  # events, and the colours after them
+        self._n_applied = 0
 
     def begin(self, known: Sequence[Event], labels: Labels) -> None:
-        """Start with what is known before the first answer: there a colour is the number of its cluster."""
-        self._n_told = 0
-        if not self._remembers(list(known)):
-            self._add(list(known), list(range(int(labels.max()) + 1)))
+        """Start with the events before the first answer: there the colour of a cluster is its number."""
+        self._n_applied = 0
+        if not self._repeat_step(list(known)):
+            self._add_step(list(known), list(range(int(labels.max()) + 1)))
 
     def follow(self, event: Event, before: Labels, after: Labels) -> None:
-        """Take in one more event, with the labels before and after it."""
-        if not self._remembers([event]):
-            self._add([event], self.now if before is after else colours_after(before, self.now, after))
+        """Add one event, with the labels before and after it."""
+        if not self._repeat_step([event]):
+            self._add_step([event], self.now if before is after else carry_colours(before, self.now, after))
 
-    def _remembers(self, told: list[Event]) -> bool:
-        """Go one step on if it is the one of the last time."""
-        if self._n_told == len(self._steps) or self._steps[self._n_told][0] != told:
+    def _repeat_step(self, events: list[Event]) -> bool:
+        """Repeat the next step of the previous run if its events are the same; return whether they are."""
+        if self._n_applied == len(self._steps) or self._steps[self._n_applied][0] != events:
             return False
-        self.now = self._steps[self._n_told][1]
-        self._n_told += 1
+        self.now = self._steps[self._n_applied][1]
+        self._n_applied += 1
         return True
 
-    def _add(self, told: list[Event], colours: list[int]) -> None:
-        """Go one step on to what was not told the last time."""
-        self._steps[self._n_told :] = [(told, colours)]
+    def _add_step(self, events: list[Event], colours: list[int]) -> None:
+        """Replace the rest of the previous run by a new step."""
+        self._steps[self._n_applied :] = [(events, colours)]
         self.now = colours
-        self._n_told += 1
+        self._n_applied += 1
 
 
-def colours_after(before: Labels, colours: Sequence[int], after: Labels) -> list[int]:
-    """The colour of each cluster of `after`, as a number.
+def carry_colours(before: Labels, colours: Sequence[int], after: Labels) -> list[int]:
+    """Carry the colours of the clusters before an answer over to the clusters after it.
 
-    Clusters are numbered anew after an answer, and a colour should stay with the rows that had it: each new
-    cluster takes the colour of the old one that it shares most rows with, if that is free; the others take
-    the lowest numbers that are free, in the order of the clusters. No two clusters have the same number.
+    Clusters get new numbers after an answer, but a colour should stay with its rows: each new cluster takes
+    the colour of the old one with which it shares most rows, if that is free; the others take the lowest free
+    numbers, in the order of the clusters. No two clusters have the same colour.
 
     Parameters
     ----------
     before, after : ndarray of shape (n_rows,)
         Clusters 0, 1, ...; noise is -1 and has no colour.
     colours : sequence of int
-        Of the clusters of `before`.
+        The colour of each cluster of `before`.
+
+    Returns
+    -------
+    list of int
+        The colour of each cluster of `after`.
     """
-    source, target, rows = shared(before, after)
+    source, target, rows = count_shared_rows(before, after)
     found: dict[int, int] = {}
     taken: set[int] = set()
     for at in np.lexsort((target, source, -rows)).tolist():
@@ -84,8 +89,10 @@ def colours_after(before: Labels, colours: Sequence[int], after: Labels) -> list
     return [found[new] if new in found else next(free) for new in range(int(after.max()) + 1)]
 
 
-def shared(before: Labels, after: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Clusters before and after that have rows in common, and how many; by their numbers."""
+def count_shared_rows(
+    before: Labels, after: Labels
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of clusters before and after an answer that share rows, and the number of shared rows."""
     low, least = int(before.min()), int(after.min())
     width = int(after.max()) - least + 1
     pairs = (before.astype(np.int64) - low) * width + (after - least)

@@ -14,17 +14,18 @@ from typing import Any
 from linkwise import methods
 from linkwise.errors import SessionError
 from linkwise.methods import Method
+from linkwise.wording import strip_full_stop
 
 LEARNERS = {method.class_name: method for method in methods.LEARNERS.values()}
-CLUSTERERS = {  # those that a learner can refit
+CLUSTERERS = {  # that a learner can refit
     method.class_name: method for method in methods.CLUSTERERS.values() if method.is_refitted
 }
-OF_THE_MACHINE = frozenset({"backend", "cache"})  # where work is done: never stored, ignored in a file
+MACHINE_PARAMETERS = frozenset({"backend", "cache"})  # about the machine: never stored, ignored in a file
 NESTED = frozenset({"estimator"})  # parameters that may hold a clusterer
 COLUMNS = frozenset({"nominal"})  # parameters that hold positions of columns
 ARRAYS = frozenset({"init"})  # parameters that may hold rows: stored, but not taken from a file
 MOST_WORK = 1000  # largest integer from a file, for parameters that multiply the work
-MOST = {  # others, for parameters that the rows bound in any case, or that end by themselves as a rule
+MOST = {  # limits of parameters that the number of rows or convergence bounds anyway
     **dict.fromkeys(("n_clusters", "n_super_instances", "max_split", "max_leaves"), 2**31 - 1),
     **dict.fromkeys(("max_iter", "max_passes", "max_inner_iter", "max_evals"), 10_000),
     "max_rows": 32_767,
@@ -46,86 +47,84 @@ def is_described(value: object) -> bool:
     )
 
 
-def of_the_learner(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters without those that concern the machine alone."""
-    return {name: value for name, value in parameters.items() if name not in OF_THE_MACHINE}
+def stored_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Drop the parameters that concern only the machine."""
+    return {name: value for name, value in parameters.items() if name not in MACHINE_PARAMETERS}
 
 
 def build_learner(described: dict[str, Any], n_columns: int | None = None) -> Any:
-    """The learner that a session file describes.
+    """Build the learner that a session file describes.
 
     Parameters
     ----------
     described : dict
         ``{"name": ..., "parameters": {...}}``.
     n_columns : int, optional
-        Number of columns of the data, where it is known.
+        Number of columns of the data, if known.
 
     Raises
     ------
     SessionError
-        The file asks for something that the registry does not allow.
+        The file names a class or a value that the registry does not allow.
     """
     name = described["name"]
     if name not in LEARNERS:
         shown = "".join(c if c.isprintable() else "·" for c in name[:MOST_NAME])
         raise SessionError(
-            f"the session was made with {shown}, which is no learner of linkwise; "
-            "pass it: Session.open(path, X, learner)"
+            f"The learner of the session is not part of linkwise: {shown}. "
+            "Pass it to Session.open(path, X, learner)."
         )
     try:
         return _build(LEARNERS[name], described["parameters"], n_columns)
     except (TypeError, ValueError) as error:
         raise SessionError(
-            f"the stored parameters of {name} are not those of this linkwise ({error}); "
-            "pass the learner: Session.open(path, X, learner)"
+            f"The stored parameters of {name} do not fit this version of linkwise: {strip_full_stop(error)}. "
+            "Pass the learner to Session.open(path, X, learner)."
         ) from None
 
 
 def _build(method: Method, parameters: dict[str, Any], n_columns: int | None) -> Any:
-    """One estimator of the registry, its parameters checked by name and value."""
+    """Build one estimator of the registry; check its parameters by name and value."""
     kind = method.load()
-    given = of_the_learner(parameters)
+    given = stored_parameters(parameters)
     unknown = sorted(given.keys() - signature(kind).parameters.keys())
     if unknown:
         raise ValueError(f"{method.class_name} has no parameter {unknown[0][:MOST_TEXT]!r}")
-    made = kind(**{key: _value(key, value, n_columns) for key, value in given.items()})
-    made._validate_params()
-    return made
+    estimator = kind(**{key: _value(key, value, n_columns) for key, value in given.items()})
+    estimator._validate_params()
+    return estimator
 
 
 def _value(name: str, value: Any, n_columns: int | None) -> Any:
-    """The value of one parameter, checked; a clusterer is made of its description."""
+    """Check the value of one parameter; build a clusterer from its description."""
     if name in NESTED and is_described(value):
         kind = value["name"]
         if kind not in CLUSTERERS:
-            raise ValueError(f"{name} names {kind[:MOST_TEXT]!r}, which is no clusterer of linkwise")
+            raise ValueError(f"{name} names {kind[:MOST_TEXT]!r}, which is not a clusterer of linkwise")
         return _build(CLUSTERERS[kind], value["parameters"], n_columns)
     check_kind(name, value)
     if isinstance(value, str):
         _check_choice(name, value)
     elif isinstance(value, list) and n_columns is not None and any(column >= n_columns for column in value):
-        raise ValueError(f"{name} names column {max(value)}; the columns are 0 to {n_columns - 1}")
+        raise ValueError(f"{name} names column {max(value)}, and the columns are 0 to {n_columns - 1}")
     elif isinstance(value, int) and not 0 <= value <= MOST.get(name, MOST_WORK):
-        raise ValueError(f"{name}={value} in a file; it may be 0 to {MOST.get(name, MOST_WORK)} there")
+        raise ValueError(f"{name} is {value}, and in a file it must be 0 to {MOST.get(name, MOST_WORK)}")
     return value
 
 
 def _check_choice(name: str, value: str) -> None:
-    """Refuse names that a class finds out to be wrong only when it works."""
-    if (
-        name in NESTED
-        and value.lower() not in import_module("linkwise.active.known_k.estimators").clusterers_by_name()
-    ):
-        raise ValueError(f"{name}={value!r} is no clusterer of linkwise")
+    """Check the names that a class checks only when it fits."""
+    by_name = import_module("linkwise.active.known_k.estimators").clusterers_by_name
+    if name in NESTED and value.lower() not in by_name():
+        raise ValueError(f"{name}={value!r} is not a clusterer of linkwise")
     if name == "preset":
         import_module("linkwise.select.pool").resolve_preset(value)
     if value == "precomputed":
-        raise ValueError(f"{name}='precomputed' is for similarities, and a session has rows")
+        raise ValueError(f"{name}='precomputed' needs similarities, and a session has rows")
 
 
 def check_kind(name: str, value: Any) -> None:
-    """Refuse a value that is no number, name, choice or, for some parameters, list of columns."""
+    """Check that a value is a number, a name, a choice or, for some parameters, a list of columns."""
     if name in COLUMNS:
         columns = value if isinstance(value, list) else [None]
         right = all(type(column) is int and column >= 0 for column in columns)
@@ -138,14 +137,14 @@ def check_kind(name: str, value: Any) -> None:
     else:
         right = value is None or isinstance(value, (bool, int))
     if not right:
-        raise ValueError(f"{name}={repr(value)[:MOST_TEXT]} is not of the kind that {name} takes")
+        raise ValueError(f"{name}={repr(value)[:MOST_TEXT]} is not a kind of value that {name} takes")
 
 
 def check_kinds(described: dict[str, Any]) -> None:
-    """Refuse parameters of a learner of linkwise that are of another kind than its file can hold."""
+    """Check the types of the parameters of a learner of linkwise."""
     if described["name"] in (*LEARNERS, *CLUSTERERS):
         for name, value in described["parameters"].items():
             if name in NESTED and is_described(value):
                 check_kinds(value)
-            elif name not in OF_THE_MACHINE and name not in ARRAYS:
+            elif name not in MACHINE_PARAMETERS and name not in ARRAYS:
                 check_kind(name, value)

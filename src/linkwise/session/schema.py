@@ -1,8 +1,8 @@
 """The form of a session file: its tables, and the checks that a file passes before anything in it is read.
 
-A session file may come from anywhere. What SQLite would do on behalf of a file (views, triggers, virtual
-tables, expressions in the schema, pages that are used twice) no session has, so a file with any of it is
-refused.
+A session file may come from anywhere. No session has views, triggers, virtual tables, expressions in the
+schema or pages that are used twice, all of which could make SQLite act on behalf of the file. A file with any
+of them raises an error.
 """
 
 from __future__ import annotations
@@ -42,65 +42,70 @@ Entry = tuple[object, ...]
 
 
 class Damage(Exception):
-    """The file holds what no session writes."""
+    """The file holds something that no session writes."""
 
 
 def check_header(path: Path) -> None:
-    """Refuse what is no session by its first bytes, before SQLite opens it.
+    """Check the first bytes of a file before SQLite opens it.
 
-    SQLite would roll back an unfinished transaction of any database, by a journal beside it that can name
+    SQLite would roll back an unfinished transaction of any database, from a journal beside it that can name
     further files. Sessions have a write-ahead log instead.
     """
     with open(path, "rb") as file:
         header = file.read(HEADER_BYTES)
     if not header:
-        raise SessionDamagedError(f"{path} is empty; restore a copy of it, or delete it and begin anew")
+        raise SessionDamagedError(f"{path} is empty. Restore a copy of it, or delete it and begin again.")
     if len(header) < HEADER_BYTES or not header.startswith(MAGIC):
-        raise SessionDamagedError(f"{path} is not a linkwise session, or is damaged; restore a copy of it")
+        raise SessionDamagedError(
+            f"{path} is not a linkwise session, or it is damaged. Restore a copy of it."
+        )
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise SessionDamagedError(f"{path} is a database, but no linkwise session")
+        raise SessionDamagedError(f"{path} is a database, but not a linkwise session. Name a session file.")
     journal = f"{path}-journal"
     if os.path.exists(journal):
-        raise SessionError(f"{journal} belongs to no linkwise session; move it away, then open {path}")
+        raise SessionError(
+            f"{journal} does not belong to a linkwise session. Move it away, then open {path}."
+        )
 
 
-def distrust(db: sqlite3.Connection) -> None:
-    """Let SQLite run nothing that a file brings along, and check each page that it reads."""
+def restrict(db: sqlite3.Connection) -> None:
+    """Let SQLite run nothing that is in a file, and check each page that it reads."""
     db.execute("PRAGMA trusted_schema=OFF")
     db.execute("PRAGMA cell_size_check=ON")
 
 
 def check_version(db: sqlite3.Connection, name: str) -> None:
-    """Refuse formats that this linkwise does not know."""
+    """Check that this linkwise can read the format of a file."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
         raise SessionError(
-            f"{name} has format {version}, this linkwise reads up to {SCHEMA_VERSION}; update linkwise"
+            f"{name} has format {version}, and this linkwise reads formats up to {SCHEMA_VERSION}. "
+            "Update linkwise."
         )
     if version < 1:
         raise Damage(f"it has format {version}, and the first format is 1")
 
 
 def check_schema(db: sqlite3.Connection) -> None:
-    """Refuse a file whose tables, columns or indices are not exactly those of a session."""
+    """Check that the tables, columns and indices of a file are exactly those of a session."""
     wanted = _schema_of_new()
     found = _schema_of(db, len(wanted) + 1)
     missing = sorted(str(entry[1]) for entry in wanted - found)
     if missing:
-        raise Damage(f"no such table or index as in a session: {missing[0]}")
+        raise Damage(f"it has no table or index {missing[0]}")
     if found != wanted:
-        raise Damage(f"{min(str(entry[1])[:60] for entry in found - wanted)!r} is no part of a session")
+        raise Damage(f"{min(str(entry[1])[:60] for entry in found - wanted)!r} is not part of a session")
 
 
 def check_pages(db: sqlite3.Connection) -> None:
-    """Refuse damaged pages, and pages that are used twice, which could hide rows or repeat them."""
-    (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if said != "ok":
-        raise Damage(" ".join(said.split())[:200])
+    """Check for damaged pages, and for pages that are used twice, which could hide or repeat rows."""
+    (report,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if report != "ok":
+        raise Damage(" ".join(report.split())[:200])
 
 
 def create_tables(db: sqlite3.Connection) -> None:
-    """The tables of a new session."""
+    """Create the tables of a new session."""
     db.executescript(SCHEMA)
     db.execute(f"PRAGMA application_id={APPLICATION_ID}")
     db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
@@ -114,5 +119,5 @@ def _schema_of_new() -> frozenset[Entry]:
 
 
 def _schema_of(db: sqlite3.Connection, most: int) -> frozenset[Entry]:
-    """What stands in the schema, up to a number of entries."""
+    """The entries of a schema, up to a number of them."""
     return frozenset(db.execute(f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {most}"))

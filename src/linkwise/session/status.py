@@ -1,4 +1,4 @@
-"""Where a session stands: numbers, and what the learner says."""
+"""The status of a session: counts, cluster sizes, and the sentences of the learner."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from linkwise.wording import count_noun
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Where a session stands.
+    """The status of a session.
 
     Attributes
     ----------
     n_rows : int
     n_answers, n_yes, n_no, n_unsure : int
-        Answers to questions that hold.
+        Answers to questions that are not undone.
     n_volunteered, n_imported : int
-        Pairs that were brought unasked.
+        Pairs that were volunteered or imported.
     n_done : int
-        Clusters of which it was said that all their rows belong together.
+        Clusters that were marked as done: all their rows belong together.
     n_inferred : int
-        Pairs of rows of which nobody said anything, and that are known to be together or apart all the same.
+        Pairs of rows without an answer that follow from the answers.
     cluster_sizes : tuple of int
         Rows of each cluster, in order of cluster number.
     reason : str or None
-        Why nothing is asked any more; None while there is a question, or when it is not known because
-        the session was opened without its data.
+        Why there is no question any more; None while there is one, or if the session was opened without
+        its data.
     description : tuple of str
-        What the learner says of where it stands, in sentences; empty where it has nothing to say, or when
-        answers came after the labels that were kept.
+        Sentences of the learner about its state; empty if it has none, or if the stored labels are older
+        than the last answer.
     """
 
     n_rows: int
@@ -52,14 +52,14 @@ class Status:
     n_inferred: int = 0
 
 
-def counted(
+def build_status(
     history: Sequence[Event],
     labels: Labels,
     known: Evidence,
     reason: str | None,
     description: tuple[str, ...] = (),
 ) -> Status:
-    """The numbers of settled events, of what follows from them, and of the clusters."""
+    """Count the settled events, the pairs that follow from them, and the rows of each cluster."""
     answers = [e.answer for e in history if e.kind == "answer"]
     return Status(
         n_rows=len(labels),
@@ -78,9 +78,9 @@ def counted(
 
 
 def count_answers(status: Status) -> str:
-    """``14 answers: 9 yes, 4 no, 1 unsure; 3 pairs brought in``."""
-    said = count_noun(status.n_answers, "answer")
+    """Put the counts into words: ``14 answers: 9 same, 4 different, 1 not sure; 3 pairs brought in``."""
+    text = count_noun(status.n_answers, "answer")
     if status.n_answers:
-        said += f": {status.n_yes} yes, {status.n_no} no, {status.n_unsure} unsure"
+        text += f": {status.n_yes} same, {status.n_no} different, {status.n_unsure} not sure"
     brought = status.n_volunteered + status.n_imported
-    return said + (f"; {count_noun(brought, 'pair')} brought in" if brought else "")
+    return text + (f"; {count_noun(brought, 'pair')} brought in" if brought else "")

@@ -1,7 +1,6 @@
-"""The tables of a session file, read with every value checked.
+"""Read the tables of a session file, with every value checked.
 
-A value that no session writes raises `Damage`, in words; nothing is allocated that the file itself does not
-hold.
+A value that no session writes raises `Damage`. Memory is allocated only for data that the file holds.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.session.events import Event, EventKind
-from linkwise.session.registry import check_kinds, is_described, of_the_learner
+from linkwise.session.registry import check_kinds, is_described, stored_parameters
 from linkwise.session.schema import Damage
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
@@ -29,7 +28,7 @@ MOST_SEED = 2**64 - 1
 WIDTHS = ("float32", "float64")
 KINDS = frozenset(get_args(EventKind))
 REASONS = (None, *get_args(Reason))
-FILLED = {  # what each kind of event speaks of, of (first, second, answer, target)
+REQUIRED_FIELDS = {  # whether an event of each kind has (first, second, answer, target)
     "answer": (True, True, True, False),
     "add": (True, True, True, False),
     "import": (False, False, False, False),
@@ -40,13 +39,13 @@ FILLED = {  # what each kind of event speaks of, of (first, second, answer, targ
 }
 WITH_FACTS = ("import", "done")
 CHANGEABLE = ("answer", "add")
-MOMENT = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
+TIMESTAMP = re.compile(r"[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00", re.ASCII)
 
 
 class Snapshot(NamedTuple):
-    """Labels as they were after some event, why asking had ended by then, what the learner said.
+    """The labels as of an event, the reason why asking ended by then, and the sentences of the learner.
 
-    `event` is -1 where it is not known after which event they were kept.
+    `event` is -1 if it is unknown after which event they were stored.
     """
 
     event: int
@@ -58,24 +57,24 @@ class Snapshot(NamedTuple):
 # ---------------------------------------------------------------- settings
 def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
     """All settings of the session."""
-    meta = {key: _value_of(db, key) for key in KEYS}
+    meta = {key: _read_setting(db, key) for key in KEYS}
     _check_data(meta["data"])
     learner, seed = meta["learner"], meta["seed"]
     if not is_described(learner):
         raise Damage("its learner has no name or no parameters")
-    learner["parameters"] = of_the_learner(learner["parameters"])
+    learner["parameters"] = stored_parameters(learner["parameters"])
     try:
         check_kinds(learner)
     except ValueError as error:
-        raise Damage(f"in its learner {error}") from None
+        raise Damage(f"its learner has a wrong parameter: {error}") from None
     if type(seed) is not int or not 0 <= seed <= MOST_SEED:
-        raise Damage("its seed is no whole number from 0 on")
+        raise Damage("its seed is not an integer of at least 0")
     if not isinstance(meta["source"], dict):
-        raise Damage("it does not say in an object where its data came from (source)")
+        raise Damage("the source of its data is not an object")
     return meta
 
 
-def _value_of(db: sqlite3.Connection, key: str) -> Any:
+def _read_setting(db: sqlite3.Connection, key: str) -> Any:
     """One value of the table meta, from JSON."""
     found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     if found is None or not isinstance(found[0], str):
@@ -83,7 +82,7 @@ def _value_of(db: sqlite3.Connection, key: str) -> Any:
     text: str = found[0]
     long = len(text) > MOST_JSON and key != "data"
     if long or text.count("[") + text.count("{") > (16 if key == "data" else MOST_PARTS):
-        raise Damage(f"table meta has more for {key!r} than a session keeps")
+        raise Damage(f"table meta holds more for {key!r} than a session stores")
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -91,7 +90,7 @@ def _value_of(db: sqlite3.Connection, key: str) -> Any:
 
 
 def _check_data(data: Any) -> None:
-    """Refuse a fingerprint that is none: see `linkwise.session.description.fingerprint`."""
+    """Check the form of a fingerprint, see `linkwise.session.description.fingerprint`."""
     try:
         n_rows, n_columns = data["shape"]
         sketch, scale, width = data["sketch"], data["scale"], data.get("width", "float64")
@@ -99,9 +98,9 @@ def _check_data(data: Any) -> None:
         sums = [*sketch, scale] if isinstance(sketch, list) else []
         right = [isinstance(s, list) and len(s) == n_columns and all(map(_is_number, s)) for s in sums]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise Damage("what it says of its data is incomplete") from None
+        raise Damage("the fingerprint of its data is incomplete") from None
     if not (whole and right == [True] * 3 and width in WIDTHS):
-        raise Damage("what it says of its data is no shape with sums of the columns")
+        raise Damage("the fingerprint of its data is not a shape with sums of the columns")
 
 
 def _is_number(value: Any) -> bool:
@@ -109,72 +108,72 @@ def _is_number(value: Any) -> bool:
 
 
 def read_description(db: sqlite3.Connection) -> tuple[str, ...]:
-    """What the learner said when labels were kept last; nothing before."""
+    """The sentences of the learner that were stored with the labels; empty before."""
     if db.execute("SELECT 1 FROM meta WHERE key = 'description'").fetchone() is None:
         return ()
-    said = _value_of(db, "description")
-    if not (isinstance(said, list) and all(isinstance(sentence, str) for sentence in said)):
-        raise Damage("what its learner said is no list of sentences")
-    return tuple(said)
+    sentences = _read_setting(db, "description")
+    if not (isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences)):
+        raise Damage("the description of its learner is not a list of sentences")
+    return tuple(sentences)
 
 
 # ---------------------------------------------------------------- rows
 def check_size(db: sqlite3.Connection, n_rows: int) -> None:
-    """Refuse a number of rows for which the file is too small; a session holds four bytes for each."""
+    """Check that the file is large enough for its rows; a session holds four bytes for each."""
     pages = db.execute("PRAGMA page_count").fetchone()[0]
     if n_rows > pages * db.execute("PRAGMA page_size").fetchone()[0]:
         raise Damage(f"it is too small for {n_rows} rows")
 
 
 def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
-    """The id of every row, or None when rows are named by position."""
+    """The id of every row, or None if the session has no ids."""
     count, low, high = db.execute("SELECT count(*), min(row), max(row) FROM row_id").fetchone()
     if count == 0:
         return None
     if (count, low, high) != (n_rows, 0, n_rows - 1):
-        raise Damage(f"it has ids for {count} rows, and {n_rows} rows")
+        raise Damage(f"its {count} ids are not those of rows 0 to {n_rows - 1}")
     ids = [i for (i,) in db.execute("SELECT id FROM row_id ORDER BY row")]
     if not all(isinstance(i, str) for i in ids) or len(set(ids)) != n_rows:
-        raise Damage("its ids are not one different text a row")
+        raise Damage("its ids are not a different text for each row")
     return ids
 
 
 def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | None:
-    """The labels that were kept last."""
+    """The labels that were stored last."""
     found = db.execute("SELECT event, reason, typeof(labels), length(labels) FROM snapshot").fetchall()
     if not found:
         return None
     event, reason, kind, length = found[0]
     if len(found) > 1 or type(event) is not int or event < 0 or reason not in REASONS:
-        raise Damage("its labels do not say after which event they were kept")
+        raise Damage("the event of its labels is missing")
     if kind != "blob" or length != 4 * n_rows:
         raise Damage(f"its labels are not {n_rows} numbers")
     (blob,) = db.execute("SELECT labels FROM snapshot").fetchone()
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
-        raise Damage(f"its labels are not numbers of clusters, -1 to {n_rows - 1}")
+        raise Damage(f"its labels are not cluster numbers, -1 to {n_rows - 1}")
     return Snapshot(event if event <= last else -1, reason, labels, read_description(db))
 
 
 def are_labels(labels: Labels) -> bool:
-    """Whether labels are numbers of clusters, no more than rows, or -1 for noise."""
+    """Whether labels are cluster numbers below the number of rows, or -1 for noise."""
     return bool(labels.min() >= -1 and labels.max() < len(labels))
 
 
 # ---------------------------------------------------------------- events
 def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Event]:
-    """The events that follow on the one with a number, in order."""
+    """Read the events after a number, in order."""
     kinds = dict(db.execute("SELECT number, kind FROM event WHERE number <= ?", (after,)))
     pairs = _read_facts(db, n_rows, after)
     rows = db.execute(
         "SELECT number, kind, happened, first, second, answer, target, source "
         "FROM event WHERE number >= ? ORDER BY number",
-        (_next(after),),
+        (_lowest_number(after),),
     )
     for expected, row in enumerate(rows, after + 1):
         number, kind, when, first, second, answer, target, source = row
         if number != expected:
-            raise Damage(f"event {expected} of the session is not there")
+            raise Damage(f"event {expected} of the session is missing")
         facts = tuple(pairs.pop(number, ()))
         try:
             event = Event(number, kind, when, first, second, answer, target, facts, source)
@@ -182,83 +181,83 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
             if event.target is not None:
                 _check_target(event, kinds)
         except Damage as damage:
-            raise Damage(f"event {number} of the session cannot hold: {damage}") from None
+            raise Damage(f"event {number} of the session is wrong: {damage}") from None
         kinds[number] = event.kind
         yield event
     if pairs:
-        raise Damage(f"event {min(pairs)} has pairs, but it is no import")
+        raise Damage(f"event {min(pairs)} has pairs, but it is not an import")
 
 
-def _next(after: int) -> int:
-    """The number of the next event; at the start the least number there is, so that no event is hidden."""
+def _lowest_number(after: int) -> int:
+    """The number of the next event; at the start the least of all numbers, so that no event is hidden."""
     return after + 1 if after > 0 else -(2**63)
 
 
 def _read_facts(db: sqlite3.Connection, n_rows: int, after: int) -> dict[int, list[Fact]]:
-    """The pairs of each import; the index is not asked, since it could leave some out."""
+    """Read the pairs of each import, without the index, which could leave some out."""
     pairs: dict[int, list[Fact]] = {}
     found = db.execute(
         "SELECT event, first, second, answer FROM imported NOT INDEXED WHERE event >= ? ORDER BY rowid",
-        (_next(after),),
+        (_lowest_number(after),),
     )
     for event, first, second, answer in found:
         if type(event) is not int:
-            raise Damage("imported pairs name no event")
+            raise Damage("imported pairs have no event")
         try:
             _check_pair(first, second, n_rows)
         except Damage as damage:
-            raise Damage(f"event {event} of the session cannot hold: {damage}") from None
+            raise Damage(f"event {event} of the session is wrong: {damage}") from None
         if answer not in ANSWERS:
-            raise Damage(f"event {event} of the session cannot hold: {str(answer)[:20]!r} is no answer")
+            raise Damage(f"event {event} of the session is wrong: {str(answer)[:20]!r} is not an answer")
         pairs.setdefault(event, []).append(Fact(first, second, answer))
     return pairs
 
 
 def _check_event(event: Event, n_rows: int) -> None:
-    """Refuse values that no event of its kind has; the facts were looked at before."""
+    """Check that an event has the values of its kind; its facts are checked elsewhere."""
     kind, first, second, answer = event.kind, event.first, event.second, event.answer
     if kind not in KINDS:
-        raise Damage(f"{str(kind)[:20]!r} is nothing that can happen")
-    if tuple(value is not None for value in (first, second, answer, event.target)) != FILLED[kind]:
-        raise Damage(f"it names more or less than an event of its kind ({kind})")
+        raise Damage(f"{str(kind)[:20]!r} is not a kind of event")
+    if tuple(value is not None for value in (first, second, answer, event.target)) != REQUIRED_FIELDS[kind]:
+        raise Damage(f"it has more or fewer fields than an event of its kind ({kind})")
     if event.facts and kind not in WITH_FACTS:
-        raise Damage(f"it brings pairs, and its kind is {kind}")
+        raise Damage(f"it has pairs, but its kind is {kind}")
     if second is not None:
         _check_pair(first, second, n_rows)
     elif first is not None:
         _check_row(first, n_rows)
     if answer is not None and answer not in ANSWERS:
-        raise Damage(f"{str(answer)[:20]!r} is no answer")
-    if not isinstance(event.when, str) or not _is_moment(event.when):
-        raise Damage("it does not say when it happened")
+        raise Damage(f"{str(answer)[:20]!r} is not an answer")
+    if not isinstance(event.when, str) or not _is_timestamp(event.when):
+        raise Damage("its time is missing or wrong")
     if not isinstance(event.source, str):
-        raise Damage("its source is no text")
+        raise Damage("its source is not text")
 
 
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
-    """Refuse to change or undo what did not happen before, or cannot be changed or undone."""
+    """Check that the target of a change or an undo is an earlier event that can be changed or undone."""
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
-        raise Damage("it is about an event that did not happen before it")
+        raise Damage("its target is not an earlier event")
     if kind == "undo" or (event.kind == "change" and kind not in CHANGEABLE):
-        raise Damage(f"event {target} is of a kind ({kind}) for which there is no {event.kind}")
+        raise Damage(f"event {target} has a kind ({kind}) that has no {event.kind}")
 
 
 def _check_row(row: Any, n_rows: int) -> None:
     if type(row) is not int or not 0 <= row < n_rows:
-        raise Damage(f"{str(row)[:20]!r} is none of its rows, 0 to {n_rows - 1}")
+        raise Damage(f"{str(row)[:20]!r} is not one of its rows, 0 to {n_rows - 1}")
 
 
 def _check_pair(first: Any, second: Any, n_rows: int) -> None:
     _check_row(first, n_rows)
     _check_row(second, n_rows)
     if first == second:
-        raise Damage(f"row {first} is compared with itself")
+        raise Damage(f"both rows of a pair are {first}")
 
 
-def _is_moment(text: str) -> bool:
-    """Whether it is a moment in UTC, as `datetime.isoformat` writes it."""
+def _is_timestamp(text: str) -> bool:
+    """Whether a text is a time in UTC, as `datetime.isoformat` writes it."""
     try:
-        return MOMENT.fullmatch(text) is not None and datetime.fromisoformat(text).year >= 1970
+        return TIMESTAMP.fullmatch(text) is not None and datetime.fromisoformat(text).year >= 1970
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""What a session holds, as one client of it sees it: to be read, not to be written to."""
+"""The reading half of a session: answers, labels, status and reasons, as one client sees them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.description import seed_of_learner
-from linkwise.session.events import Event, evidence_of, names_of, settled
+from linkwise.session.events import Event, evidence_of, names_of, settle_events
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
-from linkwise.session.status import Status, counted
+from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
 from linkwise.session.tables import Snapshot
 
@@ -30,8 +30,8 @@ T = TypeVar("T")
 V = TypeVar("V", bound="SessionView")
 
 
-def alone(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P], T]:
-    """One thread at a time: the others wait."""
+def synchronized(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P], T]:
+    """Let one thread at a time run a method; the others wait."""
 
     @wraps(method)
     def guarded(self: V, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -42,9 +42,9 @@ def alone(method: Callable[Concatenate[V, P], T]) -> Callable[Concatenate[V, P],
 
 
 class SessionView:
-    """The reading half of `linkwise.Session`: the events, what follows, where the learner stands."""
+    """The reading half of `linkwise.Session`: its events, its evidence and the state of the learner."""
 
-    def _begin(self, store: Store) -> None:
+    def _load(self, store: Store) -> None:
         self._lock = threading.RLock()
         self._store = store
         self._version = store.version()
@@ -52,20 +52,21 @@ class SessionView:
         self._ids = store.ids()
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
-        self._evidence: tuple[int, Evidence] | None = None  # as of an event; used where there is no replay
-        self._moved = False  # whether another client wrote since the question was last read
-        self._known()  # so that a damaged file is noticed here
+        self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
+        self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
+        self._has_changed = False  # whether another client wrote since the question was last read
+        self._current_evidence()  # so that a damaged file is noticed here
 
-    def _ask_by(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
-        if hasattr(learner, "_validate_params"):  # an estimator of scikit-learn's kind checks itself
+    def _start_learner(self, learner: Learner, rows: NDArray[Any], progress: Progress | None = None) -> None:
+        if hasattr(learner, "_validate_params"):  # a scikit-learn estimator checks its own parameters
             learner._validate_params()
         replay = Replay(learner, rows, seed_of_learner(learner, self._meta["seed"]), progress)
-        replay.follow(self._events)
-        self._replay = replay  # after it was seen to work
+        replay.follow(self._settled_events(), self._last_number)
+        self._replay = replay  # only after it has started
 
     @property
     def X(self) -> NDArray[Any] | None:
-        """The data, of shape (n_rows, n_features); None where the session was opened without them."""
+        """The data, of shape (n_rows, n_features); None if the session was opened without them."""
         return None if self._replay is None else self._replay.X
 
     @property
@@ -75,71 +76,76 @@ class SessionView:
 
     @property
     def ids(self) -> list[str]:
-        """The id of every row; its position, as text, where none was given."""
+        """The id of every row; its position, as text, if no ids were given."""
         return list(self._ids) if self._ids is not None else [str(row) for row in range(self.n_rows)]
 
     @property
     def source(self) -> dict[str, Any]:
-        """Where the data came from, as given when the session was made."""
+        """Where the data come from, as given when the session was begun."""
         return dict(self._meta["source"])
 
     @property
-    @alone
+    @synchronized
     def learner(self) -> dict[str, Any]:
-        """Name and parameters of what asks, as the file holds them."""
+        """Name and parameters of the learner, as the file holds them."""
         self._catch_up()
         return dict(self._meta["learner"])
 
     @property
     def labels(self) -> Labels:
-        """The best clustering at this moment; without data, the last that was kept, or one cluster."""
+        """The best clustering at this moment; without data, the last one that was stored, or one cluster."""
         return self._clustering()[0].labels.copy()
 
     @property
     def labels_are_current(self) -> bool:
-        """Whether `labels` take in every event; without data they may be older."""
+        """Whether `labels` follow from every event; without data they may be older."""
         return self._clustering()[1]
 
     @property
-    @alone
+    @synchronized
     def evidence(self) -> Evidence:
-        """All that is known, with what follows from it.
+        """All constraints of the session, with what follows from them.
 
-        To read, not to add to, and only while no other thread answers: it grows with the session.
+        Only read it, add nothing to it, and only while no other thread answers: it grows with the session.
         """
         self._catch_up()
-        return self._known()
+        return self._current_evidence()
 
-    @alone
+    @synchronized
     def why(self, first: int, second: int, *, explanation: Explanation | None = None) -> Why:
-        """Why two rows are together, or apart, as of now.
+        """Explain why two rows are together or apart in the present clustering.
 
         Parameters
         ----------
         first, second : int
             Two different rows.
         explanation : Explanation, optional
-            Rules for the present labels, as ``explain(session.labels, X)`` gives them.
+            Rules for the present labels, as ``explain(session.labels, X)`` returns them.
 
         Returns
         -------
         Why
-            Without the data only answers about the rows themselves can be told, and the rules.
+            Without the data it holds only the answers about the two rows themselves, and the rules.
         """
         labels, lead = self._clustering()[0].labels, self.representatives
         return why(
-            labels, first, second, constraints=self._known(), representatives=lead, explanation=explanation
+            labels,
+            first,
+            second,
+            constraints=self._current_evidence(),
+            representatives=lead,
+            explanation=explanation,
         )
 
     @property
-    @alone
+    @synchronized
     def representatives(self) -> NDArray[np.int64] | None:
-        """For each row its representative, if the learner treats many rows as one.
+        """The representative of each row, for learners that treat several rows as one.
 
         None without the data, and for other learners.
         """
         self._catch_up()
-        return None if self._replay is None else self._asking().representatives()
+        return None if self._replay is None else self._current_replay().representatives()
 
     @property
     def stand_ins(self) -> NDArray[np.int64] | None:
@@ -149,87 +155,90 @@ class SessionView:
         return self.representatives
 
     @property
-    @alone
+    @synchronized
     def column_shares(self) -> NDArray[np.float64] | None:
-        """How much each column of X counts in the distance between rows, where the learner learns that.
+        """The share of each column of X in the distance between rows, for learners that learn it.
 
-        None without the data, and for learners that do not.
+        None without the data, and for other learners.
         """
         self._catch_up()
-        return None if self._replay is None else self._asking().column_shares()
+        return None if self._replay is None else self._current_replay().column_shares()
 
     @property
-    @alone
+    @synchronized
     def constraints(self) -> Constraints:
-        """All yes and no answers, volunteered and imported pairs."""
+        """All pairs answered yes or no, volunteered or imported."""
         self._catch_up()
-        return self._known().to_constraints()
+        return self._current_evidence().to_constraints()
 
     @property
     def history(self) -> list[Event]:
-        """All that was said of pairs of rows and still holds, with its latest answer."""
-        return settled(self.events)
+        """The events about pairs that still count, each with its latest answer."""
+        with self._lock:
+            self._catch_up()
+            return list(self._settled_events())
 
     @property
     def names(self) -> dict[int, str]:
-        """Names that were given to clusters, by the row that each was given to; the latest comes last."""
+        """Names of clusters, by the row that each was given to; the latest comes last."""
         return {row: name for row, name in names_of(self.events).items() if name}
 
     @property
-    @alone
+    @synchronized
     def cluster_names(self) -> dict[int, str]:
-        """Names of the clusters in `labels`, of those that have one.
+        """Names of the clusters in `labels`, by cluster number.
 
-        Where several rows that a name was given to are in one cluster, the latest name is the one it has.
+        If names were given to several rows of one cluster, the cluster has the latest of them.
         """
         labels = self._clustering()[0].labels
         latest = {int(labels[row]): name for row, name in names_of(self._events).items()}
         return {cluster: name for cluster, name in latest.items() if name}
 
     @property
-    @alone
+    @synchronized
     def cluster_colours(self) -> list[int]:
         """The colour of each cluster in `labels`, as a number: no two clusters have the same.
 
-        A cluster keeps its colour while it keeps most of its rows. Colours follow from the events that hold:
-        they are the same when the session is opened again, and after an undo as before what it took back.
-        Without the data a colour is the number of its cluster.
+        A cluster keeps its colour while it keeps most of its rows. Colours depend only on the events that
+        count: they are the same when the session is opened again, and after an undo they are as before.
+        Without the data the colour of a cluster is its number.
         """
-        now, _ = self._clustering()
+        snapshot, _ = self._clustering()
         if self._replay is None:
-            return list(range(int(now.labels.max()) + 1))
+            return list(range(int(snapshot.labels.max()) + 1))
         return list(self._replay.colours)
 
     @property
-    @alone
+    @synchronized
     def events(self) -> list[Event]:
-        """Everything that ever happened, undone or not."""
+        """All events, undone or not."""
         self._catch_up()
         return list(self._events)
 
     @property
-    @alone
+    @synchronized
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
-        now, current = self._clustering()
-        said = (now.reason, now.description) if current else (None, ())
-        return counted(settled(self._events), now.labels, self._known(), *said)
+        snapshot, is_current = self._clustering()
+        reason, description = (snapshot.reason, snapshot.description) if is_current else (None, ())
+        evidence = self._current_evidence()
+        return build_status(self._settled_events(), snapshot.labels, evidence, reason, description)
 
     def retold(self) -> Iterator[tuple[int, Labels]]:
-        """How the clustering came about: the labels after each event that holds now, one after the other.
+        """Replay how the clustering came about: the labels after each event that counts, in order.
 
-        What was said before the first answer counts as known from the start. Each step costs what the answer
-        did cost, less what the learner remembers; other threads come in between.
+        Events before the first answer count as known from the start. Each step takes as long as the answer
+        took, less what the learner remembers; other threads can work between two steps.
 
         Yields
         ------
         number : int
-            Of the event; 0: before the first.
+            Number of the event; 0 is the start.
         labels : ndarray of shape (n_rows,)
         """
         with self._lock:
             self._catch_up()
-            steps = self._asking().retold()
+            steps = self._current_replay().labels_by_event()
         while True:
             with self._lock:
                 step = next(steps, None)
@@ -239,53 +248,61 @@ class SessionView:
 
     # ------------------------------------------------------------ the present state
     @property
-    def _last(self) -> int:
+    def _last_number(self) -> int:
         """Number of the last event that this client knows of."""
         return self._events[-1].number if self._events else 0
 
     def _catch_up(self) -> None:
-        """Take in what is new: what other clients wrote, and what this one did not see stored."""
+        """Read new events: those of other clients, and those that this one did not see stored."""
         version = self._store.version()
-        if version == self._version and self._store.last() == self._last:
+        if version == self._version and self._store.last() == self._last_number:
             return
-        new, learner = self._store.events(after=self._last), self._store.meta()["learner"]
+        new, learner = self._store.events(after=self._last_number), self._store.meta()["learner"]
         if learner != self._meta["learner"]:
             if self._replay is not None:
-                self._ask_by(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
-            self._meta["learner"], self._moved = learner, True
+                self._start_learner(build_learner(learner, self._replay.X.shape[1]), self._replay.X)
+            self._meta["learner"], self._has_changed = learner, True
         self._events += new
-        self._moved = self._moved or any(e.kind != "name" for e in new)
-        if self._store.last() < self._last:  # a file does not forget by itself
-            raise SessionDamagedError(f"{self._store.path} was replaced by an older file; open it again")
+        self._has_changed = self._has_changed or any(e.kind != "name" for e in new)
+        if self._store.last() < self._last_number:  # no client deletes events
+            raise SessionDamagedError(
+                f"{self._store.path} is an older file than the one that was opened. Open it again."
+            )
         self._version = version
 
-    def _asking(self) -> Replay:
-        """The learner, brought to the last event; after an interruption it is brought there again."""
+    def _current_replay(self) -> Replay:
+        """Take the learner to the last event, also after an interruption, and return its replay."""
         if self._replay is None:
-            raise SessionError("the session was opened without its data; open it with Session.open(path, X)")
-        if self._replay.at != self._last:
-            self._replay.follow(self._events)
+            raise SessionError("The session is open without its data. Open it with Session.open(path, X).")
+        if self._replay.at != self._last_number:
+            self._replay.follow(self._settled_events(), self._last_number)
         return self._replay
 
-    def _known(self) -> Evidence:
-        """What is known by the last event, whether or not there is a learner."""
-        if self._replay is not None and self._replay.at == self._last:
+    def _current_evidence(self) -> Evidence:
+        """The evidence as of the last event, with or without a learner."""
+        if self._replay is not None and self._replay.at == self._last_number:
             return self._replay.evidence
-        if self._evidence is None or self._evidence[0] != self._last:
+        if self._evidence is None or self._evidence[0] != self._last_number:
             try:
-                self._evidence = self._last, evidence_of(self.n_rows, settled(self._events))
+                self._evidence = self._last_number, evidence_of(self.n_rows, self._settled_events())
             except SessionDamagedError as error:
                 raise SessionDamagedError(
                     f"{self._store.name} is damaged: {error}. Restore a copy of the file."
                 ) from error
         return self._evidence[1]
 
-    @alone
+    def _settled_events(self) -> list[Event]:
+        """The settled events as of the last event, derived once after each."""
+        if self._settled[0] != self._last_number:
+            self._settled = self._last_number, settle_events(self._events)
+        return self._settled[1]
+
+    @synchronized
     def _clustering(self) -> tuple[Snapshot, bool]:
-        """The labels, and whether they take in every event."""
+        """The labels, and whether they follow from every event."""
         self._catch_up()
         if self._replay is not None:
-            return self._asking().snapshot(), True
+            return self._current_replay().snapshot(), True
         nothing = Snapshot(-1, None, np.zeros(self.n_rows, dtype=np.int32))
-        kept = self._store.snapshot() or nothing
-        return kept, kept.event == self._last
+        stored = self._store.snapshot() or nothing
+        return stored, stored.event == self._last_number

@@ -1,6 +1,6 @@
-"""The dialogue: a session on one side, a person on the other.
+"""The dialogue between a session and a person.
 
-It knows neither screen nor keys: what is shown goes to a `Face`, what is said comes from a `Reader`.
+It depends on neither screen nor keys: a `Display` shows it, and a `Reader` reads the commands.
 """
 
 from __future__ import annotations
@@ -14,102 +14,107 @@ from linkwise.constraints.evidence import Answer
 from linkwise.errors import SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
-from linkwise.terminal.keys import Reader, meant
+from linkwise.terminal.keys import Reader, parse_command
 
 Ending = Literal["exhausted", "budget", "quit"]
-Waiting = Callable[[], AbstractContextManager[Any]]
+BusyContext = Callable[[], AbstractContextManager[Any]]
 
 
-class Face(Protocol):
-    """What shows the dialogue: a screen, or a stream of JSON."""
+class Display(Protocol):
+    """Shows the dialogue: a screen, or a stream of JSON."""
 
-    def ask(self, question: Question, name: str, status: Status) -> None:
-        """Show a question, called by `name` (see ``Session.question_id``)."""
+    def ask(self, question: Question, question_id: str, status: Status) -> None:
+        """Show a question and its identifier (see ``Session.question_id``)."""
 
     def prompt(self) -> None:
-        """Something may be said now."""
+        """Show that the person can type now."""
 
-    def saved(self, said: Answer, status: Status) -> None:
-        """An answer is safely stored."""
+    def confirm_answer(self, answer: Answer, status: Status) -> None:
+        """Show that an answer is safely stored."""
 
-    def taken_back(self, event: Event | None, status: Status) -> None:
-        """An answer was undone; None: there was nothing to undo."""
+    def confirm_undo(self, event: Event | None, status: Status) -> None:
+        """Show which event is undone; None if there is nothing to undo."""
 
-    def refused(self, why: str) -> None:
-        """What was said is not stored, for a reason."""
+    def reject(self, why: str) -> None:
+        """Show why a command stores nothing."""
 
     def help(self, question: Question) -> None:
-        """Say what can be said, and why this is asked."""
+        """Show the commands, and the reason of the question."""
 
     def end(self, reason: Ending, status: Status) -> None:
-        """It is over."""
+        """Show the end."""
 
 
-def hold(
-    session: Session, face: Face, reader: Reader, *, budget: int | None = None, waiting: Waiting = nullcontext
+def run_dialogue(
+    session: Session,
+    display: Display,
+    reader: Reader,
+    *,
+    budget: int | None = None,
+    busy: BusyContext = nullcontext,
 ) -> Ending:
     """Ask until the person stops, the budget is used up, or nothing is left to ask.
 
     Parameters
     ----------
     session : Session
-    face : Face
+    display : Display
     reader : Reader
     budget : int, optional
-        Most answers that the session may hold.
-    waiting : callable, optional
-        Gives a context manager around what may take a while, to show that it does.
+        The largest number of answers that the session may hold.
+    busy : callable, optional
+        Gives a context manager for work that may take a while, to show progress.
 
     Returns
     -------
     {"exhausted", "budget", "quit"}
-        End of input counts as quitting.
+        The end of input counts as quitting.
     """
     while True:
         reader.forget()
         status = session.status
-        name = session.question_id  # before the question: if another client answers now, ours is stale
+        question_id = session.question_id  # first: if another client answers now, this identifier is stale
         question = session.question
-        if question is None or name is None:
-            return _ended(face, "exhausted", status)
+        if question is None or question_id is None:
+            return _finish(display, "exhausted", status)
         if budget is not None and status.n_answers >= budget:
-            return _ended(face, "budget", status)
-        face.ask(question, name, status)
-        while (said := _heard(face, reader)) == "help":
-            face.help(question)
-        if said == "quit":
-            return _ended(face, "quit", session.status)
+            return _finish(display, "budget", status)
+        display.ask(question, question_id, status)
+        while (command := _read_command(display, reader)) == "help":
+            display.help(question)
+        if command == "quit":
+            return _finish(display, "quit", session.status)
         try:
-            if said == "undo":
-                with waiting():
+            if command == "undo":
+                with busy():
                     undone = session.undo()
-                face.taken_back(undone, session.status)
+                display.confirm_undo(undone, session.status)
             else:
-                with waiting():
-                    session.answer(said, question_id=name)
-                face.saved(said, session.status)
+                with busy():
+                    session.answer(command, question_id=question_id)
+                display.confirm_answer(command, session.status)
         except StaleAnswerError:
-            face.refused("the session moved on in another window; here is what it asks now")
+            display.reject("Another window has answered since; this is the present question.")
         except SessionError as error:
-            if type(error) is not SessionError:  # locked, damaged: no use going on
+            if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
                 raise
-            face.refused(str(error))
+            display.reject(str(error))
 
 
-def _heard(face: Face, reader: Reader) -> Answer | Literal["undo", "quit", "help"]:
-    """The next thing said that means something; the end of input means quit."""
+def _read_command(display: Display, reader: Reader) -> Answer | Literal["undo", "quit", "help"]:
+    """Read the next command; the end of input means quit."""
     while True:
-        face.prompt()
+        display.prompt()
         text = reader.read()
         if text is None:
             return "quit"
-        said = meant(text)
-        if said is not None:
-            return said
+        command = parse_command(text)
+        if command is not None:
+            return command
         shown = repr(text) if text.isprintable() and text else "this key"
-        face.refused(f"{shown} is no answer; answers are y, n, s, u, q or ?")
+        display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
 
 
-def _ended(face: Face, reason: Ending, status: Status) -> Ending:
-    face.end(reason, status)
+def _finish(display: Display, reason: Ending, status: Status) -> Ending:
+    display.end(reason, status)
     return reason

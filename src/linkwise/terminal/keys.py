@@ -1,4 +1,4 @@
-"""What a person says: single keys on a terminal, lines from anywhere else."""
+"""Commands of a person: single keys on a terminal, lines from anywhere else."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Literal, Protocol, Self, TextIO
 
 from linkwise.constraints.evidence import ANSWERS
 
-Said = Literal["yes", "no", "unsure", "undo", "quit", "help"]
-WORDS: dict[str, Said] = {
+Command = Literal["yes", "no", "unsure", "undo", "quit", "help"]
+COMMANDS: dict[str, Command] = {
     "y": "yes",
     "n": "no",
     "s": "unsure",
@@ -24,46 +24,49 @@ WORDS: dict[str, Said] = {
     "yes": "yes",
     "no": "no",
     "unsure": "unsure",
+    "same": "yes",
+    "different": "no",
+    "not sure": "unsure",
     "undo": "undo",
     "quit": "quit",
     "help": "help",
 }
-LOOK_UP_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reached a thread of some library
+POLL_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reaches a thread of a library
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
 
-def meant(text: str) -> Said | None:
-    """What a key or a line means; None if nothing."""
-    return WORDS.get(text.strip().lower())
+def parse_command(text: str) -> Command | None:
+    """Parse a key or a line; None if it is not a command."""
+    return COMMANDS.get(text.strip().lower())
 
 
 class Reader(Protocol):
-    """Where answers come from."""
+    """Reads commands."""
 
     def forget(self) -> None:
-        """Drop answers that were typed before the question was shown: they cannot be about it."""
+        """Drop answers that were typed before the question was shown: they are not about it."""
 
     def read(self) -> str | None:
-        """The next key or line; None at the end of input."""
+        """Read the next key or line; None at the end of input."""
 
 
-class Lines:
-    """Answers as lines of a stream."""
+class LineReader:
+    """Reads the lines of a stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def forget(self) -> None:
-        """Keep everything: a script may send its answers at once."""
+        """Drop nothing: a script may send all answers at once."""
 
     def read(self) -> str | None:
-        """One line; None at the end."""
+        """Read one line; None at the end."""
         line = self.stream.readline()
         return line.strip() if line else None
 
 
-class Keys:
-    """Answers as single keys of a terminal; restores the terminal on leaving."""
+class KeyReader:
+    """Reads single keys of a terminal; restores the terminal at the end."""
 
     def __init__(self, terminal: int) -> None:
         self.terminal = terminal
@@ -71,8 +74,10 @@ class Keys:
 
     def __enter__(self) -> Self:
         self._before = termios.tcgetattr(self.terminal)
-        self._on_resuming = signal.signal(signal.SIGCONT, lambda *_: self._by_key())  # after Ctrl-Z and fg
-        self._by_key()
+        self._on_resuming = signal.signal(
+            signal.SIGCONT, lambda *_: self._send_single_keys()
+        )  # after Ctrl-Z and fg
+        self._send_single_keys()
         return self
 
     def __exit__(
@@ -81,34 +86,34 @@ class Keys:
         signal.signal(signal.SIGCONT, self._on_resuming)
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self._before)
 
-    def _by_key(self) -> None:
+    def _send_single_keys(self) -> None:
         tty.setcbreak(self.terminal, termios.TCSANOW)
 
     def forget(self) -> None:
-        """Drop answers that were pressed early; undo and quit mean what they mean."""
+        """Drop answers that were pressed early; keep undo and quit."""
         early = list(self._early)
-        while self._waits(0):
+        while self._has_input(0):
             early.append(self._key())
-        self._early = [key for key in early if meant(key) not in ANSWERS]
+        self._early = [key for key in early if parse_command(key) not in ANSWERS]
 
     def read(self) -> str | None:
-        """One key; an arrow or a function key comes as the whole sequence it sends."""
+        """Read one key; an arrow or a function key is the whole sequence that it sends."""
         key = self._early.pop(0) if self._early else self._key()
         return None if key in ("", END_OF_TEXT) else key
 
     def _key(self) -> str:
-        while not self._waits(LOOK_UP_S):
+        while not self._has_input(POLL_S):
             pass
         sent = os.read(self.terminal, 1)
         if sent == b"\x1b" or sent >= b"\x80":
-            while self._waits(0.01):
+            while self._has_input(0.01):
                 sent += os.read(self.terminal, 1)
         return sent.decode("utf-8", errors="replace")
 
-    def _waits(self, seconds: float) -> bool:
+    def _has_input(self, seconds: float) -> bool:
         return bool(select.select([self.terminal], [], [], seconds)[0])
 
 
-def on_terminal() -> bool:
-    """Whether a person sits at both ends."""
+def is_interactive() -> bool:
+    """Whether input and output are both a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Two rows side by side on a terminal, as what they are: texts, pictures or curves."""
+"""Two rows side by side on a terminal: texts, pictures or curves."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of 
 Pair = tuple[str, str]
 
 
-def view_of(items: Items, name_of: Callable[[int], str]) -> PairView:
-    """How two rows are drawn that are no records."""
-    drawn = {"text": _texts, "image": _pictures, "series": _curves}[items.kind]
+def choose_pair_view(items: Items, name_of: Callable[[int], str]) -> PairView:
+    """Choose how to draw two rows that are texts, pictures or curves."""
+    drawn = {"text": _draw_texts, "image": _draw_pictures, "series": _draw_curves}[items.kind]
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         rows = (question.first, question.second)
         names = (name_of(rows[0]), name_of(rows[1]))
-        beside = screen.rows_of(items.fields(rows[0]), items.fields(rows[1]))
+        beside = screen.pair_rows(items.fields(rows[0]), items.fields(rows[1]))
         left = min(LINES_OF_FIELDS, len(beside))
         content = drawn(items, rows, names, width, max(4, lines - left - 2 * bool(beside)))
         if not beside:
@@ -55,23 +55,23 @@ def _side_by_side(names: Pair, first: RenderableType, second: RenderableType, co
 
 
 # ---------------------------------------------------------------- texts
-def _texts(items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int) -> RenderableType:
+def _draw_texts(items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int) -> RenderableType:
     first, second = (strip_controls(str(items.content(row))) for row in rows)
     columns = (width - GAP) // 2
-    return _side_by_side(names, *text_pair(first, second, columns * lines * 9 // 10), columns)
+    return _side_by_side(names, *draw_text_pair(first, second, columns * lines * 9 // 10), columns)
 
 
-def text_pair(first: str, second: str, cells: int) -> tuple[Text, Text]:
-    """Both texts, each within so many cells of the terminal; longer words that both hold are bold."""
-    shared = _words(first) & _words(second)
-    return _marked(first, shared, cells), _marked(second, shared, cells)
+def draw_text_pair(first: str, second: str, cells: int) -> tuple[Text, Text]:
+    """Draw both texts, each in a number of cells; longer words that both contain are bold."""
+    shared = _long_words(first) & _long_words(second)
+    return _mark_shared_words(first, shared, cells), _mark_shared_words(second, shared, cells)
 
 
-def _words(text: str) -> set[str]:
+def _long_words(text: str) -> set[str]:
     return {word.casefold() for word in SHARED_WORD.findall(text)}
 
 
-def _marked(text: str, shared: set[str], cells: int) -> Text:
+def _mark_shared_words(text: str, shared: set[str], cells: int) -> Text:
     marked = Text(screen.truncate(text, cells) or "(no text)")
     for word in SHARED_WORD.finditer(marked.plain):
         if word[0].casefold() in shared:
@@ -80,7 +80,9 @@ def _marked(text: str, shared: set[str], cells: int) -> Text:
 
 
 # ---------------------------------------------------------------- pictures
-def _pictures(items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int) -> RenderableType:
+def _draw_pictures(
+    items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int
+) -> RenderableType:
     assert items.pixels is not None
     columns = (width - GAP) // 2
     first, second = (Picture(items.pixels(row), columns, lines) for row in rows)
@@ -89,31 +91,31 @@ def _pictures(items: Items, rows: tuple[int, int], names: Pair, width: int, line
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture within so many columns and lines: two pixels a character; shades without colours."""
+    """A picture in a number of columns and lines: two pixels a character; shades without colours."""
 
     pixels: NDArray[np.uint8]
     columns: int
     lines: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The lines of text that show it."""
+        """Draw the picture as lines of text."""
         if console.color_system is None:
-            grey = fitted(_grey(self.pixels), self.columns // 2, self.lines)
-            yield Text("\n".join(screen.picture(grey.tolist(), 255.0)))
+            grey = fit_pixels(_to_grey(self.pixels), self.columns // 2, self.lines)
+            yield Text("\n".join(screen.draw_picture(grey.tolist(), 255.0)))
         else:
-            yield half_blocks(fitted(self.pixels, self.columns, 2 * self.lines))
+            yield draw_half_blocks(fit_pixels(self.pixels, self.columns, 2 * self.lines))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """It is never wrapped."""
+        """Return the width: the picture is never wrapped."""
         return Measurement(self.columns, self.columns)
 
 
-def _grey(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _to_grey(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
     return pixels @ np.array([0.299, 0.587, 0.114]) if pixels.ndim == 3 else pixels.astype(np.float64)
 
 
-def fitted(pixels: NDArray[np.generic], columns: int, lines: int) -> NDArray[np.float64]:
-    """A picture in so many pixels at most: whole ones repeated, or means of several."""
+def fit_pixels(pixels: NDArray[np.generic], columns: int, lines: int) -> NDArray[np.float64]:
+    """Fit a picture into a number of pixels: repeat pixels, or average several."""
     height, width = pixels.shape[:2]
     ratio = min(columns / width, lines / height)
     if ratio >= 1:
@@ -127,8 +129,8 @@ def fitted(pixels: NDArray[np.generic], columns: int, lines: int) -> NDArray[np.
     return smaller
 
 
-def half_blocks(pixels: NDArray[np.float64]) -> Text:
-    """Pixels in pairs, one above the other, as half blocks in two colours."""
+def draw_half_blocks(pixels: NDArray[np.float64]) -> Text:
+    """Draw pixels in pairs, one above the other, as half blocks in two colours."""
     colours = np.rint(pixels if pixels.ndim == 3 else pixels[..., None].repeat(3, axis=2)).astype(int)
     text = Text(no_wrap=True)
     for top in range(0, len(colours), 2):
@@ -142,23 +144,23 @@ def half_blocks(pixels: NDArray[np.float64]) -> Text:
 
 
 # ---------------------------------------------------------------- curves
-def _curves(items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int) -> RenderableType:
+def _draw_curves(items: Items, rows: tuple[int, int], names: Pair, width: int, lines: int) -> RenderableType:
     contents = [items.content(row) for row in rows]
     first, second = (np.array(content, dtype=np.float64) for content in contents)
     columns = (width - GAP) // 2
-    low, high = _ends(np.concatenate([first, second]))
-    drawn = [Text(braille(curve, low, high, columns, min(lines - 1, 12))) for curve in (first, second)]
+    low, high = _value_range(np.concatenate([first, second]))
+    drawn = [Text(draw_braille(curve, low, high, columns, min(lines - 1, 12))) for curve in (first, second)]
     scale = f"both from {format_cell(low)} (below) to {format_cell(high)} (above), {len(first)} samples"
     return Group(_side_by_side(names, drawn[0], drawn[1], columns), Text(scale, style="dim"))
 
 
-def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+def _value_range(values: NDArray[np.float64]) -> tuple[float, float]:
     known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
 
-def braille(curve: NDArray[np.float64], low: float, high: float, columns: int, lines: int) -> str:
-    """A curve in braille dots, from `low` at the bottom to `high` at the top; NaN leaves a gap."""
+def draw_braille(curve: NDArray[np.float64], low: float, high: float, columns: int, lines: int) -> str:
+    """Draw a curve in braille dots, from `low` at the bottom to `high` at the top; NaN leaves a gap."""
     grid = np.zeros((4 * lines, 2 * columns), dtype=bool)
     place = (curve - low) / ((high - low) or 1.0) * (4 * lines - 1)
     for at, (bottom, top) in enumerate(_spans(place, 2 * columns)):
@@ -170,7 +172,7 @@ def braille(curve: NDArray[np.float64], low: float, high: float, columns: int, l
 
 
 def _spans(place: NDArray[np.float64], width: int) -> Sequence[tuple[float, float]]:
-    """For each column of dots the lowest and the highest place that the curve comes through."""
+    """The lowest and the highest place of the curve in each column of dots."""
     with_ends = np.linspace(0, len(place) - 1, width + 1)
     times = np.arange(len(place))
     spans = []

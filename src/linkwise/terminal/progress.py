@@ -1,4 +1,4 @@
-"""What is shown while a person has to wait."""
+"""The spinner that shows progress."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from linkwise.asking.learner import Progress
 
 @contextmanager
 def busy(what: str, counting: str = "preparing") -> Iterator[Progress | None]:
-    """A spinner on stderr, when somebody watches it.
+    """Show a spinner on stderr if it is a terminal.
 
     Parameters
     ----------
     what : str
-        What is done.
-    counting : str
-        What is done as soon as it is reported how far it is: ``preparing: 412 of 931``.
+        The work, in words.
+    counting : str, default="preparing"
+        The work in words once progress is reported: ``preparing: 412 of 931``.
 
     Yields
     ------
     callable or None
-        ``progress(made, planned)``; None when nobody watches.
+        ``progress(done, total)``; None if stderr is not a terminal.
     """
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -1,7 +1,7 @@
 """The dialogue as a stream: one JSON object a line on stdout, words for people on stderr.
 
-``question``: id, ids and rows of the pair, both items, why, counts. ``state``: what was done, counts
-and clusters. ``refused``: what was said was not stored. ``summary``: the end.
+``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
+and clusters. ``refused``: a command stores nothing. ``summary``: the end.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class JsonLines:
     Parameters
     ----------
     item : callable
-        What a row holds, by column.
+        The values of a row, by column.
     id_of : callable
-        Id of a row.
+        The id of a row.
     session : str
-        Path of the session file, for the summary.
+        The path of the session file, for the summary.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class JsonLines:
         self.session = session
 
     def ask(self, question: Question, name: str, status: Status) -> None:
-        """One question."""
+        """Write one question."""
         rows = [question.first, question.second]
         emit(
             type="question",
@@ -53,37 +53,37 @@ class JsonLines:
         )
 
     def prompt(self) -> None:
-        """A program needs none."""
+        """Write nothing: a program needs no prompt."""
 
-    def saved(self, said: Answer, status: Status) -> None:
-        """State after an answer."""
-        emit(type="state", done=said, **state(status))
+    def confirm_answer(self, answer: Answer, status: Status) -> None:
+        """Write the state after an answer."""
+        emit(type="state", done=answer, **state(status))
 
-    def taken_back(self, event: Event | None, status: Status) -> None:
-        """State after an undo."""
+    def confirm_undo(self, event: Event | None, status: Status) -> None:
+        """Write the state after an undo."""
         undone = None if event is None else event_as_json(event, self.id_of)
         emit(type="state", done="undo", undone=undone, **state(status))
 
-    def refused(self, why: str) -> None:
-        """Nothing was stored."""
+    def reject(self, why: str) -> None:
+        """Write why nothing is stored."""
         emit(type="refused", why=why)
 
     def help(self, question: Question) -> None:
-        """Words are for people."""
-        say(f"y yes, n no, s unsure, u undo, q quit. Why this question: {question.why}")
+        """Write the keys for people, to stderr."""
+        say(f"y same, n different, s not sure, u undo, q quit. Why this question: {question.why}")
 
     def end(self, reason: Ending | str, status: Status) -> None:
-        """Summary."""
+        """Write the summary."""
         emit(type="summary", reason=reason, session=self.session, **state(status))
 
 
 def emit(**values: Any) -> None:
-    """One JSON object on one line, at once."""
+    """Write one JSON object on one line, at once."""
     print(json.dumps(values, ensure_ascii=False), file=sys.stdout, flush=True)
 
 
 def counts(status: Status) -> dict[str, int]:
-    """How many answers, of which kind."""
+    """Number of answers, by kind."""
     return {
         "answers": status.n_answers,
         "yes": status.n_yes,
@@ -94,7 +94,7 @@ def counts(status: Status) -> dict[str, int]:
 
 
 def state(status: Status) -> dict[str, Any]:
-    """Counts, the rows of each cluster, and what the learner says."""
+    """Counts, the rows of each cluster, and the sentences of the learner."""
     return {
         **counts(status),
         "rows": status.n_rows,
@@ -104,14 +104,14 @@ def state(status: Status) -> dict[str, Any]:
 
 
 def event_as_json(event: Event, id_of: Callable[[int], str]) -> dict[str, Any]:
-    """One thing that was said, with the ids of its rows."""
-    told: dict[str, Any] = {"event": event.number, "kind": event.kind, "when": event.when}
+    """One event, with the ids of its rows."""
+    fields: dict[str, Any] = {"event": event.number, "kind": event.kind, "when": event.when}
     if event.first is not None and event.second is not None:
-        told["ids"] = [id_of(event.first), id_of(event.second)]
+        fields["ids"] = [id_of(event.first), id_of(event.second)]
     if event.answer is not None:
-        told["answer"] = event.answer
+        fields["answer"] = event.answer
     if event.kind in ("import", "done"):
-        told["pairs"] = len(event.facts)
+        fields["pairs"] = len(event.facts)
     if event.source:
-        told["name" if event.kind == "name" else "source"] = event.source
-    return told
+        fields["name" if event.kind == "name" else "source"] = event.source
+    return fields

@@ -1,4 +1,4 @@
-"""What the terminal shows: pure functions from values to what rich draws. No state, no input."""
+"""What the terminal shows: pure functions from values to objects that rich draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_CLUSTERS = 8
 NAME_WIDTH = 24
 TRACK_WIDTH = 20
 LEAST_WIDTH_FOR_TRACKS = 76
-LONG_TEXT = 60  # cells of one value from which on the text needs the room more than the scale does
+LONG_TEXT = 60  # cells of one value above which the text needs the room of the scale
 Places = tuple[float | None, float | None]
 
 
@@ -37,8 +37,8 @@ class Row:
     name, first, second : str
         The column and both values.
     places : tuple of float or None, or None
-        Where both numbers stand between the lowest (0) and the highest (1) of all rows; None for one that is
-        missing.
+        The place of both numbers between the lowest (0) and the highest (1) of all rows; None for a missing
+        number.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether a person would see a difference."""
+        """Whether the two texts differ."""
         return self.first != self.second
 
     @property
     def gap(self) -> float:
-        """How far the values are apart, 0 to 1; different words are as far as can be."""
+        """The distance of the values, 0 to 1; the distance of different words is 1."""
         if not self.differs:
             return -1.0
         first, second = self.places or (None, None)
@@ -62,7 +62,7 @@ class Row:
 
 # ---------------------------------------------------------------- text from data
 def excerpts(first: str, second: str, cells: int) -> tuple[str, str]:
-    """Both values within so many cells; long ones begin shortly before they begin to differ."""
+    """Cut both values to a number of cells; long ones begin shortly before their first difference."""
     if max(cell_len(first), cell_len(second)) <= cells:
         return first, second
     same = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), 0)
@@ -73,19 +73,19 @@ def excerpts(first: str, second: str, cells: int) -> tuple[str, str]:
 
 
 def truncate(text: str, cells: int) -> str:
-    """Text within so many cells of the terminal, with an ellipsis where it was cut."""
+    """Cut a text to a number of cells of the terminal, with an ellipsis."""
     cut = Text(text)
     cut.truncate(cells, overflow="ellipsis")
     return cut.plain
 
 
 # ---------------------------------------------------------------- the pair
-def rows_of(
+def pair_rows(
     first: Mapping[str, str],
     second: Mapping[str, str],
     places: Mapping[str, tuple[float, float]] | None = None,
 ) -> list[Row]:
-    """Both items column by column, in the order of the table; `places` of numbers by column."""
+    """Pair the values of two items by column, in the order of the table; `places` are those of numbers."""
 
     def both(name: str) -> Places | None:
         found = (places or {}).get(name)
@@ -99,7 +99,7 @@ def rows_of(
     ]
 
 
-def chosen(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
+def choose_rows(rows: Sequence[Row], most: int, value_width: int) -> tuple[list[Row], list[Row]]:
     """Rows to show within so many lines, and the rest.
 
     All in their order if they fit; else those that differ most first: words before numbers.
@@ -122,23 +122,23 @@ def _lines_of(row: Row, value_width: int) -> int:
 
 
 def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most: int) -> RenderableType:
-    """Two items side by side; what differs is bold and marked.
+    """Draw two items side by side; differences are bold and marked.
 
     Parameters
     ----------
     names : tuple of str
-        How the two items are called.
+        The names of the two items.
     rows : sequence of Row
     width : int
         Cells of the terminal.
     most : int
-        Lines to fill, about.
+        Approximate number of lines to fill.
     """
     longest = max((cell_len(text) for row in rows for text in (row.first, row.second)), default=0)
     tracks = any(row.places for row in rows) and width >= LEAST_WIDTH_FOR_TRACKS and longest <= LONG_TEXT
     name_width = min(NAME_WIDTH, max((cell_len(r.name) for r in rows), default=1), width // 3)
     value_width = max(8, (width - name_width - 8 - tracks * (TRACK_WIDTH + 4)) // 2)
-    shown, rest = chosen(rows, most, value_width)
+    shown, rest = choose_rows(rows, most, value_width)
     table = _empty_table(names, name_width, value_width, tracks)
     for row in shown:
         style = "bold" if row.differs else "dim"
@@ -148,7 +148,7 @@ def pair_table(names: tuple[str, str], rows: Sequence[Row], *, width: int, most:
         table.add_row(
             mark, Text(truncate(row.name, name_width)), *(Text(v, style=style) for v in values), *track
         )
-    return Group(table, Text(_rest_in_words(rest), style="dim")) if rest else table
+    return Group(table, Text(_describe_rest(rest), style="dim")) if rest else table
 
 
 def _empty_table(names: tuple[str, str], name_width: int, value_width: int, tracks: bool) -> Table:
@@ -164,7 +164,7 @@ def _empty_table(names: tuple[str, str], name_width: int, value_width: int, trac
 
 
 def _track(places: Places) -> str:
-    """Both numbers on a line from the lowest to the highest value of the column."""
+    """Draw both numbers on a line from the lowest to the highest value of the column."""
     cells = ["·"] * TRACK_WIDTH
     for place, sign in zip(places, "12", strict=True):
         if place is not None:
@@ -173,7 +173,7 @@ def _track(places: Places) -> str:
     return "".join(cells)
 
 
-def _rest_in_words(rest: Sequence[Row]) -> str:
+def _describe_rest(rest: Sequence[Row]) -> str:
     differ = sum(row.differs for row in rest)
     more = f"… {len(rest)} more " + ("column" if len(rest) == 1 else "columns")
     if differ == 0:
@@ -186,36 +186,37 @@ def _rest_in_words(rest: Sequence[Row]) -> str:
 SHADES = " ░▒▓█"
 
 
-def picture(pixels: Sequence[Sequence[float]], white: float) -> list[str]:
-    """A small grey picture as lines of text, two characters a pixel (0 is background)."""
+def draw_picture(pixels: Sequence[Sequence[float]], white: float) -> list[str]:
+    """Draw a small grey picture as lines of text, two characters a pixel (0 is background)."""
     top = len(SHADES) - 1
     return ["".join(2 * SHADES[round(top * min(v / white, 1.0))] for v in line) for line in pixels]
 
 
 def picture_pair(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> RenderableType:
-    """Two pictures side by side, each in a frame under its name."""
+    """Draw two pictures side by side, each in a frame under its name."""
     table = Table(box=None, padding=(0, 4, 0, 0), pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(Text(name), no_wrap=True)
-    table.add_row(*(Text("\n".join(_framed(lines))) for lines in (first, second)))
+    table.add_row(*(Text("\n".join(_add_frame(lines))) for lines in (first, second)))
     return table
 
 
-def _framed(lines: Sequence[str]) -> list[str]:
+def _add_frame(lines: Sequence[str]) -> list[str]:
     width = len(lines[0])
     return [f"┌{'─' * width}┐", *(f"│{line}│" for line in lines), f"└{'─' * width}┘"]
 
 
 # ---------------------------------------------------------------- around the pair
-def opening(title: str, notes: Sequence[str]) -> RenderableType:
-    """What is opened, and what was chosen on the way."""
+def draw_opening(title: str, notes: Sequence[str]) -> RenderableType:
+    """Draw a title, and notes on the choices that linkwise made."""
     return Group(
-        Text(strip_controls(title), style="bold"), listing([("·", strip_controls(note)) for note in notes])
+        Text(strip_controls(title), style="bold"),
+        draw_listing([("·", strip_controls(note)) for note in notes]),
     )
 
 
-def listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
-    """Lines with something short before them, long ones wrapped beside it."""
+def draw_listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
+    """Draw lines with a short text before each; wrap long lines beside it."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=2, justify="right", style="bold")
     grid.add_column(overflow="fold")
@@ -224,15 +225,15 @@ def listing(lines: Sequence[tuple[str, str]]) -> RenderableType:
     return grid
 
 
-def heading(status: Status, budget: int | None) -> RenderableType:
-    """Number of the question and what was answered so far."""
+def draw_heading(status: Status, budget: int | None) -> RenderableType:
+    """Draw the number of the question and the counts of answers."""
     number = f"Question {status.n_answers + 1}" + (f" of {budget}" if budget is not None else "")
     answered = f" · {count_answers(status)}" if status.n_answers else ""
     return Rule(Text.assemble((number, "bold"), answered), align="left", style="dim")
 
 
-def rules(lines: Sequence[str], *, width: int) -> RenderableType:
-    """A cluster and its rules, with what is longer than a line indented under its rule."""
+def draw_rules(lines: Sequence[str], *, width: int) -> RenderableType:
+    """Draw a cluster and its rules; indent the continuation of long rules."""
     wrapped = [
         text
         for line in lines
@@ -247,12 +248,19 @@ def rules(lines: Sequence[str], *, width: int) -> RenderableType:
 
 def keys_line() -> Text:
     """The keys and what they mean."""
-    keys = (("y", "yes"), ("n", "no"), ("s", "unsure"), ("u", "undo"), ("q", "quit"), ("?", "help, why this"))
+    keys = (
+        ("y", "same"),
+        ("n", "different"),
+        ("s", "not sure"),
+        ("u", "undo"),
+        ("q", "quit"),
+        ("?", "help, reason"),
+    )
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
-def cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
-    """Clusters and their sizes, the largest first, one bar each."""
+def draw_cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
+    """Draw the sizes of clusters as bars, the largest first."""
     numbered = sorted(enumerate(sizes), key=lambda c: (-c[1], c[0]))
     numbered = [(number, size) for number, size in numbered if size]
     shown = numbered if len(numbered) <= MOST_CLUSTERS else numbered[: MOST_CLUSTERS - 1]
@@ -270,17 +278,17 @@ def cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
 
 
 def help_text(why: str) -> RenderableType:
-    """What is asked of the person, what the keys do, and why this question."""
+    """Draw the task of the person, the keys, and the reason of the question."""
     keys = (
-        ("y", "they belong together"),
-        ("n", "they do not"),
-        ("s", "unsure: nothing is concluded, the pair is not asked again"),
-        ("u", "undo: take back the last answer, as often as you like"),
-        ("q", "quit; everything is saved after every answer, and you go on where you stopped"),
+        ("y", "same: they belong together"),
+        ("n", "different: they do not"),
+        ("s", "not sure: nothing follows, and the pair is not asked again"),
+        ("u", "undo the last answer, as often as you like"),
+        ("q", "quit; every answer is saved, and you can go on later"),
     )
     return Group(
-        Text("Judge as you mean it: only your answers say what a cluster is."),
-        listing(keys),
+        Text("Judge by your own purpose: only your answers decide what a cluster is."),
+        draw_listing(keys),
         Text.assemble(("Why this question: ", "bold"), why),
     )
 
@@ -290,21 +298,21 @@ ENDS = {
     "budget": "The budget of questions is used up.",
     "quit": "Stopped.",
 }
-UNSURE = "Nothing is left to ask: what could still change the clusters, you were not sure of."
+UNSURE = "Nothing is left to ask: only pairs that you were not sure of could still change the clusters."
 
 
-def ending(reason: str, status: Status, *, width: int) -> RenderableType:
-    """Why it ended ("exhausted", "budget" or "quit"), and what there is."""
+def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:
+    """Draw why the dialogue ends ("exhausted", "budget" or "quit"), the counts and the clusters."""
     why = UNSURE if reason == "exhausted" and status.n_unsure else ENDS[reason]
     return Group(
         Text(why, style="bold"),
         Text(count_answers(status)),
-        cluster_bars(status.cluster_sizes, width=width),
-        *(Text(said) for said in status.description),
+        draw_cluster_bars(status.cluster_sizes, width=width),
+        *(Text(sentence) for sentence in status.description),
     )
 
 
-def next_steps(commands: Sequence[tuple[str, str]]) -> list[Text]:
-    """What can be done next, a line each: what for, and the command."""
+def list_next_steps(commands: Sequence[tuple[str, str]]) -> list[Text]:
+    """List the next commands, a line each: the purpose and the command."""
     pad = max((len(what) for what, _ in commands), default=0)
     return [Text.assemble((f"{what:<{pad}}  ", "dim"), command) for what, command in commands]

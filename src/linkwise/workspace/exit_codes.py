@@ -1,4 +1,4 @@
-"""How a command ends: one plain sentence on stderr and an exit code; a traceback for faults of ours alone."""
+"""How a command ends: one sentence on stderr and an exit code; a traceback only for internal errors."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from linkwise.errors import (
 FAULT, USAGE, BAD_DATA, CONTRADICTION, SESSION, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
-class WrongUse(Exception):
-    """What was asked for on the command line cannot be done as asked."""
+class UsageError(Exception):
+    """Options of the command line are wrong, or do not go together."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with what became of the answers in words."""
+    """Ctrl-C, with a sentence on where the answers are."""
 
 
 def exit_code(error: BaseException) -> int | None:
-    """The exit code for an error that a person can do something about; None for a fault of ours."""
+    """The exit code of an error that a person can correct; None for an internal error."""
     codes: tuple[tuple[type[BaseException], int], ...] = (
-        (WrongUse, USAGE),
+        (UsageError, USAGE),
         (InfeasibleConstraintsError, CONTRADICTION),
         (DataMismatchError, BAD_DATA),
         (SessionError, SESSION),
@@ -46,52 +46,54 @@ def exit_code(error: BaseException) -> int | None:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
-    """Say errors and warnings in one line and exit with the code that belongs to them."""
+def report_errors() -> Iterator[None]:
+    """Print errors and warnings in one line, and exit with the code of the error."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: say(f"note: {message}")
         try:
             yield
         except BrokenPipeError:
-            raise  # whoever read the output has seen enough
+            raise  # the reader of the output has closed it
         except (Exception, KeyboardInterrupt) as error:
             if type(error).__module__.partition(".")[0] in ("typer", "click"):
-                raise _mended(error) from None  # it says itself what is wrong with an option
+                raise _clean_usage_error(error) from None  # typer prints what is wrong with an option
             code = exit_code(error)
             if code is None:
                 traceback.print_exc()
-            say(sentence(error) if code is not None else _fault(error))
+            say(error_sentence(error) if code is not None else _fault_sentence(error))
             sys.exit(FAULT if code is None else code)
 
 
 def say(text: str) -> None:
-    """One line for the person, beside the output; nothing where nobody takes it any more."""
+    """Print one line for the person on stderr; do nothing if stderr is closed."""
     with suppress(OSError):
         print(f"linkwise: {text}", file=sys.stderr, flush=True)
 
 
-def _mended(error: BaseException) -> BaseException:
-    """A wrong option in typer's words, without those of what checks its values."""
-    if isinstance(said := getattr(error, "message", None), str):
-        error.message = said.removeprefix("Value error, ")  # type: ignore[attr-defined]
+def _clean_usage_error(error: BaseException) -> BaseException:
+    """Remove the prefix that the check of a value adds to typer's message."""
+    if isinstance(text := getattr(error, "message", None), str):
+        error.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
     return error
 
 
-def _fault(error: BaseException) -> str:
-    """What to do when it is linkwise that is wrong, and nobody's data."""
+def _fault_sentence(error: BaseException) -> str:
+    """Describe an internal error, and what to do."""
     at = traceback.extract_tb(error.__traceback__)[-1]
     return (
-        f"this is a fault of linkwise, not of your data: {type(error).__name__} in {Path(at.filename).name}, "
-        f"line {at.lineno}. Everything said is saved. Please report the lines above, with the command"
+        "This is an error in linkwise, not in your data: "
+        f"{type(error).__name__} in {Path(at.filename).name}, "
+        f"line {at.lineno}. All answers are saved; take back the last one with linkwise undo FILE if "
+        "the error comes again. Please report the lines above, with the command."
     )
 
 
-def sentence(error: BaseException) -> str:
-    """An error in one line."""
+def error_sentence(error: BaseException) -> str:
+    """Put an error into one line."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing was changed"
+        return "Interrupted. Nothing is changed."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, UnicodeError):
-        return f"a file name or what was typed is not UTF-8 ({error}); rename the file, or mend the input"
+        return f"A file name or the input is not UTF-8: {error}. Rename the file, or correct the input."
     return " ".join(str(error).split())

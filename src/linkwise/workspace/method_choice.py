@@ -10,7 +10,7 @@ from linkwise import methods
 from linkwise.errors import SessionError
 from linkwise.methods import CLUSTERERS, LEARNERS, Method
 from linkwise.wording import count_noun
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 
 if TYPE_CHECKING:
     from linkwise.asking.learner import Learner
@@ -50,18 +50,18 @@ def check_options(method: Method, parameters: Mapping[str, Any], among: dict[str
             continue
         others = methods.owners_of(option, among)
         if option == methods.N_CLUSTERS:
-            raise WrongUse(
+            raise UsageError(
                 f"{method.name} finds the number of clusters. "
                 f"Leave --clusters {parameters['n_clusters']} out, or choose --method {'|'.join(others)}."
             )
-        raise WrongUse(
+        raise UsageError(
             f"{option.flag} is an option of {' and '.join(others)}, and the method is {method.name}. "
             f"Leave {option.flag} out, or choose --method {'|'.join(others)}."
         )
     if method.needs and not any(parameters.get(name) is not None for name in method.needs):
         needed = [methods.options_of(among)[name] for name in method.needs]
         usual = DEFAULT_LEARNER if method.kind == "learner" else DEFAULT_CLUSTERER
-        raise WrongUse(
+        raise UsageError(
             f"{method.name} needs the {' or the '.join(option.help for option in needed)}. "
             f"Add {' or '.join(f'{option.flag} {option.metavar}' for option in needed)}, "
             f"or choose --method {usual}, which finds the number of clusters."
@@ -95,10 +95,10 @@ def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner 
     if choice.seed is not None:
         parameters["random_state"] = choice.seed
     learner = _build_learner(method, parameters, choice)
-    from linkwise.session.description import described
+    from linkwise.session.description import describe_learner
 
     is_moved = any(not option.is_stored for option in method.options if option.parameter in choice.parameters)
-    return learner if is_moved or described(learner) != stored else None
+    return learner if is_moved or describe_learner(learner) != stored else None
 
 
 def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice) -> Learner:
@@ -121,7 +121,9 @@ def _check_estimator(name: str) -> None:
 
     names = clusterers_by_name()
     if name not in names:
-        raise WrongUse(f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names)}.")
+        raise UsageError(
+            f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names)}."
+        )
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def check_clusterer(choice: MethodChoice) -> Method:
     method = CLUSTERERS[choice.name or DEFAULT_CLUSTERER]
     check_options(method, choice.parameters, CLUSTERERS)
     if choice.seed is not None and not method.is_random:
-        raise WrongUse(f"{method.name} draws nothing at random. Leave --seed out.")
+        raise UsageError(f"{method.name} draws nothing at random. Leave --seed out.")
     return method
 
 
@@ -143,7 +145,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
     """Build the clusterer for so many rows; `nominal`: the columns that hold codes of categories."""
     method = check_clusterer(choice)
     if choice.n_clusters is not None and choice.n_clusters > n_rows:
-        raise WrongUse(
+        raise UsageError(
             f"--clusters {choice.n_clusters} is more than there are rows: {count_noun(n_rows, 'row')}. "
             "Give fewer clusters."
         )
@@ -156,7 +158,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
 
 
 # ---------------------------------------------------------------- in words
-def describe_learner(described: dict[str, Any]) -> str:
+def learner_phrase(described: dict[str, Any]) -> str:
     """``COBRA, 25 super-instances, seed 0``."""
     parameters, words = described["parameters"], [described["name"]]
     for name, noun in (("n_super_instances", "super-instance"), ("n_clusters", "cluster")):

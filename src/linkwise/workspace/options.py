@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from linkwise.errors import DataError
 from linkwise.text_files import split_records
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 
 
 class Declared(NamedTuple):
@@ -60,9 +60,9 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
     try:
         names = tuple(name.strip() for _, record in split_records(given, ",") for name in record)
     except DataError:
-        raise WrongUse(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
+        raise UsageError(f"{flag} has a quote that does not end: {given!r}. Write {flag} A,B.") from None
     if not all(names) or not names:
-        raise WrongUse(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
+        raise UsageError(f"{flag} has an empty name: {given!r}. Give names of columns: {flag} A,B.")
     return names
 
 
@@ -126,15 +126,17 @@ class Reading:
         """Refuse options that do not go together."""
         for name in self.given():
             if data.is_dir() and name not in OF_FOLDERS:
-                raise WrongUse(f"{data} is a folder, a row for each image or text; leave {flag_of(name)} out")
+                raise UsageError(
+                    f"{data} is a folder, a row for each image or text; leave {flag_of(name)} out"
+                )
             if not data.is_dir() and name in OF_FOLDERS:
-                raise WrongUse(f"{flag_of(name)} is for folders of images; leave it out")
+                raise UsageError(f"{flag_of(name)} is for folders of images; leave it out")
             if self.text is not None and name in ("columns", "series", *OF_ENCODING):
-                raise WrongUse(
+                raise UsageError(
                     f"with --text rows are compared by their words alone; leave {flag_of(name)} out"
                 )
             if self.series and name == "impute":
-                raise WrongUse("gaps in curves are filled from their neighbours; leave --impute out")
+                raise UsageError("gaps in curves are filled from their neighbours; leave --impute out")
 
 
 def _in_one(value: Any) -> str:

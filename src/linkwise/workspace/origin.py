@@ -1,4 +1,4 @@
-"""Where the data of a session came from: what the session file says, checked before it is used."""
+"""Where the data of a session come from: the source in the session file, checked before it is used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_PATH and "\0" not in value
 
 
-OF_FILES: dict[str, Callable[[Any], bool]] = {  # what `read_table` can be told
+OF_FILES: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_table`
     "id_column": lambda value: value is None or _is_name(value),
     "columns": lambda value: value is None or _are_names(value),
     "drop": _are_names,
@@ -34,19 +34,19 @@ OF_FILES: dict[str, Callable[[Any], bool]] = {  # what `read_table` can be told
     "text": _is_name,
     "series": lambda value: isinstance(value, bool),
 }
-OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # what `read_folder` can be told
+OF_FOLDERS: dict[str, Callable[[Any], bool]] = {  # the arguments of `read_folder`
     "kind": lambda value: value in ("image", "text"),
     "skip_broken": lambda value: isinstance(value, bool),
 }
 
 
 def origin_of(session: Session, path: Path) -> dict[str, Any]:
-    """The source of a session that was read from a file.
+    """Read and check the source of a session.
 
     Raises
     ------
     SessionDamagedError
-        A part of it is nothing that linkwise writes.
+        A part of it has a value that linkwise never writes.
     """
     source = session.source
     wrong = _wrong_part(source)
@@ -59,7 +59,7 @@ def origin_of(session: Session, path: Path) -> dict[str, Any]:
 
 
 def _wrong_part(source: dict[str, Any]) -> str | None:
-    """The first part that is not as linkwise writes it; None where all are."""
+    """The first part that linkwise never writes; None if there is none."""
     for name, right in (("file", _is_path), ("demo", _is_name)):
         if name in source and not right(source[name]):
             return name
@@ -79,7 +79,7 @@ def _wrong_part(source: dict[str, Any]) -> str | None:
 
 
 def _misfit(source: dict[str, Any], choices: dict[str, Any], *, folder: bool) -> str | None:
-    """A choice that does not go with the kind of rows."""
+    """The first choice that does not fit the kind of rows; None if all fit."""
     if source["impute"] is not None and (folder or choices.get("text") or choices.get("series")):
         return "impute"
     if source["scale"] is not None and (folder or choices.get("text") is not None):

@@ -1,4 +1,4 @@
-"""Files that a command writes: never over what is there unless told so, never over what it reads."""
+"""Files that a command writes: never over an existing file without --force, never over its own input."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ from typing import TextIO
 
 from linkwise.constraints.files import escape_cell
 from linkwise.text_files import refuse_lone_surrogates
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 
 STDOUT = Path("-")
 
 
 def check_free(targets: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse files that are there already, and places where nothing can be written."""
+    """Check that no target exists already, and that its folder can be written to."""
     for target in targets:
         if target is None or target == STDOUT:
             continue
         if target.is_dir():
-            raise WrongUse(f"{target} is a folder; name a file in it")
+            raise UsageError(f"{target} is a folder. Name a file in it.")
         if not target.parent.is_dir():
-            raise WrongUse(f"there is no folder {target.parent} to write {target.name} into; make it first")
+            raise UsageError(
+                f"There is no folder {target.parent} to write {target.name} into. Create it first."
+            )
         if not os.access(target.parent, os.W_OK):
-            raise WrongUse(f"the folder {target.parent} cannot be written to; choose another one")
+            raise UsageError(f"The folder {target.parent} cannot be written to. Choose another one.")
         if target.is_file() and not force:
-            raise WrongUse(f"{target} is there already; choose another name, or overwrite it with --force")
+            raise UsageError(f"{target} exists already. Choose another name, or overwrite it with --force.")
 
 
 def check_apart(targets: Iterable[Path | None], kept: Iterable[tuple[Path | None, str]]) -> None:
-    """Refuse, even with ``--force``, to write over a file that is needed, which `kept` calls by a name."""
+    """Check that no target is one of the files in `kept`, which come with a description."""
     for target in targets:
         for path, what in kept:
-            if target is not None and path is not None and same(target, path):
-                raise WrongUse(f"{target} is {what} and is never overwritten; choose another name")
+            if target is not None and path is not None and is_same_file(target, path):
+                raise UsageError(f"{target} is {what} and is never overwritten. Choose another name.")
 
 
-def same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file."""
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def written(target: Path) -> AbstractContextManager[TextIO]:
-    """The file to write, or stdout for ``-``."""
+def open_output(target: Path) -> AbstractContextManager[TextIO]:
+    """Open the file to write, or stdout for ``-``."""
     return nullcontext(sys.stdout) if target == STDOUT else open(target, "w", newline="", encoding="utf-8")
 
 

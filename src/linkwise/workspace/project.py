@@ -14,16 +14,23 @@ from linkwise.data import Encoded, Items, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
 from linkwise.wording import count_noun, quote_command
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import (
     MethodChoice,
     build_first_learner,
     build_next_learner,
-    describe_learner,
+    learner_phrase,
 )
 from linkwise.workspace.options import Reading, SessionOptions, flag_of
 from linkwise.workspace.origin import origin_of
-from linkwise.workspace.reading import existing, ids_of, is_data, named, pairs_of, read
+from linkwise.workspace.reading import (
+    check_exists,
+    is_data,
+    read_pairs_file,
+    read_rows,
+    resolve_name,
+    row_ids,
+)
 
 SUFFIX = ".linkwise"
 NOTHING_KEPT = SessionOptions()
@@ -32,7 +39,7 @@ SQLITE = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A session with the data it is about.
+    """A session and its data.
 
     Attributes
     ----------
@@ -44,11 +51,11 @@ class Project:
     table : Table
     encoded : Encoded
     items : Items
-        How a row is shown.
+        The rows as a person sees them.
     resumed : bool
-        Whether the session file was there.
+        Whether the session file existed before.
     notes : tuple of str
-        What was chosen or brought in, for the person.
+        Sentences on choices and imports, for the person.
     """
 
     session: Session
@@ -63,15 +70,15 @@ class Project:
 
 # ---------------------------------------------------------------- which files
 def session_path(path: Path) -> Path:
-    """The session file that a path means: itself, or the one beside a data file."""
-    path = named(path)
+    """The session file of a path: the path itself, or the file beside a data file."""
+    path = resolve_name(path)
     if is_session(path):
         return path
     return path.with_name(path.name + SUFFIX)
 
 
 def is_session(path: Path) -> bool:
-    """Whether a path holds, or by its name should hold, a session."""
+    """Whether a path is a session, by its name or its first bytes."""
     if path.suffix == SUFFIX:
         return True
     if not path.is_file():
@@ -80,8 +87,8 @@ def is_session(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def existing_session(path: Path, *, or_else: str = "") -> Path:
-    """The session file that a path means, which must be there; `or_else`: another way out."""
+def find_session(path: Path, *, or_else: str = "") -> Path:
+    """Find the session file of a path, which must exist; `or_else` is an alternative for the message."""
     found = session_path(path)
     if found.exists():
         return found
@@ -93,11 +100,11 @@ def existing_session(path: Path, *, or_else: str = "") -> Path:
 
 
 def new_session_path(data: Path, given: Path | None) -> Path:
-    """Where the session about a data file is, or is to be, kept."""
+    """The session file of a data file, which may exist already."""
     if given is None:
         return session_path(data)
     if is_data(given) and not is_session(given):
-        raise WrongUse(
+        raise UsageError(
             f"--session {given} is a data file, no session; leave --session out to keep the answers in "
             f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}"
         )
@@ -105,7 +112,7 @@ def new_session_path(data: Path, given: Path | None) -> Path:
 
 
 def data_path(path: Path, source: dict[str, Any]) -> Path | None:
-    """The data file that a session was made for; None when it is not there."""
+    """The data file of a session; None if it does not exist."""
     if "file" not in source:
         return None
     data = Path(os.path.normpath(path.parent / source["file"]))
@@ -113,15 +120,15 @@ def data_path(path: Path, source: dict[str, Any]) -> Path | None:
 
 
 def data_of_session(path: Path) -> Path:
-    """The data file of a session file that was given in its place."""
-    with Session.open(existing_session(path)) as kept:
+    """The data file of a session that was given in place of the data file."""
+    with Session.open(find_session(path)) as kept:
         source = origin_of(kept, path)
     data = data_path(path, source)
     if data is not None:
         return data
     if "demo" in source:
         command = quote_command("linkwise", "demo", source["demo"], "--session", path)
-        raise WrongUse(f"{path} is a session of a demo; go on with: {command}")
+        raise UsageError(f"{path} is a session of a demo; go on with: {command}")
     raise FileNotFoundError(
         f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there; "
         f"give the data file: linkwise ask DATA --session {quote_command(path)}"
@@ -129,7 +136,7 @@ def data_of_session(path: Path) -> Path:
 
 
 # ---------------------------------------------------------------- opening
-def opened(
+def open_project(
     data: Path,
     path: Path,
     reading: Reading,
@@ -138,10 +145,10 @@ def opened(
     *,
     progress: Progress | None = None,
 ) -> Project:
-    """Open or begin the session `path` about the file `data`.
+    """Open or begin the session `path` of the file `data`.
 
-    A new session file is written only when everything that belongs into it was found good, and what can
-    be found bad at once is, before the learner prepares.
+    A new session file is written only after all its parts are checked. Checks that take no time come before
+    the learner prepares.
 
     Parameters
     ----------
@@ -156,31 +163,33 @@ def opened(
     """
     old, constraints = _old_session(kept.old, path), kept.constraints
     if path.exists():
-        return _resumed(data, path, reading, choice, constraints, old, progress)
-    existing(data)
+        return _resume_project(data, path, reading, choice, constraints, old, progress)
+    check_exists(data)
     if not os.access(path.parent, os.W_OK):
-        raise WrongUse(f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH")
-    source = _source(data, path, reading)
-    table, encoded, items = read(data, source, progress=progress)
+        raise UsageError(
+            f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH"
+        )
+    source = _describe_source(data, path, reading)
+    table, encoded, items = read_rows(data, source, progress=progress)
     source["choices"] = table.choices
-    ids = ids_of(table)
-    pairs = None if constraints is None else (pairs_of(constraints, ids, len(table)), constraints.name)
+    ids = row_ids(table)
+    pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(table)), constraints.name)
     if choice.n_clusters is not None:
         refuse_more_than_rows(choice.n_clusters, len(table))
     session = Session(encoded.X, build_first_learner(choice), ids=ids, source=source, progress=progress)
-    brought = _bring_in(session, pairs, old)
+    brought = _import_pairs(session, pairs, old)
     try:
         session.save(path)
     except SessionError:
         session.close()
         if not path.exists():
             raise
-        return _resumed(data, path, reading, choice, constraints, old, progress)  # begun twice at once
+        return _resume_project(data, path, reading, choice, constraints, old, progress)  # begun twice at once
     notes = (*table.notes, *encoded.notes, *brought)
     return Project(session, path, data, table, encoded, items, False, notes)
 
 
-def _resumed(
+def _resume_project(
     data: Path,
     path: Path,
     reading: Reading,
@@ -192,30 +201,30 @@ def _resumed(
     with Session.open(path) as kept:
         source, described, ids = origin_of(kept, path), kept.learner, kept.ids
     if "choices" not in source:  # begun from Python: whether the data are the same is checked on opening
-        source = _source(data, path, reading)
-    _same_reading(path, reading, source)
+        source = _describe_source(data, path, reading)
+    _check_same_reading(path, reading, source)
     learner = build_next_learner(choice, described)
-    pairs = None if constraints is None else (pairs_of(constraints, ids, len(ids)), constraints.name)
-    table, encoded, items = read(data, source, progress=progress)
+    pairs = None if constraints is None else (read_pairs_file(constraints, ids, len(ids)), constraints.name)
+    table, encoded, items = read_rows(data, source, progress=progress)
     try:
-        session = Session.open(path, encoded.X, learner, ids=ids_of(table), progress=progress)
+        session = Session.open(path, encoded.X, learner, ids=row_ids(table), progress=progress)
     except DataMismatchError as error:
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
         options = (*_id_option(source, reading), *_kind_options(source))
         command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
         raise DataMismatchError(f"{error}: {command}") from None
     try:
-        notes = _bring_in(session, pairs, old)
+        notes = _import_pairs(session, pairs, old)
     except BaseException:
         session.close()
         raise
     if session.learner != described:
-        notes.insert(0, f"{describe_learner(session.learner)} asks from now on; all answers stay")
+        notes.insert(0, f"{learner_phrase(session.learner)} asks from now on; all answers stay")
     return Project(session, path, data, table, encoded, items, True, tuple(notes))
 
 
 def _old_session(old: Path | None, path: Path) -> Path | None:
-    """The session to take answers from, which must be there and be another one."""
+    """The session whose answers are carried over, which must exist and be another one."""
     if old is None:
         return None
     found = session_path(old)
@@ -223,23 +232,23 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
         beside = f": {old} is a data file without a session beside it" if old.is_file() else ""
         raise FileNotFoundError(f"there is no session {found} to take answers from{beside}")
     if path.exists() and path.samefile(found):
-        raise WrongUse(f"--from {old} is the session itself; name another one, or leave --from out")
+        raise UsageError(f"--from {old} is the session itself; name another one, or leave --from out")
     return found
 
 
-def _source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
-    """What the session keeps of where its data come from; the path is told from the session's folder."""
+def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]:
+    """The source that the session stores; its path is relative to the folder of the session."""
     return {"file": os.path.relpath(data, path.parent), **reading.source(data)}
 
 
-def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
-    """Refuse options that would change the data under answers that were given already."""
+def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
+    """Check that no option changes the data of a session that has answers."""
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.given().items():
-        if _plain(stored.get(name)) != _plain(value):
-            begun = f"with {flag_of(name)} {_in_words(stored.get(name))}, not {_in_words(value)}"
+        if _comparable(stored.get(name)) != _comparable(value):
+            begun = f"with {flag_of(name)} {_value_in_words(stored.get(name))}, not {_value_in_words(value)}"
             begun = f"without {flag_of(name)}" if value is True else begun
-            raise WrongUse(
+            raise UsageError(
                 f"{path} was begun {begun}; leave {flag_of(name)} out to go on, "
                 "or begin anew and keep the answers with: "
                 + quote_command(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
@@ -247,29 +256,29 @@ def _same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
 
 
 def _id_option(source: dict[str, Any], reading: Reading) -> tuple[str, ...]:
-    """What names the rows as they are named in the session: answers are carried over by it."""
+    """The option for the id column of the session, by which answers are carried over."""
     column = reading.id_column or source["choices"].get("id_column")
     return () if column is None else ("--id", column)
 
 
 def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
-    """What says that rows are texts or curves, as in the session."""
+    """The options for texts or curves, as in the session."""
     return Reading(
         text=source["choices"].get("text"), series=source["choices"].get("series") or None
     ).options()
 
 
-def _plain(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     return sorted(value) if isinstance(value, (list, tuple)) else value
 
 
-def _in_words(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(value) or "nothing"
     return "nothing" if value is None else repr(value)
 
 
-def _bring_in(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
+def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:
     notes = []
     if old is not None:
         taken, left_out = session.carry_over(old)
@@ -293,15 +302,15 @@ def _bring_in(session: Session, pairs: tuple[Constraints, str] | None, old: Path
 
 
 # ---------------------------------------------------------------- labels of a session
-def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
-    """A session with labels as new as its answers, from the data file where that is needed.
+def open_with_current_labels(path: Path, progress: Progress | None = None) -> tuple[Session, str | None]:
+    """Open a session whose labels follow from all answers; read the data file if necessary.
 
     Returns
     -------
     Session
-        To be closed by the caller.
+        The caller closes it.
     str or None
-        Why the labels are older than the answers, if they are.
+        Why the labels are older than the answers; None if they are current.
     """
     session = Session.open(path)
     if session.labels_are_current:
@@ -309,17 +318,17 @@ def with_current_labels(path: Path, progress: Progress | None = None) -> tuple[S
     source = origin_of(session, path)
     data = data_path(path, source)
     if data is None:
-        return session, _stale_in_words(path, f"{source.get('file', 'the data')} is not there")
+        return session, _describe_stale_labels(path, f"{source.get('file', 'the data')} is not there")
     try:
-        table, encoded, _ = read(data, source, progress=progress)
-        current = Session.open(path, encoded.X, ids=ids_of(table), progress=progress)
+        table, encoded, _ = read_rows(data, source, progress=progress)
+        current = Session.open(path, encoded.X, ids=row_ids(table), progress=progress)
     except (DataError, DataMismatchError) as error:
-        return session, _stale_in_words(path, f"{data} cannot be used ({error})")
+        return session, _describe_stale_labels(path, f"{data} cannot be used ({error})")
     session.close()
     return current, None
 
 
-def _stale_in_words(path: Path, why: str) -> str:
+def _describe_stale_labels(path: Path, why: str) -> str:
     return (
         f"the clusters are older than the last change, because {why}; to bring them up to date: "
         f"linkwise ask DATA --session {quote_command(path)} --budget 0"

@@ -1,4 +1,4 @@
-"""A data file or folder, read and encoded as the command line says."""
+"""Read and encode a data file or folder with the options of the command line."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from linkwise.data import Rows, Table, encode, items_of, read_folder, read_table
 from linkwise.data.encode import Categories
 from linkwise.data.readers import ENDINGS
 from linkwise.errors import DataError
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.options import OF_FOLDERS
 
 
-def read(
+def read_rows(
     data: Path,
     source: dict[str, Any],
     categories: Categories = "columns",
     progress: Progress | None = None,
 ) -> Rows:
-    """The rows of a file or a folder and their numbers, as `Reading.source` has it."""
-    if existing(data).is_dir():
+    """Read a file or a folder and encode its rows, as `Reading.source` describes."""
+    if check_exists(data).is_dir():
         if not source["choices"].keys() <= {"kind", *OF_FOLDERS}:
             raise DataError(f"{data} is a folder, and the session was made for a file. Name that file.")
         try:
             return read_folder(data, **source["choices"], progress=progress)
         except ImportError as error:
-            raise WrongUse(str(error)) from error
+            raise UsageError(str(error)) from error
     if "kind" in source["choices"]:
         raise DataError(f"{data} is a file, and the session was made for a folder. Name that folder.")
     table = read_table(data, **source["choices"])
@@ -40,30 +40,30 @@ def read(
         raise DataError(f"{data.name}: {error}") from error
 
 
-def existing(data: Path) -> Path:
-    """A data file or folder that is there."""
+def check_exists(data: Path) -> Path:
+    """Check that a data file or folder exists; return its path."""
     if not data.exists():
-        raise FileNotFoundError(f"there is no file {data}")
+        raise FileNotFoundError(f"There is no file {data}.")
     return data
 
 
 def is_data(path: Path) -> bool:
-    """Whether a path is a folder, or by its name a data file."""
+    """Whether a path is a folder or has the name of a data file."""
     return path.is_dir() or path.suffix.lower() in ENDINGS
 
 
-def named(path: Path) -> Path:
-    """The path, with a name where it has none, as the folder ``.`` has."""
+def resolve_name(path: Path) -> Path:
+    """Resolve a path without a name, such as the folder ``.``."""
     return path.resolve() if path.name in ("", "..") else path
 
 
-def ids_of(table: Table) -> list[str] | None:
-    """The id of every row; None where rows are known by position."""
+def row_ids(table: Table) -> list[str] | None:
+    """The id of every row; None if rows have no ids."""
     return None if table.ids is None else list(table.ids)
 
 
-def pairs_of(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
-    """The pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
+def read_pairs_file(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
+    """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file of pairs (id_a,id_b,kind)")
     return Constraints.read_csv(path, n_rows=n_rows) if ids is None else Constraints.read_csv(path, ids=ids)

@@ -18,17 +18,24 @@ from linkwise.session.session import Session, Status
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
-from linkwise.terminal.dialogue import Ending, Waiting, hold
-from linkwise.terminal.keys import Keys, Lines, Reader, on_terminal
-from linkwise.terminal.pair_views import view_of
+from linkwise.terminal.dialogue import BusyContext, Ending, run_dialogue
+from linkwise.terminal.keys import KeyReader, LineReader, Reader, is_interactive
+from linkwise.terminal.pair_views import choose_pair_view
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import JsonLines
 from linkwise.wording import count_noun, quote_command
 from linkwise.workspace.exit_codes import Interrupted, say
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import Reading, SessionOptions
-from linkwise.workspace.project import SUFFIX, Project, data_of_session, is_session, new_session_path, opened
-from linkwise.workspace.reading import named
+from linkwise.workspace.project import (
+    SUFFIX,
+    Project,
+    data_of_session,
+    is_session,
+    new_session_path,
+    open_project,
+)
+from linkwise.workspace.reading import resolve_name
 
 NOTHING_KEPT = "Interrupted. A demo keeps no answers; add --session PATH to keep them."
 LONG_ROWS = 20_000  # from so many rows on the next question may take a moment
@@ -43,13 +50,13 @@ def ask(
     as_json: bool = False,
 ) -> None:
     """Ask about the rows of `file`, on the terminal or as a stream of JSON."""
-    file = named(file)
+    file = resolve_name(file)
     if kept.session is None and is_session(file):
         data, path = data_of_session(file), file
     else:
         data, path = file, new_session_path(file, kept.session)
     with report_early_interrupt(data, path), busy(f"reading {data.name}") as progress:
-        project = opened(data, path, reading, choice, kept, progress=progress)
+        project = open_project(data, path, reading, choice, kept, progress=progress)
     with project.session, report_interrupt(project.session, project.path, _resume_command(data, path)):
         if as_json:
             _ask_in_json(project, kept.budget)
@@ -59,7 +66,7 @@ def ask(
 
 def _ask_on_terminal(project: Project, budget: int | None) -> None:
     console = Console()
-    console.print(screen.opening(*describe_opening(project)), highlight=False)
+    console.print(screen.draw_opening(*describe_opening(project)), highlight=False)
     terminal = Terminal(
         console,
         make_pair_view(project),
@@ -69,7 +76,7 @@ def _ask_on_terminal(project: Project, budget: int | None) -> None:
         counts=lambda: describe_weights(project),
     )
     with open_reader() as read:
-        hold(project.session, terminal, read, budget=budget, waiting=choose_spinner(project.session))
+        run_dialogue(project.session, terminal, read, budget=budget, busy=choose_spinner(project.session))
 
 
 def _ask_in_json(project: Project, budget: int | None) -> None:
@@ -78,7 +85,7 @@ def _ask_in_json(project: Project, budget: int | None) -> None:
             say(line)
     ids = project.session.ids
     face = JsonLines(make_row_reader(project), ids.__getitem__, str(project.path))
-    hold(project.session, face, Lines(sys.stdin), budget=budget)
+    run_dialogue(project.session, face, LineReader(sys.stdin), budget=budget)
 
 
 def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
@@ -94,13 +101,13 @@ def describe_opening(project: Project) -> tuple[str, tuple[str, ...]]:
 def make_pair_view(project: Project) -> PairView:
     """How a pair of rows is drawn."""
     if project.items.kind != "record":
-        return view_of(project.items, make_row_namer(project))
-    named, places = make_row_namer(project), make_scale(project.encoded)
+        return choose_pair_view(project.items, make_row_namer(project))
+    resolve_name, places = make_row_namer(project), make_scale(project.encoded)
 
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = project.table.item(question.first), project.table.item(question.second)
-        rows = screen.rows_of(first, second, places(question))
-        names = (named(question.first), named(question.second))
+        rows = screen.pair_rows(first, second, places(question))
+        names = (resolve_name(question.first), resolve_name(question.second))
         return screen.pair_table(names, rows, width=width, most=lines)
 
     return draw
@@ -145,14 +152,14 @@ def describe_weights(project: Project) -> str | None:
 @contextmanager
 def open_reader() -> Iterator[Reader]:
     """Single keys when a person sits at the terminal, lines otherwise."""
-    if on_terminal():
-        with Keys(sys.stdin.fileno()) as keys:
+    if is_interactive():
+        with KeyReader(sys.stdin.fileno()) as keys:
             yield keys
     else:
-        yield Lines(sys.stdin)
+        yield LineReader(sys.stdin)
 
 
-def choose_spinner(session: Session) -> Waiting:
+def choose_spinner(session: Session) -> BusyContext:
     """A spinner between an answer and the next question, for data large enough to need one."""
     return (lambda: busy("thinking")) if session.n_rows >= LONG_ROWS else nullcontext
 

@@ -19,12 +19,12 @@ from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
 from linkwise.wording import count_noun, quote_command
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import MethodChoice, build_clusterer, check_clusterer
 from linkwise.workspace.options import Reading
-from linkwise.workspace.output import STDOUT, check_apart, check_free, write_labels, written
+from linkwise.workspace.output import STDOUT, check_apart, check_free, open_output, write_labels
 from linkwise.workspace.project import is_session
-from linkwise.workspace.reading import existing, ids_of, named, pairs_of, read
+from linkwise.workspace.reading import check_exists, read_pairs_file, read_rows, resolve_name, row_ids
 
 
 def cluster(
@@ -42,23 +42,27 @@ def cluster(
     Clusters go to the file `labels`, to stdout without one; words for the person go to stderr.
     """
     method = check_clusterer(choice)
-    file = named(file)
+    file = resolve_name(file)
     _check_files(file, constraints, labels, force=force)
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
         table, encoded, _ = _read_rows(method, file, reading, progress)
-        ids = ids_of(table)
-        pairs = Constraints(len(table)) if constraints is None else pairs_of(constraints, ids, len(table))
+        ids = row_ids(table)
+        pairs = (
+            Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
+        )
         with name_rows_in_conflict(ids):
             model = build_clusterer(choice, len(table), encoded.nominal)
             model.fit(encoded.X, constraints=pairs, progress=progress)
     console = Console(stderr=True)
     title = f"{file.name}: {count_noun(len(table), 'row')}, {count_noun(pairs.n_constraints, 'pair')}"
-    console.print(screen.opening(title, (*table.notes, *encoded.notes)), highlight=False)
+    console.print(screen.draw_opening(title, (*table.notes, *encoded.notes)), highlight=False)
     for part in report_clusters(model, pairs, encoded, width=console.width):
         console.print(part, highlight=False)
     if getattr(model, "n_tied_", 0) > 1 and not as_json:
         ask = _ask_instead(file, reading, choice, constraints)
-        console.print(*screen.next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False)
+        console.print(
+            *screen.list_next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False
+        )
     summary = summarize_clusters(model, pairs, encoded) if as_json else {}
     _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(table)))), labels, as_json)
 
@@ -67,8 +71,8 @@ def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, f
     """Refuse a session in place of data, and an output that would overwrite an input."""
     if is_session(file):
         way_out = quote_command("linkwise", "export", file, "--constraints", "PAIRS.csv")
-        raise WrongUse(f"{file} is a session. Name its data file, and take the pairs along with: {way_out}")
-    check_apart([labels], [(existing(file), "the data"), (constraints, "the file of pairs")])
+        raise UsageError(f"{file} is a session. Name its data file, and take the pairs along with: {way_out}")
+    check_apart([labels], [(check_exists(file), "the data"), (constraints, "the file of pairs")])
     check_free([labels], force=force)
 
 
@@ -76,15 +80,15 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
     """Read the file as the method takes it: a tree needs no scale, and takes a category as one column."""
     source = reading.source(file)
     if not method.with_codes:
-        return read(file, source, progress=progress)
+        return read_rows(file, source, progress=progress)
     if file.is_dir() or reading.text is not None or reading.series:
-        raise WrongUse(
+        raise UsageError(
             f"{method.name} makes rules on columns, which images, texts and curves do not have. "
             "Choose another --method."
         )
     if reading.scale is not None:
-        raise WrongUse(f"{method.name} counts every column alike, whatever its scale. Leave --scale out.")
-    return read(file, {**source, "scale": "none"}, "codes")
+        raise UsageError(f"{method.name} counts every column alike, whatever its scale. Leave --scale out.")
+    return read_rows(file, {**source, "scale": "none"}, "codes")
 
 
 def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path | None) -> str:
@@ -107,7 +111,7 @@ def _write(
     labels: list[int], told: dict[str, Any], ids: Sequence[str], target: Path | None, as_json: bool
 ) -> None:
     if target not in (None, STDOUT):
-        with written(target) as file:
+        with open_output(target) as file:
             write_labels(ids, labels, file)
     if as_json:
         if target in (None, STDOUT):

@@ -21,10 +21,10 @@ from linkwise.session.session import Session
 from linkwise.session.status import count_answers
 from linkwise.terminal import screen
 from linkwise.terminal.console import PairView, Terminal
-from linkwise.terminal.dialogue import hold
-from linkwise.terminal.keys import on_terminal
+from linkwise.terminal.dialogue import run_dialogue
+from linkwise.terminal.keys import is_interactive
 from linkwise.wording import count_noun, quote_command
-from linkwise.workspace.exit_codes import WrongUse
+from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import MethodChoice, build_first_learner
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def demo(
     data = datasets.load(name)
     console = Console()
     with open_demo_session(data, seed, session) as held, report_interrupt(held, session, again):
-        if auto or not on_terminal():
+        if auto or not is_interactive():
             answer_by_classes(console, held, data, AUTO_BUDGET if budget is None else budget)
         else:
             ask_on_terminal(console, held, data, budget, session, again)
@@ -60,7 +60,7 @@ def open_demo_session(data: datasets.Dataset, seed: int, path: Path | None) -> S
         with Session.open(path) as kept:
             made_for = kept.source.get("demo")
         if made_for != data.name:
-            raise WrongUse(f"{path} is no session of the demo {data.name}. Choose another --session.")
+            raise UsageError(f"{path} is no session of the demo {data.name}. Choose another --session.")
         return Session.open(path, X)
     return Session.open(path, X, build_first_learner(MethodChoice(seed=seed)), source=source)
 
@@ -107,7 +107,9 @@ def ask_on_terminal(
     told = ["Judge by what you see. Your clusters are compared with the known classes at the end."]
     if session.status.n_answers:
         told.insert(0, f"resumed: {count_answers(session.status)}")
-    console.print(screen.opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False)
+    console.print(
+        screen.draw_opening(f"{data.name}: {len(data.X)} rows ({data.source})", told), highlight=False
+    )
     keep = (
         []
         if path is None
@@ -121,7 +123,7 @@ def ask_on_terminal(
         console, make_pair_view(data), "row {}".format, budget=budget, commands=lambda *_: keep
     )
     with open_reader() as read:
-        hold(session, terminal, read, budget=budget)
+        run_dialogue(session, terminal, read, budget=budget)
     console.print(
         Text(f"agreement with the known classes (ARI): {agreement_with_classes(session, data):.2f}")
     )
@@ -136,7 +138,7 @@ def make_pair_view(data: datasets.Dataset) -> PairView:
 
     def draw(question: Question, _width: int, _lines: int) -> RenderableType:
         rows = (question.first, question.second)
-        pictures = [screen.picture(images[row].tolist(), white) for row in rows]
+        pictures = [screen.draw_picture(images[row].tolist(), white) for row in rows]
         return screen.picture_pair((f"row {rows[0]}", f"row {rows[1]}"), *pictures)
 
     return draw
@@ -151,7 +153,7 @@ def _make_table_view(data: datasets.Dataset) -> PairView:
     def draw(question: Question, width: int, lines: int) -> RenderableType:
         first, second = question.first, question.second
         ends = zip(data.names, scaled[first].tolist(), scaled[second].tolist(), strict=True)
-        rows = screen.rows_of(item(first), item(second), {name: (a, b) for name, a, b in ends})
+        rows = screen.pair_rows(item(first), item(second), {name: (a, b) for name, a, b in ends})
         names = (f"row {first}", f"row {second}")
         return screen.pair_table(names, rows, width=width, most=lines)
 

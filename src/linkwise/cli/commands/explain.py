@@ -12,10 +12,9 @@ from rich.console import Console
 from linkwise import datasets
 from linkwise.asking.learner import Progress
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.files import find_row
+from linkwise.constraints.files import read_labels
 from linkwise.data import Encoded, Feature, Items, Rows, encode
 from linkwise.datasets import scale_to_unit
-from linkwise.errors import DataError
 from linkwise.reasons.explanation import Explanation, explain
 from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.reasons.telling_words import telling_words
@@ -24,14 +23,13 @@ from linkwise.session.session import Session
 from linkwise.terminal import screen
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit
-from linkwise.text_files import read_records
-from linkwise.wording import shorten, strip_controls
-from linkwise.workspace.exit_codes import WrongUse, say
+from linkwise.wording import strip_controls
+from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.options import ExplainOptions, Reading, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.output import check_apart, check_free
-from linkwise.workspace.project import data_path, existing_session, is_session
-from linkwise.workspace.reading import ids_of, named, pairs_of, read
+from linkwise.workspace.project import data_path, find_session, is_session
+from linkwise.workspace.reading import read_pairs_file, read_rows, resolve_name, row_ids
 
 FORMS: dict[str, Callable[[Explanation], str]] = {
     "tree": Explanation.to_text,
@@ -82,8 +80,8 @@ def explain_clusters(
 ) -> None:
     """Explain the clusters of a session, or those of the file `labels`."""
     if request.rows is not None and request.form != "rules":
-        raise WrongUse(f"--rows explains in words. Leave --format {request.form} out.")
-    path = named(path)
+        raise UsageError(f"--rows explains in words. Leave --format {request.form} out.")
+    path = resolve_name(path)
     check_free([request.plot], force=request.force)
     _check_plot(request.plot)
     with busy(f"reading {path.name}") as progress:
@@ -129,15 +127,15 @@ def load_session_clusters(
 ) -> ExplainedClusters:
     """The clusters of a session as of its last answer."""
     for name in reading.given():
-        raise WrongUse(
+        raise UsageError(
             f"A session stores how its data are read. Leave {flag_of(name)} out, or describe its clusters by "
             "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"
         )
     if constraints is not None:
-        raise WrongUse(
+        raise UsageError(
             "A session has its own answers. Leave --constraints out, or add --labels CLUSTERS.csv."
         )
-    found = existing_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
+    found = find_session(path, or_else="explain other clusters of it by --labels CLUSTERS.csv")
     with Session.open(found) as kept:
         source = origin_of(kept, found)
     data, columns, encoded, items, ids = _read_session_data(found, source, progress)
@@ -177,9 +175,9 @@ def _read_session_data(
             f"{path} was made for {what}, which cannot be read here. Explain the clusters of a file by "
             "linkwise explain DATA --labels CLUSTERS.csv, or in Python by linkwise.explain(labels, X)"
         )
-    rows = read(data, source, progress=progress)
+    rows = read_rows(data, source, progress=progress)
     columns, items = _columns_or_items(rows, source["impute"])
-    return data, columns, rows.encoded, items, ids_of(rows.table)
+    return data, columns, rows.encoded, items, row_ids(rows.table)
 
 
 def _columns_or_items(rows: Rows, impute: Any) -> tuple[Encoded | None, Items | None]:
@@ -194,18 +192,18 @@ def load_labelled_clusters(
 ) -> ExplainedClusters:
     """The clusters that a file ``id,cluster`` gives to the rows of a data file."""
     if is_session(path):
-        raise WrongUse(
+        raise UsageError(
             f"{path} is a session, which has clusters of its own. With --labels, name the data file."
         )
     source = reading.source(path)
-    rows = read(path, source, progress=progress)
+    rows = read_rows(path, source, progress=progress)
     table = rows.table
     columns, items = _columns_or_items(rows, source["impute"])
     filled = [note for note in (columns or rows.encoded).notes if note.startswith("Missing")]
-    ids = ids_of(table)
+    ids = row_ids(table)
     names = ids or list(map(str, range(len(table))))
     of_rows = read_labels(labels, names)
-    held = Constraints(len(table)) if constraints is None else pairs_of(constraints, ids, len(table))
+    held = Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
     return ExplainedClusters(
         of_rows,
         columns,
@@ -218,59 +216,15 @@ def load_labelled_clusters(
     )
 
 
-def read_labels(path: Path, ids: Sequence[str]) -> list[str] | list[int]:
-    """The cluster of every row, from a file with the columns ``id,cluster``, in any order of rows."""
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file of clusters (id,cluster)")
-    try:
-        records = read_records(path)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-    if not records or records[0][1][:2] != ["id", "cluster"]:
-        there = shorten(",".join(records[0][1]), 200) if records else "nothing"
-        raise DataError(f"{path}: the first line is {there!r}; wanted are the columns id,cluster")
-    position = {name: row for row, name in enumerate(ids)}
-    found: list[str | None] = [None] * len(ids)
-    for line, row in records[1:]:
-        if not row:
-            continue
-        if len(row) < 2 or not row[1].strip():
-            raise DataError(
-                f"{path}, line {line}: {shorten(','.join(row))!r} names no cluster; give id,cluster"
-            )
-        at = find_row(row[0], position)
-        if at is None:
-            raise DataError(
-                f"{path}, line {line}: there is no row {shorten(row[0])!r}; rows are called {ids[0]!r} …; "
-                "name the column that calls them as the file does: --id COLUMN"
-            )
-        if found[at] not in (None, row[1]):
-            raise DataError(
-                f"{path}, line {line}: row {shorten(row[0])!r} is in cluster"
-                f" {shorten(str(found[at]))} already; keep one"
-            )
-        found[at] = row[1]
-    missing = [ids[at] for at, label in enumerate(found) if label is None]
-    if missing:
-        more = f" and {len(missing) - 1} more rows" if len(missing) > 1 else ""
-        raise DataError(f"{path} gives no cluster to {missing[0]!r}{more}; give one to every row")
-    words = [label for label in found if label is not None]
-    return [int(word) for word in words] if all(map(_is_number, words)) else words
-
-
-def _is_number(word: str) -> bool:
-    return len(word) < 19 and word.isascii() and word.removeprefix("-").isdecimal() and str(int(word)) == word
-
-
 def _find_rows(rows: tuple[str, str], ids: Sequence[str]) -> tuple[int, int]:
     position = {name: row for row, name in enumerate(ids)}
     for name in rows:
         if name not in position:
-            raise WrongUse(
+            raise UsageError(
                 f"--rows names a row that does not exist: {name}. Rows are called {ids[0]!r}, {ids[-1]!r}, …"
             )
     if rows[0] == rows[1]:
-        raise WrongUse(f"--rows names one row twice: {rows[0]}. Give two rows.")
+        raise UsageError(f"--rows names one row twice: {rows[0]}. Give two rows.")
     return position[rows[0]], position[rows[1]]
 
 
@@ -289,14 +243,14 @@ def _explain_without_columns(
     }
     for name, given in of_rules.items():
         if given:
-            raise WrongUse(
+            raise UsageError(
                 f"{name} is about rules on columns, which {NAMES[items.kind]} do not have. Leave {name} out."
             )
     if pair is not None:
         _print_why(subject, None, pair, as_json=request.as_json)
         return
     if items.kind != "text":
-        raise WrongUse(
+        raise UsageError(
             f"rules are made of columns, which {NAMES[items.kind]} have not; say why of two rows: --rows A "
             "B, or describe the clusters by a table about the same rows: linkwise export SESSION --labels "
             "L.csv, then linkwise explain TABLE --labels L.csv"
@@ -315,7 +269,7 @@ def _explain_without_columns(
     console.print("The words that tell each cluster from the others:", style="bold", highlight=False)
     for cluster in clusters:
         console.print()
-        console.print(screen.rules(cluster.lines(), width=console.width), highlight=False)
+        console.print(screen.draw_rules(cluster.lines(), width=console.width), highlight=False)
 
 
 NAMES = {"text": "texts", "image": "images", "series": "curves"}
@@ -328,7 +282,7 @@ def _print_rules(found: Explanation, counts: str) -> None:
         console.print(strip_controls(counts), highlight=False, markup=False)
     for cluster in found.clusters:
         console.print()
-        console.print(screen.rules(describe_cluster(cluster), width=console.width), highlight=False)
+        console.print(screen.draw_rules(describe_cluster(cluster), width=console.width), highlight=False)
 
 
 def _print_why(
@@ -366,11 +320,11 @@ def _check_plot(target: Path | None) -> None:
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
-        raise WrongUse('--plot needs matplotlib. Install it: pip install "linkwise[plot]"') from None
+        raise UsageError('--plot needs matplotlib. Install it: pip install "linkwise[plot]"') from None
     known = FigureCanvasBase.get_supported_filetypes()
     if target.suffix[1:].lower() not in known:
         endings = ", ".join(f".{ending}" for ending in sorted(known))
-        raise WrongUse(f"--plot names no kind of picture: {target}. End it in one of {endings}.")
+        raise UsageError(f"--plot names no kind of picture: {target}. End it in one of {endings}.")
 
 
 def _save_plot(found: Explanation, target: Path) -> None:

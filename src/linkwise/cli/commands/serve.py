@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwise.cli.shutdown import call_on_signal
-from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, WrongUse, say
+from linkwise.workspace.exit_codes import INTERRUPTED, Interrupted, UsageError, say
 
 if TYPE_CHECKING:
     from linkwise.page.auth import AccessControl
@@ -75,13 +75,13 @@ def serve(
 
     def begin() -> Presenter:
         from linkwise.page.opening import present_project
-        from linkwise.workspace.project import data_of_session, is_session, new_session_path, opened
+        from linkwise.workspace.project import data_of_session, is_session, new_session_path, open_project
 
         data, path = file, kept.session
         if path is None and is_session(file):
             data, path = data_of_session(file), file
         path = new_session_path(data, path)
-        found.append(opened(data, path, reading, choice, kept))
+        found.append(open_project(data, path, reading, choice, kept))
         _print_opening(found[0])
         return present_project(found[0], budget=kept.budget)
 
@@ -142,7 +142,7 @@ def _open_socket(where: PageAddress) -> socket.socket:
         return open_socket(where.host, where.port)
     except OSError as error:
         way_out = "Leave --port out to take a free one." if where.port else "Choose another --host."
-        raise WrongUse(
+        raise UsageError(
             f"Nothing can listen on {where.host} port {where.port}: {error.strerror or error}. {way_out}"
         ) from None
 
@@ -161,12 +161,12 @@ def _choose_password(where: PageAddress) -> str | None:
     elif sys.stdin.isatty():
         given, place = getpass("Password for the page: "), "The password"
     else:
-        raise WrongUse(
+        raise UsageError(
             f"--host {where.host} lets other machines in, so the page needs a password. "
             f"Give one by --password-file FILE or in {PASSWORD}."
         )
     if len(given) < LEAST_PASSWORD:
-        raise WrongUse(f"{place} is too short. A password has {LEAST_PASSWORD} letters or more.")
+        raise UsageError(f"{place} is too short. A password has {LEAST_PASSWORD} letters or more.")
     return given
 
 

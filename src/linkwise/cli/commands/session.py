@@ -16,11 +16,11 @@ from linkwise.terminal.console import event_in_words
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit, event_as_json, state
 from linkwise.wording import strip_controls
-from linkwise.workspace.exit_codes import WrongUse, say
-from linkwise.workspace.method_choice import describe_learner
+from linkwise.workspace.exit_codes import UsageError, say
+from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.origin import origin_of
-from linkwise.workspace.output import STDOUT, check_apart, check_free, same, write_labels, written
-from linkwise.workspace.project import data_path, existing_session, with_current_labels
+from linkwise.workspace.output import STDOUT, check_apart, check_free, is_same_file, open_output, write_labels
+from linkwise.workspace.project import data_path, find_session, open_with_current_labels
 
 REASONS = {
     None: "questions are left",
@@ -34,7 +34,7 @@ STALE = "clusters are as of before the last change; linkwise ask and linkwise ex
 # ---------------------------------------------------------------- status
 def status(path: Path, *, as_json: bool = False) -> None:
     """Print where a session stands."""
-    found = existing_session(path)
+    found = find_session(path)
     with Session.open(found) as session:
         if as_json:
             emit(type="status", **_status_as_json(session, found))
@@ -42,7 +42,9 @@ def status(path: Path, *, as_json: bool = False) -> None:
         console = Console()
         for what, words in _list_facts(session, found):
             console.print(f"{what:<10}{strip_controls(words)}", markup=False, highlight=False)
-        console.print(screen.cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False)
+        console.print(
+            screen.draw_cluster_bars(session.status.cluster_sizes, width=console.width), highlight=False
+        )
         if not session.labels_are_current:
             console.print(STALE, markup=False, highlight=False)
 
@@ -53,7 +55,7 @@ def _list_facts(session: Session, path: Path) -> list[tuple[str, str]]:
     if "file" in source:
         data = data_path(path, source)
         facts.append(("data", str(data) if data else f"{source['file']} (not there)"))
-    facts += [("method", describe_learner(session.learner)), ("answers", count_answers(now))]
+    facts += [("method", learner_phrase(session.learner)), ("answers", count_answers(now))]
     if history:
         name = session.ids.__getitem__
         facts.append(("last", f"{event_in_words(history[-1], name)}, {_format_time(history[-1])}"))
@@ -83,7 +85,7 @@ def _status_as_json(session: Session, path: Path) -> dict[str, Any]:
 # ---------------------------------------------------------------- undo
 def undo(path: Path, *, as_json: bool = False) -> None:
     """Take back the last thing that was said, and print what it was."""
-    found = existing_session(path)
+    found = find_session(path)
     with Session.open(found) as session:
         event = session.undo()
         name = session.ids.__getitem__
@@ -107,23 +109,23 @@ def export(
     as_json: bool = False,
 ) -> None:
     """Write the clusters and the pairs of a session; the clusters to stdout when no file is named."""
-    found = existing_session(path)
+    found = find_session(path)
     with Session.open(found) as kept:
         needed = [(found, "the session itself"), (data_path(found, origin_of(kept, found)), "its data")]
     check_apart((labels, constraints), needed)
     check_free((labels, constraints), force=force)
-    if labels is not None and constraints is not None and same(labels, constraints):
-        raise WrongUse(f"Clusters and pairs cannot both go to {labels}. Name two files.")
+    if labels is not None and constraints is not None and is_same_file(labels, constraints):
+        raise UsageError(f"Clusters and pairs cannot both go to {labels}. Name two files.")
     with busy("bringing the clusters up to date") as progress:
-        session, stale = with_current_labels(found, progress)
+        session, stale = open_with_current_labels(found, progress)
     with session:
         if stale and (constraints is None or labels is not None):
             say(stale)
         if labels is not None:
-            with written(labels) as file:
+            with open_output(labels) as file:
                 write_labels(session.ids, session.labels.tolist(), file, names=session.cluster_names)
         if constraints is not None:
-            with written(constraints) as file:
+            with open_output(constraints) as file:
                 session.constraints.to_csv(file, ids=session.ids)
         if as_json:
             emit(type="export", current=stale is None, **_export_as_json(session, labels, constraints))

@@ -1,0 +1,223 @@
+"""The writing half of a session: pairs, imports, names, undo and changes, each stored as one event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from linkwise.asking.learner import check_answer
+from linkwise.constraints.checks import CONSTRAINT_KINDS, ConstraintKind, check_row
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.evidence import Answer, Fact
+from linkwise.errors import ConstraintError, SessionError
+from linkwise.session.description import is_unicode
+from linkwise.session.events import Event, EventKind, drop_undone, evidence_of, name_rows_by_id, names_of
+from linkwise.session.store import WriteConflict
+from linkwise.session.view import SessionView, synchronized
+
+SNAPSHOT_MAX_ROWS = 50_000  # up to this number labels are stored after every answer, above it only on close
+
+
+class SessionWriter(SessionView):
+    """The writing half of `linkwise.Session`: everything that stores an event, except answers."""
+
+    @synchronized
+    def add(self, first: int, second: int, kind: ConstraintKind) -> None:
+        """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The pair contradicts the evidence; the error names the chain. Nothing is stored.
+        """
+        if kind not in CONSTRAINT_KINDS:
+            raise ConstraintError(
+                f"The kind of a pair is unknown: {kind!r}. Give {' or '.join(CONSTRAINT_KINDS)}."
+            )
+        answer: Answer = "yes" if kind == "must-link" else "no"
+
+        def check_pair() -> dict[str, Any]:
+            i, j = self._current_evidence().check(first, second, answer)
+            return {"first": i, "second": j, "answer": answer}
+
+        self._write_checked("add", check_pair)
+
+    @synchronized
+    def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
+        """Import a set of constraints as one event, without their weights.
+
+        Returns
+        -------
+        int
+            Number of pairs.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The constraints contradict the evidence; the error names the chain. Nothing is stored.
+        """
+        if not isinstance(constraints, Constraints):
+            raise TypeError(
+                f"constraints is a {type(constraints).__name__}. "
+                "Build it with linkwise.Constraints(n_rows, must_link=[...], cannot_link=[...])."
+            )
+        return self._import(constraints, (), source)
+
+    def _import(self, constraints: Constraints, unsure: tuple[Fact, ...], source: str) -> int:
+        """Store one event for all pairs, or none if the session holds all of them; return their number."""
+        facts = (
+            *(Fact(i, j, "yes") for i, j in constraints.must_link.tolist()),
+            *(Fact(i, j, "no") for i, j in constraints.cannot_link.tolist()),
+            *unsure,
+        )
+
+        def check_pairs() -> dict[str, Any] | None:
+            evidence = self._current_evidence()
+            evidence.check_constraints(constraints)
+            held = {(*sorted(fact[:2]), fact.answer) for fact in evidence}
+            is_new = any((*sorted(fact[:2]), fact.answer) not in held for fact in facts)
+            # the name of a file need not be valid Unicode
+            text = source.encode(errors="backslashreplace").decode()
+            return {"facts": facts, "source": text} if is_new else None
+
+        self._write_checked("import", check_pairs)
+        return len(facts)
+
+    @synchronized
+    def set_done(self, row: int) -> int:
+        """Mark the cluster of a row as done: all its rows belong together, and no question compares them.
+
+        This covers the rows that are in the cluster now. `undo` takes it back.
+
+        Parameters
+        ----------
+        row : int
+            Any row of the cluster.
+
+        Returns
+        -------
+        int
+            Number of rows in the cluster.
+        """
+        members: list[int] = []
+
+        def check_cluster() -> dict[str, Any] | None:
+            snapshot, is_current = self._clustering()
+            if not is_current:
+                raise SessionError("The clusters are older than the answers. Open the session with its data.")
+            lead, evidence = self._check_row(row), self._current_evidence()
+            members[:] = np.flatnonzero(snapshot.labels == snapshot.labels[lead]).tolist()
+            facts = tuple(
+                Fact(lead, other, "yes") for other in members if evidence.verdict(lead, other) != "yes"
+            )
+            return {"first": lead, "facts": facts} if facts else None
+
+        self._write_checked("done", check_cluster)
+        return len(members)
+
+    @synchronized
+    def set_name(self, row: int, name: str) -> None:
+        """Name the cluster of a row. The name stays with that row; an empty name removes it."""
+        if not isinstance(name, str):
+            raise TypeError(f"The name of a cluster is a {type(name).__name__}. Give text.")
+        if not is_unicode(name):
+            raise SessionError(
+                f"The name {name!a} is not valid Unicode: it holds half a character. Type it again."
+            )
+        text = " ".join(name.split())
+
+        def check_name() -> dict[str, Any] | None:
+            lead, names = self._check_row(row), names_of(self._events)
+            is_latest = names.get(lead, "") == text and next(reversed(names), lead) == lead
+            return None if is_latest else {"first": lead, "source": text}
+
+        self._write_checked("name", check_name)
+
+    @synchronized
+    def undo(self, number: int | None = None) -> Event | None:
+        """Undo the last event, or an earlier one by its number in `history`.
+
+        Returns
+        -------
+        Event or None
+            The event that was undone; None when there is nothing to undo.
+        """
+        self._catch_up()
+        left = drop_undone(self._events)
+        if number is not None:  # of changes only the last one: later answers may depend on the others
+            left = [e for e in left if e.number == number and e.kind != "change"]
+            if not left:
+                raise SessionError(
+                    f"There is no event {number} that can be undone. Take a number from history."
+                )
+        if not left:
+            return None
+        try:
+            self._write("undo", target=left[-1].number)
+        except WriteConflict:
+            raise SessionError(
+                "Another client changed the session at the same moment, and nothing is undone. "
+                "Read the session again and repeat."
+            ) from None
+        return left[-1]
+
+    @synchronized
+    def change(self, number: int, answer: Answer | bool) -> None:
+        """Change an earlier answer or volunteered pair, by the number of its event in `history`.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The new answer contradicts other answers. Nothing is stored.
+        """
+
+        def check_change() -> dict[str, Any] | None:
+            settled = self._settled_events()
+            event = next((e for e in settled if e.number == number), None)
+            if event is None or event.first is None or event.second is None:
+                raise SessionError(
+                    f"Event {number} is not an answer that can be changed. Take a number from history."
+                )
+            new = check_answer(answer, event.first, event.second)
+            others = evidence_of(self.n_rows, [e for e in settled if e is not event])
+            others.check(event.first, event.second, new)
+            return None if new == event.answer else {"answer": new, "target": number}
+
+        self._write_checked("change", check_change)
+
+    # ------------------------------------------------------------ storing
+    def _check_row(self, row: int) -> int:
+        """Check that a row exists and return it as a plain integer."""
+        return check_row(row, self.n_rows)
+
+    def _write(self, kind: EventKind, **event: Any) -> None:
+        """Store an event, then take the learner there."""
+        self._events.append(self._store.append(kind, after=self._last_number, **event))
+        if self._replay is not None:
+            self._current_replay()
+            self._save_snapshot()
+
+    def _write_checked(self, kind: EventKind, check: Callable[[], dict[str, Any] | None]) -> None:
+        """Check and store an event; when another client writes first, check again.
+
+        Parameters
+        ----------
+        kind : str
+        check : callable
+            Returns the fields of the event, or None when there is nothing to store.
+        """
+        while True:
+            self._catch_up()
+            with name_rows_by_id(self._ids):
+                event = check()
+            with suppress(WriteConflict):
+                return None if event is None else self._write(kind, **event)
+
+    def _save_snapshot(self, *, always: bool = False) -> None:
+        """Store the labels, for reading without data; if that fails now, a later call does it."""
+        if self._replay is not None and (always or self.n_rows <= SNAPSHOT_MAX_ROWS):
+            with suppress(SessionError):
+                self._store.put_snapshot(self._replay.snapshot())
