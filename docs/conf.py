@@ -10,6 +10,7 @@ project_copyright = "The linkwise developers"
 version = release = __version__
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+source_suffix = {".rst": "restructuredtext", ".md": "restructuredtext"}  # decision records are valid as both
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "py:obj"
@@ -35,4 +36,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.rst") if page.stem != "reference"}
+html_sidebars = {"decisions/*": []} | {
+    page.stem: [] for page in Path(__file__).parent.glob("*.rst") if page.stem != "reference"
+}
