@@ -12,6 +12,7 @@ version = release = __version__
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table"]
 sys.path.insert(0, str(Path(__file__).parent))  # our own directive
+source_suffix = {".rst": "restructuredtext", ".md": "restructuredtext"}  # decision records are valid as both
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "py:obj"
@@ -37,4 +38,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.rst") if page.stem != "reference"}
+html_sidebars = {"decisions/*": []} | {
+    page.stem: [] for page in Path(__file__).parent.glob("*.rst") if page.stem != "reference"
+}
