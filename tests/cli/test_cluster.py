@@ -245,7 +245,7 @@ def test_an_interruption_writes_nothing(fruit, tmp_path, linkwise, monkeypatch):
     target = tmp_path / "o.csv"
     done = linkwise("cluster", fruit.path, *QUICK, "--labels", target)
     assert done.exit_code == 130
-    assert "interrupted" in done.stderr
+    assert "Interrupted" in done.stderr
     assert not target.exists()
 
 

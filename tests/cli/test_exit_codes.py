@@ -71,7 +71,7 @@ def test_a_file_of_pairs_with_an_unknown_id_is_3(fruit, tmp_path, linkwise):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\nf0,kiwi,must-link\n")
     message = told(linkwise("ask", fruit.path, "--constraints", pairs), 3)
-    assert "line 2" in message
+    assert "Line 2 of" in message
     assert "'kiwi'" in message
     assert not fruit.session.exists()
 
@@ -145,7 +145,7 @@ def test_what_a_person_can_mend_is_no_fault_of_ours(error):
 def test_numbers_too_large_to_compare_are_3(tmp_path, linkwise):
     data = tmp_path / "large.csv"
     data.write_text("a,b\n1e200,2\n3,4\n5,6\n")
-    assert "squared distances" in told(linkwise("ask", data, "--scale", "none"), 3)
+    assert "Squared distances" in told(linkwise("ask", data, "--scale", "none"), 3)
 
 
 def test_a_folder_that_cannot_be_written_is_2(fruit, linkwise):

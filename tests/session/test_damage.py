@@ -126,7 +126,7 @@ def test_a_truncated_file(path, share):
         (
             "INSERT INTO event SELECT 9, kind, happened, second, first, 'no', target, source FROM event "
             "WHERE answer = 'yes' LIMIT 1",
-            "event 9 of the session is wrong: the answer contradicts earlier ones",
+            "event 9 of the session is wrong: The answer contradicts earlier ones",
         ),
     ],
 )

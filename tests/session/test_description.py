@@ -147,7 +147,7 @@ def test_ids_become_text():
         (["a", None, "c"], "Row 1 has no id: None. Give each row its own."),
         (["a", "b", float("nan")], "Row 2 has no id: nan. Give each row its own."),
         (["a", "b"], "There are 2 ids for 3 rows. Give each row its own."),
-        (["a", "b", "a"], "the id 'a' stands in rows 0 and 2; ids are unique"),
+        (["a", "b", "a"], "Rows 0 and 2 have the same id: 'a'. Give every row its own id."),
         (
             ["a", "\ud800", "c"],
             "The id of row 1 is not valid Unicode: .* holds half a character. Give the row another",

@@ -12,7 +12,8 @@ from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.session.session import Session
-from linkwise.workspace.reading import Reading, read_rows
+from linkwise.workspace.options import Reading
+from linkwise.workspace.reading import read_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CUSTOMERS = Path(__file__).parents[2] / "examples" / "data" / "customers.csv"

@@ -317,7 +317,7 @@ def test_a_story_is_told_to_its_end_while_the_session_goes_on(replay):
 def test_a_learner_that_has_nothing_to_tell(replay):
     for events in ([], [ADDED]):
         follow(replay, events)
-        assert replay.stand_ins() is None
+        assert replay.representatives() is None
         assert replay.column_shares() is None
         assert replay.description() == ()
     assert replay.snapshot() == Snapshot(1, None, replay.labels, ())
@@ -329,7 +329,7 @@ def test_what_a_learner_tells_is_as_of_the_last_event():
     assert replay.description() == ()
     for n_events in (0, 1, 2, 1):
         follow(replay, [ADDED, YES][:n_events])
-        assert replay.stand_ins().tolist() == [n_events] * 6
+        assert replay.representatives().tolist() == [n_events] * 6
         assert replay.column_shares().tolist() == [0, n_events]
         assert replay.description() == (f"{n_events} facts", f"{n_events // 2} questions")
 
