@@ -140,7 +140,11 @@ def unfit(described, n_columns=None):
             "random_state is 4294967296, and in a file it must be 0 to 4294967295",
         ),
         (text("COBRAS", n_init=[1]), None, "n_init=[1] is not a kind of value that n_init takes"),
-        (text("ActiveCOBS", preset="slow"), 2, "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset"),
+        (
+            text("ActiveCOBS", preset="slow"),
+            2,
+            "preset is unknown: 'slow'. Give one of 'paper', 'quick', or a Preset",
+        ),
     ],
 )
 def test_a_value_that_no_file_may_give_is_named(described, n_columns, reason):

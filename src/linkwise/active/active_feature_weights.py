@@ -97,6 +97,7 @@ class ActiveFeatureWeights(ActiveLearner):
     max_evals : int
         Clusterings for each answer, at most.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

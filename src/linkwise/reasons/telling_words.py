@@ -52,7 +52,9 @@ def telling_words(labels: Any, texts: Sequence[str | None], most: int = 5) -> li
     Parameters
     ----------
     labels : array-like of shape (n_rows,)
+        The cluster of each text.
     texts : sequence of str or None, of length n_rows
+        The texts; None for a row without one.
     most : int, default=5
         Number of words for each cluster.
 

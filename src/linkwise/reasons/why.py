@@ -93,6 +93,11 @@ class Why:
         ----------
         names : callable or sequence
             The name of a row: ``names(row)``, or ``names[row]``.
+
+        Returns
+        -------
+        list of str
+            The sentences.
         """
         call: Call = names if callable(names) else lambda row: str(names[row])
         one, other = call(self.first), call(self.second)
@@ -175,17 +180,23 @@ def why(
     constraints : Constraints or Evidence, optional
         What is known about pairs; by default the ``constraints_`` of the clusterer. Cannot-links that
         contradict must-links are left out.
+    stand_ins : array-like of shape (n_rows,), optional
+        Deprecated: the old name of `representatives`.
+    explanation : Explanation, optional
+        Rules for the same clustering.
     representatives : array-like of shape (n_rows,), optional
         For each row its representative, if the method treats many rows as one, as COBRAS does with the rows
         of a super-instance.
-    explanation : Explanation, optional
-        Rules for the same clustering.
-    stand_ins : array-like of shape (n_rows,), optional
-        Deprecated: the old name of `representatives`.
 
     Returns
     -------
     Why
+        The reason; `print` shows it.
+
+    Raises
+    ------
+    ConstraintError
+        `first` and `second` are the same row.
 
     Examples
     --------

@@ -119,17 +119,50 @@ class Pool:
         return tuple(first[c] for c in range(len(self)))
 
     def clustering(self, number: int) -> Labels:
-        """Return the labels of all rows in one of the distinct clusterings."""
+        """Return the labels of all rows in one of the distinct clusterings.
+
+        Parameters
+        ----------
+        number : int
+            The number of the clustering, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The labels, as integers; -1 is noise.
+        """
         labels: Labels = self.labels[number].astype(np.int32)[self.base]
         return labels
 
     def together(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each clustering joins each pair of rows, shape (n_pairs, n_clusterings)."""
+        """Return whether each clustering joins each pair of rows, shape (n_pairs, n_clusterings).
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n_pairs, 2)
+            Positions of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs, n_clusterings) and bool
+            True where the clustering puts both rows into one cluster.
+        """
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
 
     def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the pairs that each clustering joins, shape (n_clusterings,)."""
+        """Count the pairs that each clustering joins, shape (n_clusterings,).
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n_pairs, 2)
+            Positions of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_clusterings,) and int64
+            The counts.
+        """
         count = np.zeros(len(self), dtype=np.int64)
         for at in range(0, len(pairs), BLOCK):
             count += self.together(pairs[at : at + BLOCK]).sum(axis=0)
@@ -153,7 +186,13 @@ class Pool:
 
     # ------------------------------------------------------------ as a file
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pool as one file (NumPy's npz, without pickles), atomically."""
+        """Write the pool as one file (NumPy's npz, without pickles), atomically.
+
+        Parameters
+        ----------
+        path : path
+            The new file.
+        """
         pool_files.write_arrays(
             path,
             labels=self.labels,
@@ -170,6 +209,16 @@ class Pool:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Pool:
         """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Pool
+            The pool.
 
         Raises
         ------

@@ -47,6 +47,7 @@ class Session(SessionWriter):
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
+        The data. Session files keep a fingerprint of them, not the values.
     learner : Learner, optional
         The learner that chooses the questions, for example ``COBRAS(random_state=0)``;
         by default ``KIN(random_state=0)``.
@@ -57,6 +58,11 @@ class Session(SessionWriter):
     progress : callable, optional
         ``progress(done, total)``, called while the learner prepares, if it reports its progress. An exception
         that it raises ends the work, and nothing is stored.
+
+    Raises
+    ------
+    TypeError
+        `source` is not a dict, or `learner` is not a learner.
 
     Examples
     --------
@@ -119,6 +125,11 @@ class Session(SessionWriter):
         progress : callable, optional
             As for the class.
 
+        Returns
+        -------
+        Session
+            The session, which keeps the file open until `close`.
+
         Raises
         ------
         DataMismatchError
@@ -127,6 +138,8 @@ class Session(SessionWriter):
             The file is not a session, or it is damaged.
         SessionLockedError
             Another process is writing and does not finish in time.
+        FileNotFoundError
+            There is no such file, and `X` or `learner` is missing.
         """
         if not Path(path).exists():
             if X is None or learner is None:
@@ -204,6 +217,7 @@ class Session(SessionWriter):
         Parameters
         ----------
         answer : {"yes", "no", "unsure"} or bool
+            Whether the two rows belong together. True means "yes" and False means "no".
         question_id : str, optional
             The `question_id` of the question that the person saw. Without it, an error is raised if another
             client has written anything since this one last read `question`.
@@ -212,6 +226,8 @@ class Session(SessionWriter):
         ------
         StaleAnswerError
             The session asks another question now; the error holds it. Nothing is stored.
+        SessionError
+            There is no question left, or the session was opened without its data. Nothing was stored.
         """
         self._catch_up()
         q = self._current_replay().question
@@ -238,6 +254,7 @@ class Session(SessionWriter):
         Parameters
         ----------
         answer : {"yes", "no", "unsure"} or bool
+            The answer to try.
         stop : callable, optional
             Called from time to time; the work ends when it returns True.
 
@@ -252,12 +269,28 @@ class Session(SessionWriter):
         return q is not None and replay.foresee(check_answer(answer, q.first, q.second), stop)
 
     def import_csv(self, path: str | os.PathLike[str]) -> int:
-        """Import the pairs of a file with the columns ``id_a,id_b,kind``; return their number."""
+        """Import the pairs of a file with the columns ``id_a,id_b,kind``; return their number.
+
+        Parameters
+        ----------
+        path : path
+            The file. Its ids are those of the session.
+
+        Returns
+        -------
+        int
+            The number of pairs.
+        """
         return self.import_constraints(Constraints.read_csv(path, ids=self.ids), source=Path(path).name)
 
     @synchronized
     def carry_over(self, path: str | os.PathLike[str]) -> tuple[int, int]:
         """Import all answers of another session, by the ids of the rows.
+
+        Parameters
+        ----------
+        path : path
+            The file of the other session.
 
         Returns
         -------
@@ -265,6 +298,11 @@ class Session(SessionWriter):
             Number of different pairs.
         n_left_out : int
             Number of answers that are left out because an id is not among the rows.
+
+        Raises
+        ------
+        SessionError
+            `path` is the file of this session.
         """
         if self._store.path is not None and Path(path).exists() and self._store.path.samefile(path):
             raise SessionError(f"{os.fspath(path)} is this session itself. Name another one.")
@@ -283,7 +321,18 @@ class Session(SessionWriter):
     # ------------------------------------------------------------ files
     @synchronized
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Move a session from memory to a file; later answers are stored there."""
+        """Move a session from memory to a file; later answers are stored there.
+
+        Parameters
+        ----------
+        path : path
+            The new file.
+
+        Raises
+        ------
+        SessionError
+            The session has a file already.
+        """
         if self._store.path is not None:
             raise SessionError(f"The session is stored in {self._store.path} already. Use save_copy(path).")
         self.save_copy(path)
@@ -293,7 +342,13 @@ class Session(SessionWriter):
 
     @synchronized
     def save_copy(self, path: str | os.PathLike[str]) -> None:
-        """Write a complete copy; the session continues with its own file."""
+        """Write a complete copy; the session continues with its own file.
+
+        Parameters
+        ----------
+        path : path
+            The new file.
+        """
         self._save_snapshot(always=True)
         self._store.copy_to(path)
 

@@ -28,10 +28,19 @@ class SessionWriter(SessionView):
     def add(self, first: int, second: int, kind: ConstraintKind) -> None:
         """Volunteer a pair: ``"must-link"`` or ``"cannot-link"``.
 
+        Parameters
+        ----------
+        first, second : int
+            Positions of the two rows.
+        kind : {"must-link", "cannot-link"}
+            Whether the rows belong together or apart.
+
         Raises
         ------
         InfeasibleConstraintsError
             The pair contradicts the evidence; the error names the chain. Nothing is stored.
+        ConstraintError
+            `kind` is neither of the two, or the rows do not exist.
         """
         if kind not in CONSTRAINT_KINDS:
             raise ConstraintError(
@@ -49,6 +58,13 @@ class SessionWriter(SessionView):
     def import_constraints(self, constraints: Constraints, *, source: str = "") -> int:
         """Import a set of constraints as one event, without their weights.
 
+        Parameters
+        ----------
+        constraints : Constraints
+            The pairs, for the rows of this session.
+        source : str, optional
+            Where they came from, for the history. Empty by default.
+
         Returns
         -------
         int
@@ -58,6 +74,8 @@ class SessionWriter(SessionView):
         ------
         InfeasibleConstraintsError
             The constraints contradict the evidence; the error names the chain. Nothing is stored.
+        TypeError
+            `constraints` is not a `Constraints`.
         """
         if not isinstance(constraints, Constraints):
             raise TypeError(
@@ -101,6 +119,11 @@ class SessionWriter(SessionView):
         -------
         int
             Number of rows in the cluster.
+
+        Raises
+        ------
+        SessionError
+            The session was opened without its data, and there are answers since the labels were stored.
         """
         members: list[int] = []
 
@@ -120,7 +143,22 @@ class SessionWriter(SessionView):
 
     @synchronized
     def set_name(self, row: int, name: str) -> None:
-        """Name the cluster of a row. The name stays with that row; an empty name removes it."""
+        """Name the cluster of a row. The name stays with that row; an empty name removes it.
+
+        Parameters
+        ----------
+        row : int
+            The row that the name stays with.
+        name : str
+            The name. An empty one removes the name that the cluster has.
+
+        Raises
+        ------
+        TypeError
+            `name` is not a string.
+        SessionError
+            `name` is not valid Unicode.
+        """
         if not isinstance(name, str):
             raise TypeError(f"The name of a cluster is a {type(name).__name__}. Give text.")
         if not is_unicode(name):
@@ -140,10 +178,20 @@ class SessionWriter(SessionView):
     def undo(self, number: int | None = None) -> Event | None:
         """Undo the last event, or an earlier one by its number in `history`.
 
+        Parameters
+        ----------
+        number : int, optional
+            The number of the event in `history`. The default is the last event that holds.
+
         Returns
         -------
         Event or None
             The event that was undone; None when there is nothing to undo.
+
+        Raises
+        ------
+        SessionError
+            No event of this number holds, or another client wrote at the same moment.
         """
         self._catch_up()
         left = drop_undone(self._events)
@@ -168,10 +216,19 @@ class SessionWriter(SessionView):
     def change(self, number: int, answer: Answer | bool) -> None:
         """Change an earlier answer or volunteered pair, by the number of its event in `history`.
 
+        Parameters
+        ----------
+        number : int
+            The number of its event in `history`.
+        answer : {"yes", "no", "unsure"} or bool
+            The new answer.
+
         Raises
         ------
         InfeasibleConstraintsError
             The new answer contradicts other answers. Nothing is stored.
+        SessionError
+            No answer of this number holds.
         """
 
         def check_change() -> dict[str, Any] | None:

@@ -33,6 +33,7 @@ class COBRA(ActiveLearner):
     n_init : int or "auto"
         Starts of that k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

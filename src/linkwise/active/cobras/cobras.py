@@ -67,6 +67,7 @@ class COBRAS(ActiveLearner):
         Whether a split has at most as many parts as there are questions left: merging its parts takes at
         least so many, and an unfinished merging is not shown. The first split is, so it has no bound.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

@@ -70,6 +70,7 @@ class KIN(ActiveLearner):
     Parameters
     ----------
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

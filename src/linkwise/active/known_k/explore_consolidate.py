@@ -39,6 +39,7 @@ class ExploreConsolidate(KnownClusters):
         ``fit(X, constraints=)``, of which copies are fitted. None: "mpckmeans". By name it makes two
         starts, and MPCKMeans learns a full metric up to 100 features, a diagonal one above.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

@@ -26,6 +26,7 @@ class MinMax(KnownClusters):
     estimator : str, estimator or None
         As for `ExploreConsolidate`.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------

@@ -59,6 +59,7 @@ class NPU(KnownClusters):
     n_trees : int
         Trees of the forest.
     random_state : int, RandomState or None
+        Seed of all random draws.
 
     Attributes
     ----------
