@@ -75,4 +75,4 @@ def on_terminal(*arguments, columns=80, lines=24, **environment):
             pass
 
 
-PROMPT = "why this\r\n> "
+PROMPT = "help, reason\r\n> "
