@@ -166,8 +166,3 @@ def fingerprint_difference(one: dict[str, Any], other: dict[str, Any]) -> str | 
         return None
     more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
     return f"as many rows and columns, but other values or another order of rows (column {wrong[0]}{more})"
-
-
-def _shape_in_words(shape: Sequence[int]) -> str:
-    """Put a shape into words: ``150 rows, 4 columns``."""
-    return f"{count_noun(shape[0], 'row')}, {count_noun(shape[1], 'column')}"
