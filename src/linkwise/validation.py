@@ -163,9 +163,7 @@ def refuse_constraints_as_y(y: object) -> None:
 def refuse_weights(sample_weight: object) -> None:
     """Raise if a score of constraints gets weights of rows."""
     if sample_weight is not None:
-        raise TypeError(
-            "score takes no sample_weight. Weight the constraints: must_link_weight= and cannot_link_weight=."
-        )
+        raise TypeError("sample_weight is not used by score. Give must_link_weight and cannot_link_weight.")
 
 
 def check_constraints(constraints: object, X: Any) -> Constraints:

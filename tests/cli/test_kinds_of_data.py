@@ -215,7 +215,7 @@ def test_others_have_no_rules_but_reasons(tmp_path, linkwise, name):
     linkwise("ask", kind.path, *kind.options, said="n\nq\n")
     done = linkwise("explain", kind.path)
     assert done.exit_code == 2
-    assert "which images have not" in done.stderr or "which curves have not" in done.stderr
+    assert "which images do not have" in done.stderr or "which curves do not have" in done.stderr
     assert "--rows A B" in done.stderr
     with Session.open(kind.session) as session:
         event = session.history[0]
@@ -252,12 +252,12 @@ def test_clusilc_has_no_columns_to_make_rules_of(kind, linkwise):
         ("image", ("--series",), "is a folder"),
         ("image", ("--id", "a"), "is a folder"),
         ("image", ("--scale", "unit"), "is a folder"),
-        ("text", ("--text", "review", "--columns", "stars"), "leave --columns out"),
-        ("text", ("--text", "review", "--scale", "unit"), "leave --scale out"),
-        ("text", ("--text", "review", "--impute", "median"), "leave --impute out"),
-        ("text", ("--text", "review", "--series"), "leave --series out"),
+        ("text", ("--text", "review", "--columns", "stars"), "Leave --columns out"),
+        ("text", ("--text", "review", "--scale", "unit"), "Leave --scale out"),
+        ("text", ("--text", "review", "--impute", "median"), "Leave --impute out"),
+        ("text", ("--text", "review", "--series"), "Leave --series out"),
         ("text", ("--text", "review", "--skip-broken"), "--skip-broken is for folders"),
-        ("series", ("--series", "--impute", "median"), "leave --impute out"),
+        ("series", ("--series", "--impute", "median"), "Leave --impute out"),
     ],
 )
 @pytest.mark.parametrize("command", ["ask", "cluster"])

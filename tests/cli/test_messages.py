@@ -25,7 +25,7 @@ def test_a_folder_is_no_file(tmp_path, linkwise, monkeypatch, command, name):
 def test_a_data_file_is_no_session(fruit, linkwise):
     before = fruit.path.read_bytes()
     message = told(linkwise("ask", fruit.path, "--session", fruit.path), 2)
-    assert "is a data file, no session" in message
+    assert "is a data file, not a session" in message
     assert str(fruit.session) in message
     assert fruit.path.read_bytes() == before
     told(linkwise("ask", fruit.path, "--session", fruit.path.with_name("new.csv")), 2)
@@ -46,7 +46,7 @@ def test_a_data_file_stands_for_the_session_beside_it(fruit, tmp_path, linkwise)
 def test_one_row_cannot_be_compared(tmp_path, linkwise, name):
     data = tmp_path / name
     data.write_text('{"a": 1, "b": 2}\n' if name.endswith("jsonl") else "a,b\n1,2\n")
-    assert "The table has 1 row; at least 2 are needed to compare." in told(linkwise("ask", data), 3)
+    assert "The table has 1 row, but at least 2 are needed to compare." in told(linkwise("ask", data), 3)
 
 
 @pytest.mark.parametrize("command", ["ask", "cluster", "demo"])

@@ -25,7 +25,7 @@ def refusal(path, **how):
 
 
 def test_json_faults_name_the_line(tmp_path):
-    assert "Line 3 is no JSON" in refusal(written(tmp_path, '{"a": 1}\n\n{"a": }\n', "rows.jsonl"))
+    assert "Line 3 is not JSON" in refusal(written(tmp_path, '{"a": 1}\n\n{"a": }\n', "rows.jsonl"))
     assert "Line 2 is a JSON list" in refusal(written(tmp_path, '{"a": 1}\n[1]\n', "rows.ndjson"))
     assert "Line 1 is a JSON list" in refusal(written(tmp_path, '[{"a": 1}, {"a": 2}]', "rows.json"))
 
@@ -93,11 +93,11 @@ def test_arrays(tmp_path):
         ({"a": np.ones((2, 2)), "b": np.ones((2, 2))}, "2 2-D arrays"),
         ({"a": np.ones(3)}, "0 2-D arrays"),
         ({"X": np.ones((2, 2, 2))}, "shape (2, 2, 2)"),
-        ({"X": np.array([["a", "b"]])}, "wanted are numbers"),
-        ({"X": np.ones((2, 2), dtype=complex)}, "wanted are numbers"),
+        ({"X": np.array([["a", "b"]])}, "Give an array of numbers"),
+        ({"X": np.ones((2, 2), dtype=complex)}, "Give an array of numbers"),
         ({"X": np.eye(3), "ids": np.arange(2)}, "2 ids for 3 rows"),
         ({"X": np.ones((3, 0))}, "0 feature(s)"),
-        ({"X": np.ones((0, 3))}, "0 rows; at least 2 are needed"),
+        ({"X": np.ones((0, 3))}, "0 rows, but at least 2 are needed"),
         ({"X": np.eye(2), "ids": np.array(["a", "a"])}, "cannot be the id: 'a' in rows 0 and 1"),
     ],
 )

@@ -200,7 +200,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_files_are_refused_by_name_or_left_out(folder, name):
     (folder / name).write_bytes(BROKEN[name])
-    with pytest.raises(DataError, match=rf"1 file cannot be used: {name}: .*--skip-broken"):
+    with pytest.raises(DataError, match=rf"1 file cannot be used: {name} .*--skip-broken"):
         read_folder(folder)
     rows = read_folder(folder, skip_broken=True)
     assert name not in rows.table.ids
@@ -213,7 +213,7 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     (tmp_path / "bomb.png").write_bytes(bomb(12_000, 9_000))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        with pytest.raises(DataError, match="12000 x 9000 pixels are too many"):
+        with pytest.raises(DataError, match="too many pixels, 12000 x 9000"):
             read_picture(tmp_path / "bomb.png", 64)
 
 
@@ -221,7 +221,7 @@ def test_many_broken_files_are_counted(folder):
     for k in range(5):
         (folder / f"x{k}.png").write_bytes(b"broken")
     with pytest.raises(
-        DataError, match=r"5 files cannot be used: x0.png: .*; x1.png: .*; x2.png: .* and 2 more"
+        DataError, match=r"5 files cannot be used: x0.png .*, x1.png .*, x2.png .* and 2 more"
     ):
         read_folder(folder)
 
@@ -235,7 +235,7 @@ def test_nothing_but_broken_files(tmp_path):
 
 def test_one_that_can_be_read_is_too_few(tmp_path):
     save(tmp_path, "a.png", stripes(True))
-    with pytest.raises(DataError, match=r"holds 1 image, a.png; at least 2"):
+    with pytest.raises(DataError, match=r"holds 1 image, a.png, but at least 2"):
         read_folder(tmp_path)
     (tmp_path / "b.png").write_bytes(b"broken")
     with pytest.raises(DataError, match="Only 1 image can be read"):

@@ -127,7 +127,7 @@ def test_no_line_end_at_the_end(csv_file, tmp_path):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.npy", "rows.parquet"])
 def test_empty_file(tmp_path, name):
     path = written(tmp_path, b"", name)
-    assert "empty file" in refusal(path)
+    assert "The file is empty" in refusal(path)
     assert name in refusal(path)
 
 
@@ -139,7 +139,7 @@ def test_file_of_nothing_but_space(tmp_path, content):
 
 @pytest.mark.parametrize("header", ["a,b", "a,b\n", 'a,"b"\n', "a,b\n\n\n"])
 def test_no_rows(tmp_path, header):
-    assert "0 rows; at least 2 are needed" in refusal(written(tmp_path, header))
+    assert "0 rows, but at least 2 are needed" in refusal(written(tmp_path, header))
 
 
 def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path):
@@ -186,9 +186,9 @@ def test_unclosed_quote_names_the_line(tmp_path):
 def test_unknown_column_names_the_nearest(csv_file, tmp_path):
     for how in ({"columns": ["Sise"]}, {"drop": ["sise"]}, {"id_column": "Sise"}):
         message = refusal(csv_file, **how)
-        assert "did you mean 'size'?" in message
+        assert "Did you mean 'size'?" in message
         assert "id, size, colour, member, when, class" in message
-    assert "did you mean" not in refusal(csv_file, drop=["zzzzzz"])
+    assert "Did you mean" not in refusal(csv_file, drop=["zzzzzz"])
 
 
 def test_missing_file_stays_a_file_error(tmp_path):

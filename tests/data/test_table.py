@@ -79,7 +79,7 @@ def test_items(make):
     assert table.item(3)["whole"] == "9007199254740993"
     assert table.item(3)["moment"] == "2024-01-01 00:00:07"
     for row in (-1, 4):
-        with pytest.raises(IndexError, match=f"no row {row}; rows are 0 to 3"):
+        with pytest.raises(IndexError, match=f"no row {row}: the rows are 0 to 3"):
             table.item(row)
 
 
@@ -155,10 +155,10 @@ def test_repeated_names_in_arrow():
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        ([[1, 2]], "not list"),
+        ([[1, 2]], "is a list"),
         (pl.LazyFrame(VALUES), "collect"),
         (sparse.csr_array(np.eye(2)), "dense data is required"),
-        (None, "not NoneType"),
+        (None, "is a NoneType"),
     ],
 )
 def test_other_things_are_no_tables(frame, words):

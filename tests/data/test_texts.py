@@ -162,7 +162,7 @@ def test_texts_stay_as_they_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"text": "bodi"}, "did you mean 'body'"),
+        ({"text": "bodi"}, "Did you mean 'body'"),
         ({"text": "stars"}, "'stars' holds numbers"),
         ({"text": "body", "columns": ["stars"]}, "by their words alone"),
         ({"text": "body", "series": True}, "by their words alone"),
@@ -183,5 +183,5 @@ def test_texts_have_no_scale():
 
 
 def test_new_texts_are_refused_in_words():
-    with pytest.raises(DataError, match="all together"):
+    with pytest.raises(DataError, match="encoded together"):
         encode(from_frame(FRAME, text="body")).transform(FRAME)

@@ -272,11 +272,11 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: lw.explain(Y[:5], X), ValueError, "shape \\(5,\\); X has 6 rows"),
-        (lambda: lw.explain([Y, Y], X), ValueError, "give one label a row"),
+        (lambda: lw.explain(Y[:5], X), ValueError, "shape \\(5,\\), but X has 6 rows"),
+        (lambda: lw.explain([Y, Y], X), ValueError, "Give one label for each row"),
         (lambda: lw.explain([0.5, *Y[1:]], X), ValueError, "label of row 0 is 0.5"),
         (lambda: lw.explain([np.nan, *Y[1:]], X), ValueError, "label of row 0 is nan"),
-        (lambda: lw.explain(Y, X, feature_names=["a"]), ValueError, "1 names; X has 2 columns"),
+        (lambda: lw.explain(Y, X, feature_names=["a"]), ValueError, "1 names, but X has 2 columns"),
         (lambda: lw.explain(Y, X, feature_names=["a", "a"]), ValueError, "'a' twice"),
         (lambda: lw.explain(Y, pd.DataFrame(X), feature_names=["a", "b"]), ValueError, "names its columns"),
         (lambda: lw.explain(Y, X, max_leaves=0), ValueError, "max_leaves=0"),

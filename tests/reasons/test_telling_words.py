@@ -40,6 +40,6 @@ def test_a_cluster_without_words_of_its_own():
 
 
 def test_labels_must_be_one_a_text():
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label for each row"):
         telling_words([0, 1], TEXTS)
     assert telling_words(np.array(LABELS), TEXTS)[0].n_rows == 3

@@ -117,16 +117,16 @@ def test_a_truncated_file(path, share):
     ("harm", "words"),
     [
         ("DROP TABLE imported", "no table"),
-        ("DELETE FROM meta WHERE key = 'data'", "table meta"),
-        ("UPDATE meta SET value = '{' WHERE key = 'learner'", "table meta"),
-        ("UPDATE event SET first = NULL WHERE number = 3", "event 3 of the session"),
-        (f"UPDATE event SET first = {N_ROWS} WHERE number = 3", "event 3 of the session is wrong"),
-        ("UPDATE event SET second = first WHERE number = 3", "event 3 of the session is wrong"),
-        ("UPDATE event SET first = 'a' WHERE number = 3", "event 3 of the session is wrong"),
+        ("DELETE FROM meta WHERE key = 'data'", "Table meta"),
+        ("UPDATE meta SET value = '{' WHERE key = 'learner'", "Table meta"),
+        ("UPDATE event SET first = NULL WHERE number = 3", "Event 3 of the session"),
+        (f"UPDATE event SET first = {N_ROWS} WHERE number = 3", "Event 3 of the session is wrong"),
+        ("UPDATE event SET second = first WHERE number = 3", "Event 3 of the session is wrong"),
+        ("UPDATE event SET first = 'a' WHERE number = 3", "Event 3 of the session is wrong"),
         (
             "INSERT INTO event SELECT 9, kind, happened, second, first, 'no', target, source FROM event "
             "WHERE answer = 'yes' LIMIT 1",
-            "event 9 of the session is wrong: The answer contradicts earlier ones",
+            "Event 9 of the session is wrong. The answer contradicts earlier ones",
         ),
     ],
 )

@@ -259,7 +259,7 @@ def test_ids_that_name_no_row(tmp_path, ids, words):
 
 def test_a_source_that_is_no_json_is_refused(tmp_path):
     path = tmp_path / "s.linkwise"
-    with pytest.raises(SessionError, match=r"cannot store source as JSON .*a set"):
+    with pytest.raises(SessionError, match=r"cannot store source as JSON .*set is not a type of JSON"):
         Session.open(path, X, LEARNERS["COBRAS"](), source={"columns": {"a", "b"}})
     assert not path.exists()
 

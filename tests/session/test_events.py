@@ -85,7 +85,7 @@ def test_facts_of_an_event():
 @pytest.mark.parametrize("lacking", ["first", "second", "answer"])
 def test_an_event_without_a_pair_or_an_answer_is_damage(lacking):
     parts = {"first": 0, "second": 1, "answer": "yes", lacking: None}
-    with pytest.raises(SessionDamagedError, match=r"event 8 of the session \(answer\) has no pair"):
+    with pytest.raises(SessionDamagedError, match=r"Event 8 of the session \(answer\) has no pair"):
         facts_of(event(8, "answer", **parts))
 
 
@@ -99,10 +99,10 @@ def test_only_answers_count_as_questions():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (event(7, "add", 0, 1, "yes"), "event 7 of the session is wrong: .*contradicts"),
-        (event(7, "add", 0, 8, "yes"), "event 7 of the session is wrong: There is no row 8"),
-        (event(7, "add", 0, 1.0, "yes"), "event 7 of the session is wrong: A row position is not an integer"),
-        (event(7, "add", 0, 2, "perhaps"), "event 7 of the session is wrong: .*'perhaps'"),
+        (event(7, "add", 0, 1, "yes"), "Event 7 of the session is wrong. .*contradicts"),
+        (event(7, "add", 0, 8, "yes"), "Event 7 of the session is wrong. There is no row 8"),
+        (event(7, "add", 0, 1.0, "yes"), "Event 7 of the session is wrong. A row position is not an integer"),
+        (event(7, "add", 0, 2, "perhaps"), "Event 7 of the session is wrong. .*'perhaps'"),
     ],
 )
 def test_an_event_that_cannot_hold_is_damage(wrong, words):

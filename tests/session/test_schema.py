@@ -145,7 +145,7 @@ def test_a_newer_format_asks_for_a_newer_linkwise(db):
 @pytest.mark.parametrize("version", [0, -1])
 def test_a_format_before_the_first_is_damage(db, version):
     db.execute(f"PRAGMA user_version={version}")
-    with pytest.raises(Damage, match=f"^it has format {version}, and the first format is 1$"):
+    with pytest.raises(Damage, match=f"^It has format {version}, and the first format is 1$"):
         schema.check_version(db, "s.linkwise")
 
 
@@ -161,7 +161,7 @@ def test_a_format_before_the_first_is_damage(db, version):
 )
 def test_a_missing_or_changed_part_is_named(db, statement, missing):
     db.execute(statement)
-    with pytest.raises(Damage, match=f"^it has no table or index {missing}$"):
+    with pytest.raises(Damage, match=f"^It has no table or index {missing}$"):
         schema.check_schema(db)
 
 

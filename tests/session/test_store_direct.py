@@ -170,24 +170,24 @@ def test_the_first_bytes_are_read_before_sqlite_is_asked(path, monkeypatch):
     ("harm", "words"),
     [
         ("CREATE VIEW seen AS SELECT 1", "'seen' is not part of a session"),
-        ("PRAGMA user_version=0", "it has format 0, and the first format is 1"),
-        ("UPDATE meta SET value = '-1' WHERE key = 'seed'", "its seed is not an integer of at least 0"),
+        ("PRAGMA user_version=0", "It has format 0, and the first format is 1"),
+        ("UPDATE meta SET value = '-1' WHERE key = 'seed'", "Its seed is not an integer of at least 0"),
         (
             "UPDATE meta SET value = replace(value, '[4,', '[999999999,')",
-            "it is too small for 999999999 rows",
+            "It is too small for 999999999 rows",
         ),
-        ("INSERT INTO snapshot VALUES (1, 3, NULL, x'00')", "its labels are not 4 numbers"),
+        ("INSERT INTO snapshot VALUES (1, 3, NULL, x'00')", "Its labels are not 4 numbers"),
     ],
 )
 def test_damage_is_found_on_opening(path, harm, words):
     execute(path, harm)
-    opening_fails(path, SessionDamagedError, f"{path} is damaged: {words}. Restore a copy of the file.")
+    opening_fails(path, SessionDamagedError, f"{path} is damaged. {words}. Restore a copy of the file.")
 
 
 def test_a_value_that_a_table_forbids_is_found_on_opening(path):
     execute(path, "PRAGMA ignore_check_constraints=ON", "UPDATE event SET answer = 'maybe'")
     words = "CHECK constraint failed in event"
-    opening_fails(path, SessionDamagedError, f"{path} is damaged: {words}. Restore a copy of the file.")
+    opening_fails(path, SessionDamagedError, f"{path} is damaged. {words}. Restore a copy of the file.")
 
 
 def test_a_newer_format_is_no_damage(path):
@@ -199,8 +199,8 @@ def test_a_newer_format_is_no_damage(path):
 def test_a_name_that_is_not_utf8_is_damage(path):
     edit = "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT), sql = 'CREATE' WHERE name = 'meta'"
     execute(path, "PRAGMA writable_schema=ON", edit)
-    words = "a name in it is not UTF-8"
-    opening_fails(path, SessionDamagedError, f"{path} is damaged: {words}. Restore a copy of the file.")
+    words = "A name in it is not UTF-8"
+    opening_fails(path, SessionDamagedError, f"{path} is damaged. {words}. Restore a copy of the file.")
 
 
 def test_a_file_that_fails_to_open_is_let_go(path, monkeypatch):
@@ -240,7 +240,7 @@ def test_other_writers_are_waited_for(path, monkeypatch):
 def test_a_file_that_is_cut_off_is_damaged(path):
     path.write_bytes(path.read_bytes()[:-1])
     opening_fails(
-        path, SessionDamagedError, f"{path} is damaged: its end is missing. Restore a copy of the file."
+        path, SessionDamagedError, f"{path} is damaged. Its end is missing. Restore a copy of the file."
     )
 
 
@@ -621,5 +621,5 @@ def test_what_sqlite_said_is_the_cause(one):
         one.append("undo", after=3, target=99)
     assert isinstance(error.value.__cause__, sqlite3.IntegrityError)
     with pytest.raises(SessionDamagedError) as error, one._translate_errors():
-        raise schema.Damage("its end is missing")
+        raise schema.Damage("Its end is missing")
     assert error.value.__cause__ is None

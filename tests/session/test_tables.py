@@ -80,19 +80,19 @@ def test_the_least_and_the_largest_seed(db, seed):
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("learner", ["COBRAS"], "its learner has no name or no parameters"),
-        ("learner", {"name": "COBRAS"}, "its learner has no name or no parameters"),
+        ("learner", ["COBRAS"], "Its learner has no name or no parameters"),
+        ("learner", {"name": "COBRAS"}, "Its learner has no name or no parameters"),
         (
             "learner",
             {"name": "COBRAS", "parameters": {"n_init": [1]}},
-            "its learner has a wrong parameter: n_init=[1] is not a kind of value that n_init takes",
+            "Its learner has a wrong parameter: n_init=[1] is not a kind of value that n_init takes",
         ),
-        ("seed", -1, "its seed is not an integer of at least 0"),
-        ("seed", 2**64, "its seed is not an integer of at least 0"),
-        ("seed", 7.0, "its seed is not an integer of at least 0"),
-        ("seed", True, "its seed is not an integer of at least 0"),
-        ("seed", None, "its seed is not an integer of at least 0"),
-        ("source", ["a.csv"], "the source of its data is not an object"),
+        ("seed", -1, "Its seed is not an integer of at least 0"),
+        ("seed", 2**64, "Its seed is not an integer of at least 0"),
+        ("seed", 7.0, "Its seed is not an integer of at least 0"),
+        ("seed", True, "Its seed is not an integer of at least 0"),
+        ("seed", None, "Its seed is not an integer of at least 0"),
+        ("source", ["a.csv"], "The source of its data is not an object"),
     ],
 )
 def test_a_setting_of_another_kind_is_damage(db, key, value, words):
@@ -103,15 +103,15 @@ def test_a_setting_of_another_kind_is_damage(db, key, value, words):
 @pytest.mark.parametrize("key", META)
 def test_a_setting_that_is_missing_or_no_text_is_damage(db, key):
     put(db, key, b"{}")
-    assert damage(read_meta, db) == f"table meta has no text for {key!r}"
+    assert damage(read_meta, db) == f"Table meta has no text for {key!r}"
     db.execute("DELETE FROM meta WHERE key = ?", (key,))
-    assert damage(read_meta, db) == f"table meta has no text for {key!r}"
+    assert damage(read_meta, db) == f"Table meta has no text for {key!r}"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "[" * 400_000], ids=["empty", "open", "comma", "deep"])
 def test_a_setting_that_is_no_json_is_damage(db, text):
     put(db, "source", text)
-    assert damage(read_meta, db) == "table meta has no JSON for 'source'"
+    assert damage(read_meta, db) == "Table meta has no JSON for 'source'"
 
 
 def test_a_text_is_read_up_to_a_length(db):
@@ -119,7 +119,7 @@ def test_a_text_is_read_up_to_a_length(db):
     assert len(read_meta(db)["source"]["a"]) == MOST_JSON - 9
     assert MOST_JSON == 8_388_608
     put(db, "source", json.dumps({"a": "x" * (MOST_JSON - 8)}))
-    assert damage(read_meta, db) == "table meta holds more for 'source' than a session stores"
+    assert damage(read_meta, db) == "Table meta holds more for 'source' than a session stores"
 
 
 def test_the_sums_of_many_columns_may_be_longer(db):
@@ -131,14 +131,14 @@ def test_lists_and_objects_are_read_up_to_a_number(db):
     put(db, "source", json.dumps({"a": [[]] * 499_997, "b": {}}))
     assert len(read_meta(db)["source"]["a"]) == 499_997
     put(db, "source", json.dumps({"a": [[]] * 499_998, "b": {}}))
-    assert damage(read_meta, db) == "table meta holds more for 'source' than a session stores"
+    assert damage(read_meta, db) == "Table meta holds more for 'source' than a session stores"
 
 
 def test_a_fingerprint_has_few_lists(db):
     put(db, "data", json.dumps(DATA | {"more": [{}] * 9}))
     assert len(read_meta(db)["data"]["more"]) == 9
     put(db, "data", json.dumps(DATA | {"more": [{}] * 10}))
-    assert damage(read_meta, db) == "table meta holds more for 'data' than a session stores"
+    assert damage(read_meta, db) == "Table meta holds more for 'data' than a session stores"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_fingerprint_may_lack_the_width(db):
 )
 def test_an_incomplete_fingerprint_is_damage(db, data):
     put(db, "data", json.dumps(data))
-    assert damage(read_meta, db) == "the fingerprint of its data is incomplete"
+    assert damage(read_meta, db) == "The fingerprint of its data is incomplete"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_incomplete_fingerprint_is_damage(db, data):
 )
 def test_a_fingerprint_of_another_form_is_damage(db, changed):
     put(db, "data", json.dumps(DATA | changed))
-    assert damage(read_meta, db) == "the fingerprint of its data is not a shape with sums of the columns"
+    assert damage(read_meta, db) == "The fingerprint of its data is not a shape with sums of the columns"
 
 
 # ---------------------------------------------------------------- what the learner said
@@ -221,7 +221,7 @@ def test_what_the_learner_said_is_read(db):
 @pytest.mark.parametrize("said", ["{}", '"One."', '["One.", 2]'])
 def test_what_the_learner_said_is_a_list_of_sentences(db, said):
     put(db, "description", said)
-    assert damage(read_description, db) == "the description of its learner is not a list of sentences"
+    assert damage(read_description, db) == "The description of its learner is not a list of sentences"
 
 
 # ---------------------------------------------------------------- rows
@@ -229,20 +229,20 @@ def test_a_file_has_a_byte_or_more_for_each_row(db):
     (pages,), (size,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     assert pages > 1
     check_size(db, pages * size)
-    assert damage(check_size, db, pages * size + 1) == f"it is too small for {pages * size + 1} rows"
+    assert damage(check_size, db, pages * size + 1) == f"It is too small for {pages * size + 1} rows"
 
 
 def test_ids_are_read_in_order_of_the_rows(db):
     assert read_ids(db, 3) is None
     db.executemany("INSERT INTO row_id VALUES (?, ?)", [(2, "a"), (0, "c"), (1, "b")])
     assert read_ids(db, 3) == ["c", "b", "a"]
-    assert damage(read_ids, db, 4) == "its 3 ids are not those of rows 0 to 3"
+    assert damage(read_ids, db, 4) == "Its 3 ids are not those of rows 0 to 3"
 
 
 @pytest.mark.parametrize("rows", [(1, 2, 3), (-1, 0, 1), (0, 1, 3)])
 def test_every_row_has_an_id_or_none_has(db, rows):
     db.executemany("INSERT INTO row_id VALUES (?, ?)", zip(rows, "abc", strict=True))
-    assert damage(read_ids, db, 3) == "its 3 ids are not those of rows 0 to 2"
+    assert damage(read_ids, db, 3) == "Its 3 ids are not those of rows 0 to 2"
 
 
 def test_a_single_row_may_have_an_id(db):
@@ -255,7 +255,7 @@ def test_ids_are_different_texts(db, ids):
     db.execute("DROP TABLE row_id")
     db.execute("CREATE TABLE row_id (row INTEGER PRIMARY KEY, id TEXT)")  # as if its index were damaged
     db.executemany("INSERT INTO row_id VALUES (?, ?)", enumerate(ids))
-    assert damage(read_ids, db, 3) == "its ids are not a different text for each row"
+    assert damage(read_ids, db, 3) == "Its ids are not a different text for each row"
 
 
 # ---------------------------------------------------------------- labels
@@ -289,25 +289,25 @@ def test_labels_of_an_event_that_is_not_there_are_of_no_known_event(db):
 @pytest.mark.parametrize("wrong", [{"event": "x"}, {"event": 1.5}, {"event": -1}, {"reason": "tired"}])
 def test_labels_say_after_which_event_they_were_kept(db, wrong):
     keep(db, [0, 0, 0], **wrong)
-    assert damage(read_snapshot, db, 3, 9) == "the event of its labels is missing"
+    assert damage(read_snapshot, db, 3, 9) == "The event of its labels is missing"
 
 
 def test_labels_are_kept_once(db):
     keep(db, [0, 0, 0])
     keep(db, [0, 0, 0], one=2)
-    assert damage(read_snapshot, db, 3, 9) == "the event of its labels is missing"
+    assert damage(read_snapshot, db, 3, 9) == "The event of its labels is missing"
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 0, 0, 0], "x" * 12, b"x" * 11])
 def test_labels_are_a_number_a_row(db, labels):
     keep(db, labels)
-    assert damage(read_snapshot, db, 3, 9) == "its labels are not 3 numbers"
+    assert damage(read_snapshot, db, 3, 9) == "Its labels are not 3 numbers"
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 3], [-2, 0, 0]])
 def test_labels_are_numbers_of_clusters(db, labels):
     keep(db, labels)
-    assert damage(read_snapshot, db, 3, 9) == "its labels are not cluster numbers, -1 to 2"
+    assert damage(read_snapshot, db, 3, 9) == "Its labels are not cluster numbers, -1 to 2"
 
 
 @pytest.mark.parametrize(
@@ -371,30 +371,30 @@ def test_every_kind_of_event_is_read(db):
 
 def test_events_are_numbered_without_gaps(db):
     happen(db, ANSWER, ADD, {"number": 4} | NAME)
-    assert damage(read_events, db, N_ROWS, 0) == "event 3 of the session is missing"
-    assert damage(read_events, db, N_ROWS, 2) == "event 3 of the session is missing"
+    assert damage(read_events, db, N_ROWS, 0) == "Event 3 of the session is missing"
+    assert damage(read_events, db, N_ROWS, 2) == "Event 3 of the session is missing"
 
 
 @pytest.mark.parametrize("number", [0, -1, -(2**63)])
 def test_no_event_hides_before_the_first(db, number):
     happen(db, ANSWER, {"number": number} | ADD)
-    assert damage(read_events, db, N_ROWS, 0) == "event 1 of the session is missing"
+    assert damage(read_events, db, N_ROWS, 0) == "Event 1 of the session is missing"
 
 
 def test_pairs_belong_to_an_event_that_is_there(db):
     happen(db, ANSWER, IMPORT)
     bring(db, 5, 0, 2, "yes")
     bring(db, 4, 0, 2, "yes")
-    assert damage(read_events, db, N_ROWS, 0) == "event 4 has pairs, but it is not an import"
+    assert damage(read_events, db, N_ROWS, 0) == "Event 4 has pairs, but it is not an import"
 
 
 @pytest.mark.parametrize(
     ("pair", "words"),
     [
-        (("x", 0, 2, "yes"), "imported pairs have no event"),
-        ((1, 0, 4, "yes"), "event 1 of the session is wrong: '4' is not one of its rows, 0 to 3"),
-        ((1, 2, 2, "yes"), "event 1 of the session is wrong: both rows of a pair are 2"),
-        ((1, 0, 2, "y" * 30), f"event 1 of the session is wrong: '{'y' * 20}' is not an answer"),
+        (("x", 0, 2, "yes"), "Imported pairs have no event"),
+        ((1, 0, 4, "yes"), "Event 1 of the session is wrong. '4' is not one of its rows, 0 to 3"),
+        ((1, 2, 2, "yes"), "Event 1 of the session is wrong. Both rows of a pair are 2"),
+        ((1, 0, 2, "y" * 30), f"Event 1 of the session is wrong. '{'y' * 20}' is not an answer"),
     ],
 )
 def test_imported_pairs_are_checked(db, pair, words):
@@ -406,7 +406,7 @@ def test_imported_pairs_are_checked(db, pair, words):
 def reason(db, *events):
     """Why the last of the events cannot hold."""
     happen(db, *events)
-    found = re.fullmatch(r"event (\d+) of the session is wrong: (.*)", damage(read_events, db, N_ROWS, 0))
+    found = re.fullmatch(r"Event (\d+) of the session is wrong. (.*)", damage(read_events, db, N_ROWS, 0))
     assert int(found[1]) == len(events)
     return found[2]
 
@@ -434,14 +434,14 @@ def test_an_unknown_kind_of_event(db):
     ],
 )
 def test_an_event_names_what_its_kind_names(db, wrong):
-    words = f"it has more or fewer fields than an event of its kind ({wrong['kind']})"
+    words = f"It has more or fewer fields than an event of its kind ({wrong['kind']})"
     assert reason(db, ANSWER, wrong) == words
 
 
 @pytest.mark.parametrize("event", [ANSWER, ADD, NAME])
 def test_only_imports_and_done_clusters_bring_pairs(db, event):
     bring(db, 1, 0, 2, "yes")
-    assert reason(db, event) == f"it has pairs, but its kind is {event['kind']}"
+    assert reason(db, event) == f"It has pairs, but its kind is {event['kind']}"
 
 
 @pytest.mark.parametrize(
@@ -452,12 +452,12 @@ def test_only_imports_and_done_clusters_bring_pairs(db, event):
         (ANSWER | {"second": -1}, "'-1' is not one of its rows, 0 to 3"),
         (ANSWER | {"second": 1.5}, "'1.5' is not one of its rows, 0 to 3"),
         (ANSWER | {"first": "r" * 25}, f"'{'r' * 20}' is not one of its rows, 0 to 3"),
-        (ANSWER | {"second": 0}, "both rows of a pair are 0"),
+        (ANSWER | {"second": 0}, "Both rows of a pair are 0"),
         (NAME | {"first": 4}, "'4' is not one of its rows, 0 to 3"),
         (DONE | {"first": -1}, "'-1' is not one of its rows, 0 to 3"),
         (ANSWER | {"answer": "m" * 25}, f"'{'m' * 20}' is not an answer"),
-        (ANSWER | {"happened": b"now"}, "its time is missing or wrong"),
-        (NAME | {"source": b"ripe"}, "its source is not text"),
+        (ANSWER | {"happened": b"now"}, "Its time is missing or wrong"),
+        (NAME | {"source": b"ripe"}, "Its source is not text"),
     ],
 )
 def test_a_value_that_no_event_has(db, wrong, words):
@@ -467,14 +467,14 @@ def test_a_value_that_no_event_has(db, wrong, words):
 @pytest.mark.parametrize(
     ("events", "words"),
     [
-        ((ANSWER, undo(2)), "its target is not an earlier event"),
-        ((ANSWER, undo(3)), "its target is not an earlier event"),
-        ((ANSWER, undo("x")), "its target is not an earlier event"),
-        ((ANSWER, undo(1), undo(2)), "event 2 has a kind (undo) that has no undo"),
-        ((ANSWER, undo(1), change(2)), "event 2 has a kind (undo) that has no change"),
-        ((IMPORT, change(1)), "event 1 has a kind (import) that has no change"),
-        ((NAME, change(1)), "event 1 has a kind (name) that has no change"),
-        ((ANSWER, change(1), change(2)), "event 2 has a kind (change) that has no change"),
+        ((ANSWER, undo(2)), "Its target is not an earlier event"),
+        ((ANSWER, undo(3)), "Its target is not an earlier event"),
+        ((ANSWER, undo("x")), "Its target is not an earlier event"),
+        ((ANSWER, undo(1), undo(2)), "Event 2 has a kind (undo) that has no undo"),
+        ((ANSWER, undo(1), change(2)), "Event 2 has a kind (undo) that has no change"),
+        ((IMPORT, change(1)), "Event 1 has a kind (import) that has no change"),
+        ((NAME, change(1)), "Event 1 has a kind (name) that has no change"),
+        ((ANSWER, change(1), change(2)), "Event 2 has a kind (change) that has no change"),
     ],
 )
 def test_what_cannot_be_changed_or_undone(db, events, words):
@@ -510,4 +510,4 @@ def test_moments_are_in_utc(db, when):
     ],
 )
 def test_other_moments_are_damage(db, when):
-    assert reason(db, ANSWER | {"happened": when}) == "its time is missing or wrong"
+    assert reason(db, ANSWER | {"happened": when}) == "Its time is missing or wrong"

@@ -194,7 +194,7 @@ def test_a_file_of_answers_that_contradict_each_other_is_damaged(path):
         for first, second in ((0, 1), (1, 2), (0, 2)):
             session.add(first, second, "must-link")
     execute(path, "UPDATE event SET answer = 'no' WHERE number = 3")
-    words = r"s\.linkwise is damaged: event 3 of the session is wrong: .*\. Restore a copy of the file\."
+    words = r"s\.linkwise is damaged. Event 3 of the session is wrong. .*\. Restore a copy of the file\."
     with pytest.raises(SessionDamagedError, match=words):
         Session.open(path)
 

@@ -100,7 +100,7 @@ def _read_header(opened: Callable[[], AbstractContextManager[IO[bytes]]], size: 
     found = _ArrayHeader(shape, dtype, "F" if is_fortran else "C", following, opened)
     if min(shape, default=0) < 0 or found.n_bytes != following:
         raise DataError(
-            f"{_UNREADABLE}: its header tells of the shape {shape} of {dtype}, but {following} bytes follow."
+            f"{_UNREADABLE}: its header describes the shape {shape} of {dtype}, but {following} bytes follow."
             f" {_AGAIN}"
         )
     return found
@@ -147,8 +147,7 @@ def _main_array_name(stored: dict[str, _ArrayHeader], broken: dict[str, DataErro
         raise error
     there = join_names(f"{name} {array.shape}" for name, array in stored.items())
     raise DataError(
-        f"Wanted is one 2-D array or one named X; the file holds {len(flat)} 2-D arrays ({there})."
-        " Save the array of rows as X."
+        f"The file holds {len(flat)} 2-D arrays and none named X: {there}. Save the array of rows as X."
     )
 
 
@@ -175,10 +174,10 @@ def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.Da
 
     if stored.shape != (len(frame),):
         raise DataError(
-            f"The array '{name}' holds {stored.shape[0]} ids for {len(frame)} rows; wanted is one for each."
+            f"The array '{name}' holds {stored.shape[0]} ids for {len(frame)} rows. Save one id for each row."
         )
     if stored.dtype.kind not in "biufUSM":
-        raise DataError(f"The array '{name}' holds {stored.dtype}; ids are texts or numbers.")
+        raise DataError(f"The array '{name}' holds {stored.dtype}. Save ids that are texts or numbers.")
     ids = _unpack(stored)
     if ids.dtype.kind in "USM":
         column = pl.Series(name, _ids_as_text(name, ids), dtype=pl.String)
@@ -218,13 +217,19 @@ def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Refuse arrays that are no table of numbers."""
     if len(shape) != 2:
         raise DataError(
-            f"The array has shape {shape}; wanted is one row for each item: (n_rows, n_columns)."
-            + (" X.reshape(len(X), -1) lays each item out as a row." if len(shape) > 2 else "")
+            f"The array has shape {shape}, not (n_rows, n_columns). "
+            + (
+                "Make each item a row: X.reshape(len(X), -1)."
+                if len(shape) > 2
+                else "Give one row for each item."
+            )
         )
     if dtype.kind not in "biuf":
-        raise DataError(f"The array holds {dtype}; wanted are numbers. Use a DataFrame for mixed columns.")
+        raise DataError(
+            f"The array holds {dtype}. Give an array of numbers, or a DataFrame if its columns differ."
+        )
     if shape[1] == 0:
-        raise DataError("The array has 0 feature(s): a minimum of 1 column is required.")
+        raise DataError("The array has 0 feature(s), but a minimum of 1 column is required. Add a column.")
 
 
 def array_frame(X: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:

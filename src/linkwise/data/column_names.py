@@ -14,8 +14,8 @@ def unknown_column(name: str, names: Sequence[str]) -> str:
     """Sentence for a column that is not there, with the nearest one that is."""
     folded = {other.casefold(): other for other in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    hint = f"; did you mean '{folded[near[0]]}'?" if near else "."
-    return f"There is no column '{name}'{hint} The columns are: {join_names(names, 30)}."
+    hint = f" Did you mean '{folded[near[0]]}'?" if near else ""
+    return f"There is no column '{name}'.{hint} The columns are: {join_names(names, 30)}."
 
 
 def to_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -44,4 +44,4 @@ def check_names(
     }
     for one, other in combinations(uses, 2):
         for name in uses[one] & uses[other]:
-            raise DataError(f"Column '{name}' is to be {one} and {other}: name it once.")
+            raise DataError(f"Column '{name}' is to be {one} and {other}. Name it once.")

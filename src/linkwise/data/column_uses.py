@@ -25,7 +25,7 @@ def understand_texts(
     what = value_kind(frame[text])
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
-        raise DataError(f"Column '{text}' holds {values}; --text wants a column of texts.")
+        raise DataError(f"Column '{text}' holds {values}. Give --text a column of texts.")
     found = _assign_roles(frame, {text: "document"}, id_column, drop)
     return found, _note_shown_columns(f"Rows are compared by the texts of '{text}' alone", found)
 
@@ -49,7 +49,7 @@ def understand_curves(
     wrong = [name for name in columns or () if name not in (lists or samples)]
     if wrong:
         raise DataError(
-            f"Column '{wrong[0]}' is no part of a curve; name columns of numbers, or one column of lists."
+            f"Column '{wrong[0]}' cannot be part of a curve. Name columns of numbers, or one column of lists."
         )
     if lists:
         found = _assign_roles(frame, {lists[0]: "curve"}, id_column, drop)
@@ -57,7 +57,7 @@ def understand_curves(
     if len(samples) < 2:
         there = f"the only column of numbers is {samples[0]}" if samples else "there is no column of numbers"
         raise DataError(
-            f"A curve needs at least 2 samples, but {there}. Wanted is a column of numbers for each sample,"
+            f"A curve needs at least 2 samples, but {there}. Give a column of numbers for each sample,"
             " in order, or one column of lists such as [0.1, 0.4, 0.2]."
         )
     found = _assign_roles(frame, dict.fromkeys(samples, "sample"), id_column, drop)

@@ -51,13 +51,15 @@ def read_delimited(
     text = decode(raw)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     if not text.strip():
-        raise DataError("The file is empty: wanted is a line of column names and a line for each row.")
+        raise DataError("The file is empty. Write a line of column names, then a line for each row.")
     notes = []
     if delimiter is None:
         with allow_long_cells():
             delimiter = detect_delimiter(text, tabs_first)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
-        raise DataError(f"The delimiter must be one character, such as ',' or ';', not {delimiter!r}.")
+        raise DataError(
+            f"delimiter={delimiter!r} is not one character. Give a comma, a tab or another character."
+        )
     with allow_long_cells():
         header, header_line = _read_header(text, delimiter)
     check_columns(len(header))

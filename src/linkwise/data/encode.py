@@ -85,8 +85,8 @@ def encode(
     if missing and impute is None:
         raise DataError(
             f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
-            " Impute or drop: --impute median puts medians and most frequent categories there,"
-            ' --drop COLUMN leaves a column out (in Python: impute="median", drop=[...]).'
+            " Impute or drop them. --impute median fills in medians and most frequent categories, and"
+            ' --drop COLUMN leaves a column out (in Python, impute="median" and drop=[...]).'
         )
     if categories == "columns":
         _check_size(table, words)
@@ -106,13 +106,17 @@ def encode(
 def _encode_text_or_series(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
     """Texts and series."""
     if impute is not None:
-        raise ValueError(f"impute is for records; {table.kind} rows have other ways with what is missing.")
+        raise ValueError(
+            f"impute={impute!r} is for records, but these rows are of kind {table.kind!r}. Leave impute out."
+        )
     if table.kind == "series":
         curves = read_curves(table.frame, table.columns)
         names = table.features if len(table.features) > 1 else None
         return encode_series(curves, scale or "standard", names)
     if scale is not None:
-        raise ValueError(f"Texts have no scale, not {scale!r}: all are points of unit length.")
+        raise ValueError(
+            f"scale={scale!r} is not for texts, which all become points of unit length. Leave scale out."
+        )
     (name,) = table.features
     return encode_texts(to_words(table.frame[name]), name)
 
@@ -126,8 +130,9 @@ def _check_finite(table: Table, numbers: dict[str, NDArray[np.float64]]) -> None
         known = "" if table.ids is None else f", id '{table.ids[row]}'"
         count = sum(rows.size for rows in bad.values())
         raise DataError(
-            f"Infinity in the data: first in row {row} (counted from 0{known}), column '{name}';"
-            f" {count} in all. Impute or drop: empty these cells and use --impute median, or --drop COLUMN."
+            f"The data hold {count_noun(count, 'infinite value')}, the first in row {row} (counted from"
+            f" 0{known}), column '{name}'. Impute or drop: empty these cells and use --impute median,"
+            " or --drop COLUMN."
         )
 
 
@@ -188,7 +193,9 @@ def _scale_column(
     values = np.where(np.isnan(values), fill, values)
     offset, spread = _offset_and_scale(values, scale)
     if not np.isfinite(spread) or not np.isfinite(offset):
-        raise DataError(f"The values of column '{name}' are too large for scale='{scale}'.")
+        raise DataError(
+            f"The values of column '{name}' are too large for scale='{scale}'. Give them in a larger unit."
+        )
     if value_kind(series) == "duration":
         feature = Feature(name, name, None, "numeric", offset, spread or 1.0, unit="days")
     else:

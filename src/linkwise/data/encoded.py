@@ -69,7 +69,7 @@ class Encoded:
     notes: tuple[str, ...]
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("what encode() gives is no array; give its X: encode(table).X")
+        raise TypeError("An Encoded is not an array. Give its matrix, encode(table).X.")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
     for feature in features:
         if feature.role in ("document", "sample", "image"):
             raise DataError(
-                "Texts, curves and images are encoded all together; encode old and new rows at once."
+                "Texts, curves and images can only be encoded together. Encode old and new rows at once."
             )
         if feature.source not in frame.columns:
             raise DataError(unknown_column(feature.source, frame.columns))
@@ -126,7 +126,7 @@ def _encode_column(feature: Feature, series: nw.Series[Any]) -> NDArray[np.float
     if value_kind(series) in ("words", "nothing"):
         raise DataError(
             f"Column '{feature.source}' holds {value_kind(series)}, such as "
-            f"{series.to_list()[:1]}; wanted are"
+            f"{series.to_list()[:1]}. Give"
             " numbers, as in the table that was encoded first."
         )
     values = to_numbers(series)

@@ -71,11 +71,13 @@ def read_folder(
     if not chosen:
         there = f" (there are {join_names(names, 3)})" if names else ""
         raise DataError(
-            f"{folder} is a folder without images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}){there};"
-            " to read a table, name its file."
+            f"{folder} is a folder without images ({', '.join(IMAGES)}) or texts ({', '.join(TEXTS)}){there}."
+            " To read a table, name its file."
         )
     if len(chosen) == 1:
-        raise DataError(f"The folder {folder} holds 1 {kind}, {chosen[0]}; at least 2 are needed to compare.")
+        raise DataError(
+            f"The folder {folder} holds 1 {kind}, {chosen[0]}, but at least 2 are needed to compare."
+        )
     notes = [f"Each of {count_noun(len(chosen), kind)} is a row, known by its path within the folder."]
     others = sorted(set(names) - set(chosen))
     if others:
@@ -97,7 +99,7 @@ def _list_files(folder: Path) -> list[str]:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise DataError(f"The name of the file {name!r} is not UTF-8; give it another one.") from None
+            raise DataError(f"The name of the file {name!r} is not UTF-8. Rename it.") from None
     return sorted(found)
 
 

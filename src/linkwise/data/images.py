@@ -67,7 +67,7 @@ def read_picture(path: Path, side: int) -> Image:
     try:
         with Image.open(path, formats=_FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
-                raise DataError(f"{path.name}: {image.width} x {image.height} pixels are too many")
+                raise DataError(f"{path.name} has too many pixels, {image.width} x {image.height}")
             image.draft("RGB", (side, side))
             image.load()
             upright = ImageOps.exif_transpose(image)
@@ -76,11 +76,11 @@ def read_picture(path: Path, side: int) -> Image:
     except OSError as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise DataError(f"{path.name}: {error.strerror}") from error
-        raise DataError(f"{path.name}: no picture that can be read") from error
+        raise DataError(f"{path.name} is no picture that can be read") from error
     except Image.DecompressionBombError as error:
-        raise DataError(f"{path.name}: too many pixels") from error
+        raise DataError(f"{path.name} has too many pixels") from error
     except Exception as error:  # of a broken file Pillow may raise anything
-        raise DataError(f"{path.name}: broken ({type(error).__name__}: {error})") from error
+        raise DataError(f"{path.name} is broken ({type(error).__name__}, {error})") from error
     picture = _to_rgb(upright)
     if max(picture.size) > side:
         picture.thumbnail((side, side), reducing_gap=2.0)
@@ -202,7 +202,7 @@ def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
 
 def _describe_broken_files(broken: Sequence[str]) -> str:
     return (
-        f"{count_noun(len(broken), 'file')} cannot be used: {'; '.join(broken[:3])}"
+        f"{count_noun(len(broken), 'file')} cannot be used: {', '.join(broken[:3])}"
         f"{f' and {len(broken) - 3} more' if len(broken) > 3 else ''}. Take them away, or leave them out with"
         " --skip-broken (in Python: skip_broken=True)."
     )

@@ -34,7 +34,7 @@ def read_json_lines(raw: bytes) -> pl.DataFrame:
         n_rows += 1
         check_columns(len(columns))
     if not columns:
-        raise DataError("The file is empty: wanted is one JSON object a line.")
+        raise DataError("The file is empty. Write one JSON object on each line.")
     check_cells(n_rows, len(columns))
     check_expansion(8 * n_rows * len(columns), len(raw))
     return pl.DataFrame([_to_series(name, v + [None] * (n_rows - len(v))) for name, v in columns.items()])
@@ -46,11 +46,11 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
     except DataError as error:
         raise DataError(f"Line {number}: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"Line {number} is no JSON: {error}. Wanted is one object a line.") from error
+        raise DataError(f"Line {number} is not JSON: {error}. Write one object on each line.") from error
     if "\\u" in line:
         _check_characters(value, number)
     if not isinstance(value, dict):
-        raise DataError(f"Line {number} is a JSON {type(value).__name__}; wanted is one object a line.")
+        raise DataError(f"Line {number} is a JSON {type(value).__name__}. Write one object on each line.")
     return value
 
 

@@ -81,15 +81,17 @@ def read_table(
     if ending not in ENDINGS:
         way_out = " Save the sheet as CSV (UTF-8) and name that file." if ending in _SHEETS else ""
         raise DataError(
-            f"'{path.name}' has no ending that is known; wanted is one of {join_names(ENDINGS, 20)}.{way_out}"
+            f"The ending of '{path.name}' is unknown. Known endings are {join_names(ENDINGS, 20)}.{way_out}"
         )
     if delimiter is not None and ending not in _DELIMITED:
-        raise DataError(f"A delimiter is for text files such as .csv; '{path.name}' has none.")
+        raise DataError(
+            f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
+        )
     columns, drop = to_names(columns), to_names(drop) or ()
     try:
         raw = read_bytes(path)
         if not raw:
-            raise DataError("This is an empty file; at least 2 rows are needed to compare.")
+            raise DataError("The file is empty, but at least 2 rows are needed to compare.")
         _require_polars()
         if ending in _DELIMITED:
             written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))

@@ -164,11 +164,11 @@ def _decide_words(series: nw.Series[Any], name: str, named: bool) -> Column:
         return Column(name, "category", f"{n_words} categories")
     reason = f"{n_words} different texts in {count_noun(n_rows, 'row')}"
     if all(_NUMBER.fullmatch(word.strip()) for word in words):
-        reason += "; they are numbers stored as text: turn them into numbers to use them"
+        reason += " (numbers stored as text; turn them into numbers to use them)"
     if named:
         raise DataError(
             f"Column '{name}' cannot be a feature: {reason}."
-            " Leave it out of the columns named; it is shown all the same."
+            " Leave it out of the columns that you name. It is shown all the same."
         )
     return Column(name, "text", reason)
 

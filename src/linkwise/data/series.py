@@ -86,7 +86,9 @@ def _check_curves(X: NDArray[np.float64]) -> None:
             f" {at + 1} (rows counted from 0). Leave such values empty, or leave the row out."
         )
     if np.abs(np.nan_to_num(X)).max(initial=0.0) > 1e150:
-        raise DataError("Curves hold values beyond 1e150, whose squares no float holds; give another unit.")
+        raise DataError(
+            "Curves hold values beyond 1e150, whose squares no float holds. Give them in a larger unit."
+        )
     without = np.flatnonzero(np.isnan(X).all(axis=1))
     if len(without):
         raise DataError(

@@ -54,7 +54,7 @@ class Table:
         return len(self.frame)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("a Table is no array; give encode(table).X (linkwise.data.encode)")
+        raise TypeError("A Table is not an array. Give its matrix, linkwise.data.encode(table).X.")
 
     @property
     def n_rows(self) -> int:
@@ -100,7 +100,7 @@ class Table:
             Short numbers, ISO dates; "—" for what is missing.
         """
         if not 0 <= row < len(self):
-            raise IndexError(f"There is no row {row}; rows are 0 to {len(self) - 1}.")
+            raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
         names = (*self.features, *self.shown) if names is None else names
         # lists of one cell, since pandas turns integers into floats where it makes one row of several columns
         cells = self.frame[row : row + 1].select(*names).to_dict(as_series=False) if names else {}
@@ -183,9 +183,11 @@ def understand(
     check_name_lengths(frame.columns)
     check_names(frame.columns, id_column, columns, drop, text)
     if text is not None and (series or columns is not None):
-        raise DataError("Texts are compared by their words alone; leave the other columns or the series out.")
+        raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
     if len(frame) < 2:
-        raise DataError(f"The table has {count_noun(len(frame), 'row')}; at least 2 are needed to compare.")
+        raise DataError(
+            f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
+        )
     check_dates(frame, drop)
     id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
@@ -289,9 +291,9 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
     if isinstance(frame, np.ndarray):
         return array_frame(frame)
     if hasattr(frame, "toarray"):
-        raise TypeError("from_frame: dense data is required; call .toarray() first.")
+        raise TypeError("frame is sparse, but dense data is required. Call frame.toarray() first.")
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
-        raise TypeError("from_frame takes a DataFrame that is in memory; call .collect() first.")
+        raise TypeError("frame is lazy, but a DataFrame in memory is required. Call frame.collect() first.")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     check_unique(names)
     refuse_lone_surrogates(names, "the names of columns")
@@ -301,7 +303,7 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
         table = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TypeError(
-            f"from_frame takes a pandas or polars DataFrame or a 2-D array, not {type(frame).__name__}."
+            f"frame is a {type(frame).__name__}. Give a pandas or polars DataFrame, or a 2-D array."
         ) from error
     return _convert_objects(table)
 

@@ -61,7 +61,7 @@ def encode_texts(texts: Sequence[str | None], source: str = "text") -> Encoded:
     X = np.divide(places, length, out=np.zeros_like(places), where=length >= _NOTHING)
     if np.ptp(X, axis=0).max() < _NOTHING:
         raise DataError(
-            f"The texts of '{source}' hold the same words, so nothing tells them apart; name another column."
+            f"The texts of '{source}' hold the same words, so nothing tells them apart. Name another column."
         )
     features = [Feature(f"topic {k}", source, None, "document") for k in range(1, X.shape[1] + 1)]
     note = f"The texts of '{source}' are compared by {count_noun(int(kept.sum()), 'word')} ({chosen})"
@@ -87,7 +87,7 @@ def word_counts(texts: Sequence[str | None], source: str = "text") -> tuple[NDAr
         counts = counter.fit_transform(text or "" for text in texts)
     except ValueError:  # there is no other
         raise DataError(
-            f"The texts of '{source}' hold no words (two or more letters in a row); name another column."
+            f"The texts of '{source}' hold no words (two or more letters in a row). Name another column."
         ) from None
     return counter.get_feature_names_out(), counts
 

@@ -215,14 +215,16 @@ def explain(
     └─ no:  cluster 0 (50 rows)
     """
     if isinstance(X, BaseEstimator):
-        raise TypeError(f"X is a {type(X).__name__}; the clustering comes first: explain(clustering, X)")
+        raise TypeError(
+            f"X is a {type(X).__name__}, but the clustering comes first. Call explain(clustering, X)."
+        )
     _refuse_swapped(clustering, X)
     share, most = _checked_bounds(fidelity, max_leaves)
     own = getattr(clustering, "tree_", None)  # a pipeline has none: its tree asks about other columns
     clustering = last_step(clustering)
     if isinstance(own, Tree) and (fidelity is not None or max_leaves is not None):
         raise ValueError(
-            "a ClusILC is described by its own tree; leave max_leaves and fidelity out, or give labels_"
+            "A ClusILC is described by its own tree. Leave max_leaves and fidelity out, or give its labels_."
         )
     rows, features, notes = _read_rows(X, feature_names, clustering if isinstance(own, Tree) else None)
     if isinstance(own, Tree):
@@ -284,12 +286,15 @@ def _checked_bounds(fidelity: object, max_leaves: object) -> tuple[float, int | 
         or not isinstance(fidelity, (int, float, np.number))
         or not 0 <= fidelity <= 1
     ):
-        raise ValueError(f"fidelity={short_repr(fidelity)}; give a share of the rows, 0 to 1")
+        raise ValueError(
+            f"fidelity={short_repr(fidelity)} is not a share of the rows. Give a number from 0 to 1."
+        )
     if max_leaves is None:
         return float(fidelity), None
     if isinstance(max_leaves, bool) or not isinstance(max_leaves, (int, np.integer)) or max_leaves < 1:
         raise ValueError(
-            f"max_leaves={short_repr(max_leaves)}; give the largest number of rules, 1 or more, or None"
+            f"max_leaves={short_repr(max_leaves)} is not a number of rules. "
+            "Give an integer of at least 1, or None."
         )
     return float(fidelity), min(int(max_leaves), MOST_ROWS)
 
@@ -300,15 +305,15 @@ def _read_rows(
     """The rows, the features of their columns, and notes on what was chosen in reading them."""
     named = isinstance(X, (Encoded, Table)) or hasattr(X, "columns")
     if named and feature_names is not None:
-        raise ValueError(f"X is a {type(X).__name__}, which names its columns; leave feature_names out")
+        raise ValueError(f"X is a {type(X).__name__}, which names its columns. Leave feature_names out.")
     if model is None and named and not isinstance(X, Encoded):
         table = X if isinstance(X, Table) else from_frame(X)
         encoded = encode(table, scale="none", categories="codes")
         return encoded.X, encoded.features, table.notes
     if isinstance(X, Table):
         raise TypeError(
-            "X is a Table, but the tree asks about the numbers that it was fitted to: "
-            "explain(model, encoded), where encoded is what encode(table, ...) gave"
+            "X is a Table, but the tree asks about the numbers that it was fitted to. "
+            "Call explain(model, encoded) with what encode(table, ...) returned."
         )
     values = X.X if isinstance(X, Encoded) else X
     rows = check_rows(values) if model is None else check_rows(values, model, reset=False)
@@ -316,13 +321,17 @@ def _read_rows(
         return rows, X.features, X.notes
     names = list(X.columns) if named else feature_names
     if names is not None and not is_sequence(names):
-        raise TypeError(f"feature_names is {short_repr(names)}; give the name of every column of X")
+        raise TypeError(
+            f"feature_names is {short_repr(names)}. Give a list with the name of every column of X."
+        )
     names = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
     if len(names) != rows.shape[1]:
-        raise ValueError(f"feature_names has {len(names)} names; X has {rows.shape[1]} columns")
+        raise ValueError(
+            f"feature_names has {len(names)} names, but X has {rows.shape[1]} columns. Give each a name."
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"feature_names has {twice!r} twice; give each column its own name")
+        raise ValueError(f"feature_names has {twice!r} twice. Give each column its own name.")
     return rows, tuple(Feature(name, name, None, "numeric") for name in names), ()
 
 
@@ -340,14 +349,16 @@ def read_labels(clustering: Any, n_rows: int | None = None) -> NDArray[Any]:
     """One label per row, all numbers or all words; of a clusterer or a pipeline, those of its fit."""
     clustering = last_step(clustering)
     if isinstance(clustering, BaseEstimator) and not hasattr(clustering, "labels_"):
-        raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet; call fit first")
+        raise NotFittedError(f"This {type(clustering).__name__} instance is not fitted yet. Call fit first.")
     given = getattr(clustering, "labels_", clustering)
     if not isinstance(given, Iterable):
-        raise TypeError(f"The labels are {short_repr(given)}; give one label a row, or a fitted clusterer.")
+        raise TypeError(
+            f"The labels are {short_repr(given)}. Give one label for each row, or a fitted clusterer."
+        )
     labels = np.asarray(given) if hasattr(given, "__array__") else np.array(list(given), dtype=object)
     if labels.ndim != 1 or len(labels) != (len(labels) if n_rows is None else n_rows):
-        there = "" if n_rows is None else f"; X has {n_rows} rows"
-        raise ValueError(f"the labels have shape {labels.shape}{there}: give one label a row")
+        there = "" if n_rows is None else f", but X has {n_rows} rows"
+        raise ValueError(f"The labels have shape {labels.shape}{there}. Give one label for each row.")
     return _checked_labels(labels)
 
 
@@ -360,10 +371,10 @@ def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
         missing = label is None or label != label
         whole = isinstance(label, (bool, str)) or (isinstance(label, (int, float)) and label % 1 == 0)
         if missing or not whole or (isinstance(label, (int, float)) and abs(label) >= 2**63):
-            raise ValueError(f"label of row {row} is {label!r}; labels are whole numbers or words")
+            raise ValueError(f"The label of row {row} is {label!r}. Give whole numbers or words.")
     found = {kinds.get(type(label), "i") for label in labels.tolist()} or {"i"}
     if len(found) > 1:
-        raise ValueError("some labels are numbers and others are words; give one or the other")
+        raise ValueError("Some labels are numbers and others are words. Give one or the other.")
     return labels.astype({"b": bool, "U": str, "i": np.int64}[found.pop()])
 
 
@@ -372,7 +383,8 @@ def _encode_labels(labels: NDArray[Any]) -> tuple[NDArray[np.int32], list[Name]]
     found, codes = np.unique(labels, return_inverse=True)
     if len(found) > MOST_CLUSTERS:
         raise ValueError(
-            f"there are {len(found)} clusters of {len(labels)} rows; rules describe at most {MOST_CLUSTERS}"
+            f"There are {len(found)} clusters of {len(labels)} rows, but rules describe at most "
+            f"{MOST_CLUSTERS}. Give a clustering with fewer clusters."
         )
     return codes.ravel().astype(np.int32), found.tolist()
 

@@ -24,7 +24,7 @@ def plot(found: RuleSet, ax: Axes | None = None) -> Axes:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "linkwise[plot]"') from error
+        raise ImportError('Plots need matplotlib. Install it: pip install "linkwise[plot]"') from error
     tree, at = found.tree, node_positions(found)
     if ax is None:
         n_leaves, depth = len(found.rules), 1 + max(level for _, level in at.values())

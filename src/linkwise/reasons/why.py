@@ -329,9 +329,12 @@ def _checked_representatives(representatives: ArrayLike, n_rows: int) -> NDArray
 def _evidence(given: Constraints | Evidence | None, n_rows: int) -> Evidence:
     """What is known of pairs of rows."""
     if given is not None and not isinstance(given, (Constraints, Evidence)):
-        raise TypeError(f"constraints is a {type(given).__name__}; give Constraints or Evidence")
+        raise TypeError(f"The constraints are a {type(given).__name__}. Give Constraints or Evidence.")
     if given is not None and given.n_rows != n_rows:
-        raise ValueError(f"the constraints are about {given.n_rows} rows, the clustering about {n_rows}")
+        raise ValueError(
+            f"The constraints are about {given.n_rows} rows, but the clustering is about {n_rows}. "
+            "Give constraints about the same rows."
+        )
     if isinstance(given, Evidence):
         return given
     if given is not None and len(given.conflicts):

@@ -94,7 +94,7 @@ def is_unicode(text: str) -> bool:
 def _plain_number(value: object) -> Any:
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a {type(value).__name__}")
+    raise TypeError(f"{type(value).__name__} is not a type of JSON")
 
 
 # ---------------------------------------------------------------- data

@@ -86,7 +86,7 @@ def facts_of(event: Event) -> tuple[Fact, ...]:
         return event.facts
     if event.first is None or event.second is None or event.answer is None:
         raise SessionDamagedError(
-            f"event {event.number} of the session ({event.kind}) has no pair or no answer"
+            f"Event {event.number} of the session ({event.kind}) has no pair or no answer"
         )
     return (Fact(event.first, event.second, event.answer),)
 
@@ -100,7 +100,7 @@ def evidence_of(n_rows: int, events: Sequence[Event]) -> Evidence:
                 evidence.add(*fact, asked=event.kind == "answer")
         except (ConstraintError, TypeError) as error:  # no session writes such an event
             raise SessionDamagedError(
-                f"event {event.number} of the session is wrong: {strip_full_stop(error)}"
+                f"Event {event.number} of the session is wrong. {strip_full_stop(error)}"
             ) from error
     return evidence
 

@@ -42,7 +42,7 @@ Entry = tuple[object, ...]
 
 
 class Damage(Exception):
-    """The file holds something that no session writes."""
+    """The file holds something that no session writes; the text is a sentence without its full stop."""
 
 
 def check_header(path: Path) -> None:
@@ -83,7 +83,7 @@ def check_version(db: sqlite3.Connection, name: str) -> None:
             "Update linkwise."
         )
     if version < 1:
-        raise Damage(f"it has format {version}, and the first format is 1")
+        raise Damage(f"It has format {version}, and the first format is 1")
 
 
 def check_schema(db: sqlite3.Connection) -> None:
@@ -92,7 +92,7 @@ def check_schema(db: sqlite3.Connection) -> None:
     found = _schema_of(db, len(wanted) + 1)
     missing = sorted(str(entry[1]) for entry in wanted - found)
     if missing:
-        raise Damage(f"it has no table or index {missing[0]}")
+        raise Damage(f"It has no table or index {missing[0]}")
     if found != wanted:
         raise Damage(f"{min(str(entry[1])[:60] for entry in found - wanted)!r} is not part of a session")
 

@@ -95,7 +95,7 @@ class Store:
             schema.restrict(self._db)
             page = self._db.execute("PRAGMA page_size").fetchone()[0]
             if not _file_size(f"{self.path}-wal") and _file_size(f"{self.path}") % page:
-                raise schema.Damage("its end is missing")
+                raise schema.Damage("Its end is missing")
             with self._read_transaction():
                 schema.check_version(self._db, self.name)
                 schema.check_schema(self._db)
@@ -262,11 +262,11 @@ class Store:
             yield
         except schema.Damage as damage:
             raise SessionDamagedError(
-                f"{self.name} is damaged: {damage}. Restore a copy of the file."
+                f"{self.name} is damaged. {damage}. Restore a copy of the file."
             ) from None
         except UnicodeDecodeError:  # SQLite's message quotes a name from the file
             raise SessionDamagedError(
-                f"{self.name} is damaged: a name in it is not UTF-8. Restore a copy of the file."
+                f"{self.name} is damaged. A name in it is not UTF-8. Restore a copy of the file."
             ) from None
         except sqlite3.DatabaseError as error:
             is_copy_full = copy is not None and _code_of(error) == sqlite3.SQLITE_FULL

@@ -61,16 +61,16 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
     _check_data(meta["data"])
     learner, seed = meta["learner"], meta["seed"]
     if not is_described(learner):
-        raise Damage("its learner has no name or no parameters")
+        raise Damage("Its learner has no name or no parameters")
     learner["parameters"] = stored_parameters(learner["parameters"])
     try:
         check_kinds(learner)
     except ValueError as error:
-        raise Damage(f"its learner has a wrong parameter: {error}") from None
+        raise Damage(f"Its learner has a wrong parameter: {error}") from None
     if type(seed) is not int or not 0 <= seed <= MOST_SEED:
-        raise Damage("its seed is not an integer of at least 0")
+        raise Damage("Its seed is not an integer of at least 0")
     if not isinstance(meta["source"], dict):
-        raise Damage("the source of its data is not an object")
+        raise Damage("The source of its data is not an object")
     return meta
 
 
@@ -78,15 +78,15 @@ def _read_setting(db: sqlite3.Connection, key: str) -> Any:
     """One value of the table meta, from JSON."""
     found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     if found is None or not isinstance(found[0], str):
-        raise Damage(f"table meta has no text for {key!r}")
+        raise Damage(f"Table meta has no text for {key!r}")
     text: str = found[0]
     long = len(text) > MOST_JSON and key != "data"
     if long or text.count("[") + text.count("{") > (16 if key == "data" else MOST_PARTS):
-        raise Damage(f"table meta holds more for {key!r} than a session stores")
+        raise Damage(f"Table meta holds more for {key!r} than a session stores")
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Damage(f"table meta has no JSON for {key!r}") from None
+        raise Damage(f"Table meta has no JSON for {key!r}") from None
 
 
 def _check_data(data: Any) -> None:
@@ -98,9 +98,9 @@ def _check_data(data: Any) -> None:
         sums = [*sketch, scale] if isinstance(sketch, list) else []
         right = [isinstance(s, list) and len(s) == n_columns and all(map(_is_number, s)) for s in sums]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise Damage("the fingerprint of its data is incomplete") from None
+        raise Damage("The fingerprint of its data is incomplete") from None
     if not (whole and right == [True] * 3 and width in WIDTHS):
-        raise Damage("the fingerprint of its data is not a shape with sums of the columns")
+        raise Damage("The fingerprint of its data is not a shape with sums of the columns")
 
 
 def _is_number(value: Any) -> bool:
@@ -113,7 +113,7 @@ def read_description(db: sqlite3.Connection) -> tuple[str, ...]:
         return ()
     sentences = _read_setting(db, "description")
     if not (isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences)):
-        raise Damage("the description of its learner is not a list of sentences")
+        raise Damage("The description of its learner is not a list of sentences")
     return tuple(sentences)
 
 
@@ -122,7 +122,7 @@ def check_size(db: sqlite3.Connection, n_rows: int) -> None:
     """Check that the file is large enough for its rows; a session holds four bytes for each."""
     pages = db.execute("PRAGMA page_count").fetchone()[0]
     if n_rows > pages * db.execute("PRAGMA page_size").fetchone()[0]:
-        raise Damage(f"it is too small for {n_rows} rows")
+        raise Damage(f"It is too small for {n_rows} rows")
 
 
 def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
@@ -131,10 +131,10 @@ def read_ids(db: sqlite3.Connection, n_rows: int) -> list[str] | None:
     if count == 0:
         return None
     if (count, low, high) != (n_rows, 0, n_rows - 1):
-        raise Damage(f"its {count} ids are not those of rows 0 to {n_rows - 1}")
+        raise Damage(f"Its {count} ids are not those of rows 0 to {n_rows - 1}")
     ids = [i for (i,) in db.execute("SELECT id FROM row_id ORDER BY row")]
     if not all(isinstance(i, str) for i in ids) or len(set(ids)) != n_rows:
-        raise Damage("its ids are not a different text for each row")
+        raise Damage("Its ids are not a different text for each row")
     return ids
 
 
@@ -145,13 +145,13 @@ def read_snapshot(db: sqlite3.Connection, n_rows: int, last: int) -> Snapshot | 
         return None
     event, reason, kind, length = found[0]
     if len(found) > 1 or type(event) is not int or event < 0 or reason not in REASONS:
-        raise Damage("the event of its labels is missing")
+        raise Damage("The event of its labels is missing")
     if kind != "blob" or length != 4 * n_rows:
-        raise Damage(f"its labels are not {n_rows} numbers")
+        raise Damage(f"Its labels are not {n_rows} numbers")
     (blob,) = db.execute("SELECT labels FROM snapshot").fetchone()
     labels = np.frombuffer(blob, "<i4").astype(np.int32)
     if not are_labels(labels):
-        raise Damage(f"its labels are not cluster numbers, -1 to {n_rows - 1}")
+        raise Damage(f"Its labels are not cluster numbers, -1 to {n_rows - 1}")
     return Snapshot(event if event <= last else -1, reason, labels, read_description(db))
 
 
@@ -173,7 +173,7 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
     for expected, row in enumerate(rows, after + 1):
         number, kind, when, first, second, answer, target, source = row
         if number != expected:
-            raise Damage(f"event {expected} of the session is missing")
+            raise Damage(f"Event {expected} of the session is missing")
         facts = tuple(pairs.pop(number, ()))
         try:
             event = Event(number, kind, when, first, second, answer, target, facts, source)
@@ -181,11 +181,11 @@ def read_events(db: sqlite3.Connection, n_rows: int, after: int) -> Iterator[Eve
             if event.target is not None:
                 _check_target(event, kinds)
         except Damage as damage:
-            raise Damage(f"event {number} of the session is wrong: {damage}") from None
+            raise Damage(f"Event {number} of the session is wrong. {damage}") from None
         kinds[number] = event.kind
         yield event
     if pairs:
-        raise Damage(f"event {min(pairs)} has pairs, but it is not an import")
+        raise Damage(f"Event {min(pairs)} has pairs, but it is not an import")
 
 
 def _lowest_number(after: int) -> int:
@@ -202,13 +202,13 @@ def _read_facts(db: sqlite3.Connection, n_rows: int, after: int) -> dict[int, li
     )
     for event, first, second, answer in found:
         if type(event) is not int:
-            raise Damage("imported pairs have no event")
+            raise Damage("Imported pairs have no event")
         try:
             _check_pair(first, second, n_rows)
         except Damage as damage:
-            raise Damage(f"event {event} of the session is wrong: {damage}") from None
+            raise Damage(f"Event {event} of the session is wrong. {damage}") from None
         if answer not in ANSWERS:
-            raise Damage(f"event {event} of the session is wrong: {str(answer)[:20]!r} is not an answer")
+            raise Damage(f"Event {event} of the session is wrong. {str(answer)[:20]!r} is not an answer")
         pairs.setdefault(event, []).append(Fact(first, second, answer))
     return pairs
 
@@ -219,9 +219,9 @@ def _check_event(event: Event, n_rows: int) -> None:
     if kind not in KINDS:
         raise Damage(f"{str(kind)[:20]!r} is not a kind of event")
     if tuple(value is not None for value in (first, second, answer, event.target)) != REQUIRED_FIELDS[kind]:
-        raise Damage(f"it has more or fewer fields than an event of its kind ({kind})")
+        raise Damage(f"It has more or fewer fields than an event of its kind ({kind})")
     if event.facts and kind not in WITH_FACTS:
-        raise Damage(f"it has pairs, but its kind is {kind}")
+        raise Damage(f"It has pairs, but its kind is {kind}")
     if second is not None:
         _check_pair(first, second, n_rows)
     elif first is not None:
@@ -229,18 +229,18 @@ def _check_event(event: Event, n_rows: int) -> None:
     if answer is not None and answer not in ANSWERS:
         raise Damage(f"{str(answer)[:20]!r} is not an answer")
     if not isinstance(event.when, str) or not _is_timestamp(event.when):
-        raise Damage("its time is missing or wrong")
+        raise Damage("Its time is missing or wrong")
     if not isinstance(event.source, str):
-        raise Damage("its source is not text")
+        raise Damage("Its source is not text")
 
 
 def _check_target(event: Event, kinds: dict[int, EventKind]) -> None:
     """Check that the target of a change or an undo is an earlier event that can be changed or undone."""
     target = event.target
     if type(target) is not int or (kind := kinds.get(target)) is None:
-        raise Damage("its target is not an earlier event")
+        raise Damage("Its target is not an earlier event")
     if kind == "undo" or (event.kind == "change" and kind not in CHANGEABLE):
-        raise Damage(f"event {target} has a kind ({kind}) that has no {event.kind}")
+        raise Damage(f"Event {target} has a kind ({kind}) that has no {event.kind}")
 
 
 def _check_row(row: Any, n_rows: int) -> None:
@@ -252,7 +252,7 @@ def _check_pair(first: Any, second: Any, n_rows: int) -> None:
     _check_row(first, n_rows)
     _check_row(second, n_rows)
     if first == second:
-        raise Damage(f"both rows of a pair are {first}")
+        raise Damage(f"Both rows of a pair are {first}")
 
 
 def _is_timestamp(text: str) -> bool:

@@ -287,7 +287,7 @@ class SessionView:
                 self._evidence = self._last_number, evidence_of(self.n_rows, self._settled_events())
             except SessionDamagedError as error:
                 raise SessionDamagedError(
-                    f"{self._store.name} is damaged: {error}. Restore a copy of the file."
+                    f"{self._store.name} is damaged. {error}. Restore a copy of the file."
                 ) from error
         return self._evidence[1]
 

@@ -127,16 +127,17 @@ class Reading:
         for name in self.given():
             if data.is_dir() and name not in OF_FOLDERS:
                 raise UsageError(
-                    f"{data} is a folder, a row for each image or text; leave {flag_of(name)} out"
+                    f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."
                 )
             if not data.is_dir() and name in OF_FOLDERS:
-                raise UsageError(f"{flag_of(name)} is for folders of images; leave it out")
-            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
                 raise UsageError(
-                    f"with --text rows are compared by their words alone; leave {flag_of(name)} out"
+                    f"{flag_of(name)} is for folders of images, and {data} is a file. "
+                    f"Leave {flag_of(name)} out."
                 )
+            if self.text is not None and name in ("columns", "series", *OF_ENCODING):
+                raise UsageError(f"--text compares rows by their words alone. Leave {flag_of(name)} out.")
             if self.series and name == "impute":
-                raise UsageError("gaps in curves are filled from their neighbours; leave --impute out")
+                raise UsageError("--series fills gaps in curves from their neighbours. Leave --impute out.")
 
 
 def _in_one(value: Any) -> str:

@@ -13,7 +13,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded, Items, Table
 from linkwise.errors import DataError, DataMismatchError, SessionError
 from linkwise.session.session import Session
-from linkwise.wording import count_noun, quote_command
+from linkwise.wording import count_noun, quote_command, strip_full_stop
 from linkwise.workspace.exit_codes import UsageError
 from linkwise.workspace.method_choice import (
     MethodChoice,
@@ -92,11 +92,12 @@ def find_session(path: Path, *, or_else: str = "") -> Path:
     found = session_path(path)
     if found.exists():
         return found
-    way_out = f": {path} is a folder that none was begun about" if path.is_dir() else ""
-    way_out += "" if path == found else f"; begin one with: {quote_command('linkwise', 'ask', path)}"
-    if or_else and is_data(path):
-        way_out += f"; or {or_else}"
-    raise FileNotFoundError(f"there is no session {found}{way_out}")
+    if path == found:
+        raise FileNotFoundError(f"There is no session {found}. Name the file of a session, or a data file.")
+    why = f" {path} is a folder without a session beside it." if path.is_dir() else ""
+    begin = f"begin one with: {quote_command('linkwise', 'ask', path)}"
+    way_out = f"{or_else}, or {begin}" if or_else and is_data(path) else begin
+    raise FileNotFoundError(f"There is no session {found}.{why} {way_out[0].upper()}{way_out[1:]}")
 
 
 def new_session_path(data: Path, given: Path | None) -> Path:
@@ -105,8 +106,8 @@ def new_session_path(data: Path, given: Path | None) -> Path:
         return session_path(data)
     if is_data(given) and not is_session(given):
         raise UsageError(
-            f"--session {given} is a data file, no session; leave --session out to keep the answers in "
-            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}"
+            f"--session {given} is a data file, not a session. Leave --session out to store the answers in "
+            f"{session_path(data)}, or name a file such as {given.stem}{SUFFIX}."
         )
     return given
 
@@ -128,10 +129,10 @@ def data_of_session(path: Path) -> Path:
         return data
     if "demo" in source:
         command = quote_command("linkwise", "demo", source["demo"], "--session", path)
-        raise UsageError(f"{path} is a session of a demo; go on with: {command}")
+        raise UsageError(f"{path} is a session of a demo. Go on with: {command}")
     raise FileNotFoundError(
-        f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there; "
-        f"give the data file: linkwise ask DATA --session {quote_command(path)}"
+        f"{path} was made for {source.get('file', 'data that are in no file')}, which is not there. "
+        f"Give the data file: linkwise ask DATA --session {quote_command(path)}"
     )
 
 
@@ -167,7 +168,7 @@ def open_project(
     check_exists(data)
     if not os.access(path.parent, os.W_OK):
         raise UsageError(
-            f"the folder {path.parent} cannot be written to; say where to keep it: --session PATH"
+            f"The folder {path.parent} cannot be written to. Store the session elsewhere: --session PATH"
         )
     source = _describe_source(data, path, reading)
     table, encoded, items = read_rows(data, source, progress=progress)
@@ -212,7 +213,7 @@ def _resume_project(
         new = data.with_name(f"{data.stem}-new{data.suffix}{SUFFIX}")
         options = (*_id_option(source, reading), *_kind_options(source))
         command = quote_command("linkwise", "ask", data, *options, "--session", new, "--from", path)
-        raise DataMismatchError(f"{error}: {command}") from None
+        raise DataMismatchError(f"{strip_full_stop(error)}: {command}") from None
     try:
         notes = _import_pairs(session, pairs, old)
     except BaseException:
@@ -229,10 +230,12 @@ def _old_session(old: Path | None, path: Path) -> Path | None:
         return None
     found = session_path(old)
     if not found.exists():
-        beside = f": {old} is a data file without a session beside it" if old.is_file() else ""
-        raise FileNotFoundError(f"there is no session {found} to take answers from{beside}")
+        beside = f" {old} is a data file without a session beside it." if old.is_file() else ""
+        raise FileNotFoundError(
+            f"There is no session {found} to take answers from.{beside} Name the file of a session."
+        )
     if path.exists() and path.samefile(found):
-        raise UsageError(f"--from {old} is the session itself; name another one, or leave --from out")
+        raise UsageError(f"--from {old} is the session itself. Name another one, or leave --from out.")
     return found
 
 
@@ -249,8 +252,8 @@ def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) ->
             begun = f"with {flag_of(name)} {_value_in_words(stored.get(name))}, not {_value_in_words(value)}"
             begun = f"without {flag_of(name)}" if value is True else begun
             raise UsageError(
-                f"{path} was begun {begun}; leave {flag_of(name)} out to go on, "
-                "or begin anew and keep the answers with: "
+                f"{path} was begun {begun}. Leave {flag_of(name)} out to go on, "
+                "or begin anew and take the answers over with: "
                 + quote_command(*_id_option(source, reading), "--session", f"NEW{SUFFIX}", "--from", path)
             )
 
@@ -286,9 +289,9 @@ def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: 
             with Session.open(old) as kept:
                 theirs = kept.ids[0]
             raise DataMismatchError(
-                f"none of the {count_noun(left_out, 'answer')} in {old} fits: "
-                f"its rows are called {theirs!r} …, these {session.ids[0]!r} …; "
-                "name the column that calls them so: --id COLUMN"
+                f"The answers in {old} ({left_out}) are about other rows. Its rows are called "
+                f"{theirs!r} …, and these are called {session.ids[0]!r} …. "
+                "Name the column with those names: --id COLUMN"
             )
         note = f"{count_noun(taken, 'answer')} taken over from {old.name}"
         if left_out:
@@ -330,6 +333,6 @@ def open_with_current_labels(path: Path, progress: Progress | None = None) -> tu
 
 def _describe_stale_labels(path: Path, why: str) -> str:
     return (
-        f"the clusters are older than the last change, because {why}; to bring them up to date: "
+        f"The clusters are older than the last change, because {why}. Bring them up to date with: "
         f"linkwise ask DATA --session {quote_command(path)} --budget 0"
     )

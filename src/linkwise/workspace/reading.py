@@ -65,5 +65,5 @@ def row_ids(table: Table) -> list[str] | None:
 def read_pairs_file(path: Path, ids: Sequence[str] | None, n_rows: int) -> Constraints:
     """Read the pairs of a file ``id_a,id_b,kind``; rows without ids are named by their positions."""
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file of pairs (id_a,id_b,kind)")
+        raise DataError(f"{path} is a folder. Name a file of pairs (id_a,id_b,kind).")
     return Constraints.read_csv(path, n_rows=n_rows) if ids is None else Constraints.read_csv(path, ids=ids)

@@ -215,7 +215,7 @@ def check_native_code() -> str:
     rows = np.arange(64.0).reshape(32, 2)
     which, squares = nearest_points(rows, rows[::-1].copy(), n_threads())
     if squares.any() or which.tolist() != list(range(31, -1, -1)):
-        raise ArithmeticError("they count wrongly")
+        raise ArithmeticError("The native code finds wrong nearest rows")
     threads = n_threads()
     source = " (OMP_NUM_THREADS)" if os.environ.get("OMP_NUM_THREADS") else ""
     return f"{_native.simd()}, {threads} thread{'s' * (threads != 1)}{source}"
@@ -247,7 +247,7 @@ def check_session_file() -> str:
         try:
             kept.put_meta(wanted)
             if kept.meta() != wanted:
-                raise OSError("what was written is not what is read")
+                raise OSError("The settings that were read are not those that were written")
         finally:
             kept.close()
     return "can be written in this folder"

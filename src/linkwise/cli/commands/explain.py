@@ -251,9 +251,9 @@ def _explain_without_columns(
         return
     if items.kind != "text":
         raise UsageError(
-            f"rules are made of columns, which {NAMES[items.kind]} have not; say why of two rows: --rows A "
-            "B, or describe the clusters by a table about the same rows: linkwise export SESSION --labels "
-            "L.csv, then linkwise explain TABLE --labels L.csv"
+            f"Rules are about columns, which {NAMES[items.kind]} do not have. Explain two rows with "
+            "--rows A B. Or describe the clusters by a table about the same rows: "
+            "linkwise export SESSION --labels L.csv, then linkwise explain TABLE --labels L.csv"
         )
     clusters = telling_words(subject.labels, [str(items.content(row)) for row in range(len(subject.ids))])
     if request.as_json:
