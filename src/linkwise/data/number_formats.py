@@ -6,10 +6,13 @@ A column is read so only where all of its values leave one reading; otherwise it
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import polars as pl
+
+Decimal = Literal[".", ","]
+First = Literal["day", "month"]
 
 _DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{4}( \d{1,2}:\d{2}(:\d{2})?)?")
 _NUMBER = r"[+-]?\d[\d.,'’\s]*?"
@@ -19,46 +22,99 @@ _AMOUNT = re.compile(
 )
 _WHOLE = r"(?:0|[1-9]\d*)"
 _GROUPS = r"[1-9]\d{0,2}(?:[%s]\d{3})+"
-_MARKS = {".": ",'’\\s", ",": ".'’\\s"}  # between thousands, by the decimal mark
+_MARKS: dict[Decimal, str] = {".": ",'’\\s", ",": ".'’\\s"}  # between thousands, by the decimal mark
 
 
-def rewrite_dates(text: pl.Series) -> tuple[pl.Series, str] | None:
-    """Dates written day or month first as 2024-01-31, and how they were written.
+class WrittenNumbers(NamedTuple):
+    """Numbers as people write them.
 
-    None where these are none, or where nothing tells whether the day comes first: no number above 12 does.
+    Attributes
+    ----------
+    plain : polars.Series
+        The same numbers as text with digits and a decimal point alone.
+    unit : str
+        What stands beside each number; empty if nothing does.
+    decimal : {".", ","}
+        The decimal mark.
+    has_marks : bool
+        Whether marks stand between thousands.
     """
-    first = _DATE.fullmatch(text.drop_nulls()[0])
-    if first is None:
+
+    plain: pl.Series
+    unit: str
+    decimal: Decimal
+    has_marks: bool
+
+
+class WrittenDates(NamedTuple):
+    """Dates as people write them.
+
+    Attributes
+    ----------
+    plain : polars.Series
+        The same dates as text with the year first.
+    first : {"day", "month"}
+        What they begin with.
+    """
+
+    plain: pl.Series
+    first: First
+
+
+def rewrite_dates(text: pl.Series, first: First | None = None) -> WrittenDates | None:
+    """Rewrite dates that begin with the day or the month, as 2024-01-31.
+
+    Parameters
+    ----------
+    text : polars.Series of str
+        At least one value is not null.
+    first : {"day", "month"}, optional
+        What the dates begin with. The default is what a number above 12 shows.
+
+    Returns
+    -------
+    WrittenDates or None
+        None if these are not dates, or if no number above 12 shows whether the day comes first.
+    """
+    start = _DATE.fullmatch(text.drop_nulls()[0])
+    if start is None:
         return None
-    mark = re.escape(first[1])
+    mark = re.escape(start[1])
     form = rf"^(\d{{1,2}}){mark}(\d{{1,2}}){mark}(\d{{4}})(?: (\d{{1,2}}:\d{{2}}(?::\d{{2}})?))?$"
     if not text.str.contains(form).all():
         return None
     one, two, year, time = (text.str.extract(form, part) for part in range(1, 5))
-    above = [(part.str.to_integer() > 12).any() for part in (one, two)]
-    if above[0] == above[1]:
-        return None
-    day, month = (one, two) if above[0] else (two, one)
+    if first is None:
+        above = [(part.str.to_integer() > 12).any() for part in (one, two)]
+        if above[0] == above[1]:
+            return None
+        first = "day" if above[0] else "month"
+    day, month = (one, two) if first == "day" else (two, one)
     padded = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
     timed = padded + " " + time.str.zfill(5)
     found = timed.zip_with(time.is_not_null(), padded)
-    return found.alias(text.name), "day first" if above[0] else "month first"
+    return WrittenDates(found.alias(text.name), first)
 
 
-def rewrite_numbers(text: pl.Series, *, comma_free: bool) -> pl.Series | None:
-    """Numbers without their unit and their marks between thousands, with a decimal point.
+def rewrite_numbers(
+    text: pl.Series, *, comma_free: bool, decimal: Decimal | None = None
+) -> WrittenNumbers | None:
+    """Rewrite numbers without their unit and their marks between thousands, with a decimal point.
 
     Parameters
     ----------
-    text : polars.Series
+    text : polars.Series of str
+        At least one value is not null.
     comma_free : bool
         Whether a comma within a value can only be a decimal mark or stand between thousands. In a file of
         quoted values "1,3" may be a list.
+    decimal : {".", ","}, optional
+        The decimal mark. The default is the only mark that fits all values.
 
     Returns
     -------
-    polars.Series or None
-        None where these are none, or where 1,234 may be either.
+    WrittenNumbers or None
+        None if these are not numbers, or if 1,234 may be one thousand or one.
     """
     first = _AMOUNT.fullmatch(text.drop_nulls()[0])
     if first is None:
@@ -69,9 +125,10 @@ def rewrite_numbers(text: pl.Series, *, comma_free: bool) -> pl.Series | None:
     if number.null_count() > text.null_count():
         return None
     fits = [
-        decimal
-        for decimal, marks in _MARKS.items()
-        if number.str.contains(rf"^[+-]?(?:{_WHOLE}|{_GROUPS % marks})(?:[{decimal}]\d+)?$").all()
+        mark
+        for mark, marks in _MARKS.items()
+        if decimal in (None, mark)
+        and number.str.contains(rf"^[+-]?(?:{_WHOLE}|{_GROUPS % marks})(?:[{mark}]\d+)?$").all()
     ]
     if not fits or (len(fits) == 2 and number.str.contains(r"[.,]").any()):
         return None
@@ -82,4 +139,5 @@ def rewrite_numbers(text: pl.Series, *, comma_free: bool) -> pl.Series | None:
         return None  # 555 123 456 may be a telephone
     if decimal == "," and not (comma_free or any(unit) or len(marks)):
         return None
-    return number.str.replace_all(rf"[{_MARKS[decimal]}]", "").str.replace(decimal, ".", literal=True)
+    plain = number.str.replace_all(rf"[{_MARKS[decimal]}]", "").str.replace(decimal, ".", literal=True)
+    return WrittenNumbers(plain, "".join(unit), decimal, len(marks) > 0)

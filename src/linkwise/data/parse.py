@@ -57,13 +57,20 @@ def parse_columns(
         clean = _clean_numbers(some) if numbers else {}
         parsed.update(clean)
         others = some.select(name for name in some.columns if name not in clean)
-        text = others.select(_empty_to_null(pl.all().str.strip_chars()))
-        marked = text.select(pl.all().str.to_lowercase().is_in(MARKERS).fill_null(False))
+        text, marked = strip_cells(others)
         for series in others:
             name = series.name
             parsed[name], said = _parse_column(series, text[name], marked[name], numbers, comma_free)
             notes += said
     return pl.DataFrame(list(parsed.values())), notes
+
+
+def strip_cells(text: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Strip cells of text, null if nothing is left, and find those that hold a marker alone."""
+    import polars as pl
+
+    stripped = text.select(_empty_to_null(pl.all().str.strip_chars()))
+    return stripped, stripped.select(pl.all().str.to_lowercase().is_in(MARKERS).fill_null(False))
 
 
 def _empty_to_null(text: pl.Expr) -> pl.Expr:
@@ -102,7 +109,7 @@ def _parse_column(
         # nothing but markers may be a category of its own; nothing at all is nothing
         return (series if text.null_count() < len(text) else text), []
     first = str(plain[plain.is_not_null().arg_max() or 0])
-    readers = (_parse_numbers, _parse_truth, _parse_moments) if numbers else (_parse_moments,)
+    readers = (parse_numbers, _parse_truth, parse_moments) if numbers else (parse_moments,)
     if _MAY_BE_MORE.match(first):  # most words begin otherwise
         for reader in readers:
             found = reader(plain)
@@ -123,12 +130,12 @@ def _parse_column(
 
 def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
     """Dates and numbers in the ways of people, and what is said of them."""
-    number = rewrite_numbers(text, comma_free=comma_free)
-    if number is not None and (found := _parse_numbers(number)) is not None:
+    numbers = rewrite_numbers(text, comma_free=comma_free)
+    if numbers is not None and (found := parse_numbers(numbers.plain)) is not None:
         return found, _note_reading("numbers", text, found)
-    dated = rewrite_dates(text)
-    if dated is not None and (found := _parse_moments(dated[0])) is not None:
-        return found, _note_reading(f"dates, {dated[1]}", text, found)
+    dates = rewrite_dates(text)
+    if dates is not None and (found := parse_moments(dates.plain)) is not None:
+        return found, _note_reading(f"dates, {dates.first} first", text, found)
     return None
 
 
@@ -146,7 +153,8 @@ def _note_markers(text: pl.Series, marked: pl.Series) -> list[str]:
     return [f"Column '{text.name}': {count_noun(len(found), 'value')} written {forms} read as missing."]
 
 
-def _parse_numbers(text: pl.Series) -> pl.Series | None:
+def parse_numbers(text: pl.Series) -> pl.Series | None:
+    """Numbers as a computer writes them; None for anything else, also for codes such as 007."""
     import polars as pl
 
     floats = text.cast(pl.Float64, strict=False)
@@ -161,7 +169,7 @@ def _parse_truth(text: pl.Series) -> pl.Series | None:
     return low == "true" if low.drop_nulls().is_in(["true", "false"]).all() else None
 
 
-def _parse_moments(text: pl.Series) -> pl.Series | None:
+def parse_moments(text: pl.Series) -> pl.Series | None:
     """Dates written year first, with or without a time; times with an offset are told in UTC."""
     import polars as pl
 

@@ -44,13 +44,6 @@ _LABELS = re.compile(
     r"|(class|cluster|label)_id)"
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
-_WRITTEN_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
-_AMOUNT = re.compile(
-    r"(?P<before>(?:[$€£¥]|[A-Z]{3}(?=\s))?)\s?[+-]?"
-    r"(?:\d{1,3}(?P<thousands>[,.'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
-    r"\s?(?P<after>[^\W\d_]{0,4}[$€£¥%°²³]?)"
-)
 
 
 @dataclass(frozen=True)
@@ -194,69 +187,3 @@ def _unusable(name: str, what: str, series: nw.Series[Any], named: bool) -> Colu
             f"Column '{name}' cannot be a feature: {reason}. Turn them into numbers, text or dates first."
         )
     return Column(name, "left out", reason)
-
-
-def hint(series: nw.Series[Any], name: str) -> str | None:
-    """Sentence on a column of words that look as if other things were meant; None where they do not.
-
-    The first thousand values are looked at.
-    """
-    if value_kind(series) != "words":
-        return None
-    words = [(row, word.strip()) for row, word in enumerate(to_words(series.head(1000))) if word]
-    comma = [word for _, word in words if _COMMA_NUMBER.fullmatch(word)]
-    number = [word for _, word in words if _NUMBER.fullmatch(word)]
-    others = [
-        (row, word)
-        for row, word in words
-        if not _NUMBER.fullmatch(word) and not _COMMA_NUMBER.fullmatch(word)
-    ]
-    if comma and not others:
-        return (
-            f"Column '{name}' is taken as text: its numbers have decimal commas, such as '{comma[0]}'."
-            " To use them as numbers, write them with a decimal point."
-        )
-    if why := _written_dates([word for _, word in words]) or _amounts([word for _, word in words]):
-        return f"Column '{name}' is taken as text: {why}"
-    if others and len(number) >= 4 * len(others):
-        row, word = others[0]
-        return (
-            f"Column '{name}' is taken as text: most of it is numbers, but not '{word}' in row {row}"
-            " (counted from 0). To use it as numbers, leave such cells empty."
-        )
-    return None
-
-
-def _written_dates(words: list[str]) -> str | None:
-    """What is said of dates that are not written year first; None where these are none."""
-    found = [_WRITTEN_DATE.fullmatch(word) for word in words]
-    dates = [date for date in found if date]
-    if not dates or len(dates) < len(words):
-        return None
-    sure = [date for date in dates if len(date[4]) == 4]  # else the year may stand first
-    first = next((date[0] for date in sure if int(date[1]) > 12), None)
-    second = next((date[0] for date in sure if int(date[3]) > 12), None)
-    how = "write them year first, as 2024-01-31."
-    if first and not second:
-        return f"its dates, such as '{first}', are written day first. To use them as dates, {how}"
-    if second and not first:
-        return f"its dates, such as '{second}', are written month first. To use them as dates, {how}"
-    return f"day and month cannot be told apart in dates such as '{words[0]}'. To use them as dates, {how}"
-
-
-def _amounts(words: list[str]) -> str | None:
-    """What is said of numbers with one unit throughout, or marks between thousands; None of others."""
-    found = [amount for word in words if (amount := _AMOUNT.fullmatch(word))]
-    if not found or len(found) < len(words):
-        return None
-    units = {(amount["before"], amount["after"]) for amount in found}
-    unit = "".join(next(iter(units)))
-    marked = any(amount["thousands"] for amount in found)
-    if len(units) > 1 or not (unit or marked):
-        return None
-    beside = [f"'{unit}' beside them"] if unit else []
-    between = ["marks between the thousands"] if marked else []
-    return (
-        f"its numbers have {' and '.join(beside + between)}, such as '{words[0]}'."
-        " To use them as numbers, write digits and a decimal point alone, as 1234.5."
-    )

@@ -14,8 +14,9 @@ from linkwise.data.cells import format_cell
 from linkwise.data.column_names import check_names, to_names
 from linkwise.data.column_uses import understand_curves, understand_texts
 from linkwise.data.dates import check_dates
+from linkwise.data.hints import find_hint
 from linkwise.data.ids import find_id, unique_ids
-from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column, hint
+from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
 from linkwise.errors import DataError
 from linkwise.limits import check_name_lengths
 from linkwise.text_files import check_unique, refuse_lone_surrogates
@@ -218,7 +219,7 @@ def _understand_records(
         _assign_role(series, name, names, id_column, named, dropped)
         for series, name in zip(frame.iter_columns(), names, strict=True)
     )
-    hints = {c.name: hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
+    hints = {c.name: find_hint(frame[c.name], c.name) for c in found if c.role in ("category", "text")}
     told = {name: note for name, note in hints.items() if note is not None}
     if not any(column.role in FEATURE_ROLES for column in found):
         raise DataError(_describe_unusable(found, list(told.values())))
