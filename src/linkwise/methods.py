@@ -40,6 +40,10 @@ class Option(NamedTuple):
     default: object = None
     is_stored: bool = True
 
+    def to_value(self, given: Any) -> Any:
+        """Convert what was given to what the method takes: a folder becomes its absolute path, as text."""
+        return str(given.absolute()) if self.type == "folder" else given
+
 
 class Method(NamedTuple):
     """A learner, a clusterer or a search.

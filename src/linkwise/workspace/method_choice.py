@@ -71,13 +71,12 @@ def check_options(method: Method, parameters: Mapping[str, Any], among: dict[str
 # ---------------------------------------------------------------- learners
 def build_first_learner(choice: MethodChoice) -> Learner:
     """Build the learner that a session begins with."""
-    return _build_learner(
-        LEARNERS[choice.name or DEFAULT_LEARNER], {"random_state": choice.seed or 0}, choice
-    )
+    method = LEARNERS[choice.name or DEFAULT_LEARNER]
+    return _build_learner(method, {"random_state": choice.seed or 0}, choice)
 
 
 def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner | None:
-    """Build the learner that takes a session over; None when the stored one goes on."""
+    """Build the learner that takes a session over; None if the stored one goes on."""
     if choice == MethodChoice():
         return None
     before = next((method for method in LEARNERS.values() if method.class_name == stored["name"]), None)
@@ -87,33 +86,37 @@ def build_next_learner(choice: MethodChoice, stored: dict[str, Any]) -> Learner 
             f"linkwise does not know the learner of this session: {stored['name']}. "
             f"Choose the one that goes on: --method {'|'.join(LEARNERS)}."
         )
-    parameters = dict(stored["parameters"])
-    if method != before:
-        shared = {option.parameter for option in method.options if before and option in before.options}
-        kept = {name: value for name, value in parameters.items() if name in shared | {"random_state"}}
-        parameters = {"random_state": 0} | kept
+    parameters = stored["parameters"] if method == before else _shared_parameters(method, before, stored)
     if choice.seed is not None:
-        parameters["random_state"] = choice.seed
+        parameters = {**parameters, "random_state": choice.seed}
     learner = _build_learner(method, parameters, choice)
     from linkwise.session.description import describe_learner
 
-    is_moved = any(not option.is_stored for option in method.options if option.parameter in choice.parameters)
-    return learner if is_moved or describe_learner(learner) != stored else None
+    is_same = describe_learner(learner) == stored and not _unstored(method, choice.parameters)
+    return None if is_same else learner
 
 
-def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice) -> Learner:
+def _shared_parameters(method: Method, before: Method | None, stored: dict[str, Any]) -> dict[str, Any]:
+    """The stored parameters that another learner takes over: its seed, and options that both have."""
+    shared = {option.parameter for option in method.options if before and option in before.options}
+    kept = {name: value for name, value in stored["parameters"].items() if name in shared | {"random_state"}}
+    return {"random_state": 0, **kept}
+
+
+def _build_learner(method: Method, parameters: dict[str, Any], choice: MethodChoice) -> Learner:
+    """Build a learner from the parameters that hold so far and the options that were given."""
     from linkwise.session.registry import build_learner
 
-    offered = {option.parameter: option for option in method.options}
-    check_options(method, choice.parameters | {n: before[n] for n in before if n in offered}, LEARNERS)
-    if choice.parameters.get("estimator") is not None:
-        _check_estimator(choice.parameters["estimator"])
-    parameters = before | _plain(choice.parameters)
-    learner: Learner = build_learner({"name": method.class_name, "parameters": parameters})
-    own = {name: parameters[name] for name in _plain(choice.parameters) if not offered[name].is_stored}
-    if own:
-        learner.set_params(**own)  # type: ignore[attr-defined]
-    return learner
+    offered = {option.parameter for option in method.options}
+    so_far = {name: value for name, value in parameters.items() if name in offered}
+    check_options(method, {**so_far, **choice.parameters}, LEARNERS)
+    given = _given_values(method, choice)
+    if "estimator" in given:
+        _check_estimator(given["estimator"])
+    learner = build_learner({"name": method.class_name, "parameters": {**parameters, **given}})
+    learner.set_params(**_unstored(method, given))  # which `build_learner` leaves out
+    built: Learner = learner
+    return built
 
 
 def _check_estimator(name: str) -> None:
@@ -126,9 +129,16 @@ def _check_estimator(name: str) -> None:
         )
 
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with paths as text."""
-    return {n: str(value.absolute()) if n == "cache" else value for n, value in parameters.items()}
+def _given_values(method: Method, choice: MethodChoice) -> dict[str, Any]:
+    """The given parameters, as the method takes them."""
+    options = {option.parameter: option for option in method.options}
+    return {name: options[name].to_value(value) for name, value in choice.parameters.items()}
+
+
+def _unstored(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given parameters that concern this machine alone, so that no session stores them."""
+    names = {option.parameter for option in method.options if not option.is_stored}
+    return {name: value for name, value in given.items() if name in names}
 
 
 # ---------------------------------------------------------------- clusterers
@@ -149,7 +159,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
             f"--clusters {choice.n_clusters} is more than there are rows: {count_noun(n_rows, 'row')}. "
             "Give fewer clusters."
         )
-    parameters = _plain(choice.parameters)
+    parameters = _given_values(method, choice)
     if method.is_random:
         parameters["random_state"] = choice.seed or 0
     if method.with_codes:
