@@ -11,7 +11,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from linkwise.data.cells import is_missing
-from linkwise.data.column_names import unknown_column
 from linkwise.errors import DataError
 from linkwise.wording import join_names
 
@@ -39,19 +38,23 @@ def _id_text(value: Any) -> str:
 
 
 def find_id(frame: nw.DataFrame[Any], id_column: str | None, not_these: Collection[str]) -> str | None:
-    """Name of the id column: the one asked for, or one whose name and values both say so.
+    """Find the id column: the one asked for, or one with the name and the values of an id.
 
     Parameters
     ----------
-    frame : narwhals.DataFrame
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
     id_column : str or None
-        The column asked for. It is only checked to be there.
+        The column asked for, which exists.
     not_these : collection of str
         Columns that the user put to another use.
+
+    Returns
+    -------
+    str or None
+        The name of the column; None if no column serves as id.
     """
     if id_column is not None:
-        if id_column not in frame.columns:
-            raise DataError(unknown_column(id_column, frame.columns))
         return id_column
     names = [name for name in frame.columns if name not in not_these]
     sure = [name for name in names if is_id_name(name)]

@@ -6,13 +6,14 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.data.arrays import read_array
-from linkwise.data.column_names import check_names, to_names
+from linkwise.data.column_names import to_names
+from linkwise.data.dates import check_dates
 from linkwise.data.delimited import read_delimited
-from linkwise.data.ids import find_id
 from linkwise.data.json_lines import read_json_lines
+from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.parse import parse_columns
 from linkwise.data.table import Table, understand
 from linkwise.errors import DataError
@@ -22,7 +23,6 @@ from linkwise.wording import join_names, shorten
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import polars as pl
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -87,41 +87,58 @@ def read_table(
         raise DataError(
             f"delimiter={delimiter!r} is for text files such as .csv, not for '{path.name}'. Leave it out."
         )
-    columns, drop = to_names(columns), to_names(drop) or ()
     try:
-        raw = read_bytes(path)
-        if not raw:
-            raise DataError("The file is empty, but at least 2 rows are needed to compare.")
-        _require_polars()
-        if ending in _DELIMITED:
-            written, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
-            frame, id_column, parse_notes = _parse_types(
-                written, True, id_column, columns, drop, text, delimiter != ","
-            )
-            notes = notes + parse_notes
-        elif ending in _JSON:
-            frame, id_column, notes = _parse_types(
-                read_json_lines(raw), False, id_column, columns, drop, text
-            )
-        elif ending == ".parquet":
-            frame, notes = _read_parquet(raw), []
-        else:
-            frame, own_ids, notes = read_array(raw)
-            id_column = id_column or (None if own_ids in drop else own_ids)
-        return understand(
-            frame,
-            id_column=id_column,
-            columns=columns,
-            drop=drop,
-            delimiter=delimiter,
-            text=text,
-            series=series,
-            notes=notes,
-        )
+        frame, own_ids, used_delimiter, notes = _read_file(path, ending, delimiter)
+        if id_column is None and own_ids not in (to_names(drop) or ()):
+            id_column = own_ids
+        names = resolve_names(frame, id_column, columns, drop, text)
+        if ending in (*_DELIMITED, *_JSON):
+            frame, parse_notes = _parse_text(frame, names, ending, used_delimiter)
+            notes = [*notes, *parse_notes]
+        return understand(frame, names, delimiter=used_delimiter, series=series, notes=notes)
     except MemoryError as error:
         raise DataError(f"{path.name}: {too_large_for_memory()}") from error
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from error
+
+
+class _Read(NamedTuple):
+    """What a file holds.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table; of text files with columns of text alone.
+    own_ids : str or None
+        The column that the file itself calls ids.
+    delimiter : str or None
+        The character between the columns of a text file.
+    notes : list of str
+        What was chosen, in sentences.
+    """
+
+    frame: nw.DataFrame[Any]
+    own_ids: str | None
+    delimiter: str | None
+    notes: list[str]
+
+
+def _read_file(path: Path, ending: str, delimiter: str | None) -> _Read:
+    import narwhals as nw
+
+    raw = read_bytes(path)
+    if not raw:
+        raise DataError("The file is empty, but at least 2 rows are needed to compare.")
+    _require_polars()
+    if ending in _DELIMITED:
+        text, delimiter, notes = read_delimited(raw, delimiter, ending in (".tsv", ".tab"))
+        return _Read(nw.from_native(text, eager_only=True), None, delimiter, notes)
+    if ending in _JSON:
+        return _Read(nw.from_native(read_json_lines(raw), eager_only=True), None, None, [])
+    if ending == ".parquet":
+        return _Read(_read_parquet(raw), None, None, [])
+    frame, own_ids, notes = read_array(raw)
+    return _Read(frame, own_ids, None, notes)
 
 
 def _require_polars() -> None:
@@ -131,30 +148,21 @@ def _require_polars() -> None:
         raise ImportError('Reading tables from files needs polars: pip install "linkwise[app]"') from error
 
 
-def _parse_types(
-    written: pl.DataFrame,
-    numbers: bool,
-    id_column: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
-    text: str | None,
-    comma_free: bool = False,
-) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
-    """Find the id column, and parse all text columns but it and the texts to compare.
-
-    Returns
-    -------
-    frame : narwhals.DataFrame
-    id_column : str or None
-    notes : list of str
-    """
+def _parse_text(
+    frame: nw.DataFrame[Any], names: NamedColumns, ending: str, delimiter: str | None
+) -> tuple[nw.DataFrame[Any], list[str]]:
+    """Parse all columns of text but the id, those that are dropped and the texts to compare."""
     import narwhals as nw
 
-    frame = nw.from_native(written, eager_only=True)
-    check_names(frame.columns, id_column, columns, drop, text)
-    id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
-    parsed, notes = parse_columns(written, {id_column, text, *drop}, numbers, comma_free)
-    return nw.from_native(parsed, eager_only=True), id_column, notes
+    parsed, notes = parse_columns(
+        frame.to_native(),
+        keep={names.id_column, names.text, *names.drop},
+        numbers=ending in _DELIMITED,
+        comma_free=delimiter not in (None, ","),
+    )
+    found = nw.from_native(parsed, eager_only=True)
+    check_dates(found, names.drop)
+    return found, notes
 
 
 def _read_parquet(raw: bytes) -> nw.DataFrame[Any]:

@@ -11,14 +11,12 @@ import numpy as np
 
 from linkwise.data.arrays import array_frame
 from linkwise.data.cells import format_cell
-from linkwise.data.column_names import check_names, to_names
 from linkwise.data.column_uses import understand_curves, understand_texts
-from linkwise.data.dates import check_dates
 from linkwise.data.hints import find_hint
-from linkwise.data.ids import find_id, unique_ids
+from linkwise.data.ids import unique_ids
+from linkwise.data.named_columns import NamedColumns, resolve_names
 from linkwise.data.roles import FEATURE_ROLES, Column, Kind, Role, decide_column
 from linkwise.errors import DataError
-from linkwise.limits import check_name_lengths
 from linkwise.text_files import check_unique, refuse_lone_surrogates
 from linkwise.wording import count_noun, join_names
 
@@ -149,15 +147,8 @@ def from_frame(
         column left to cluster by.
     """
     table = to_narwhals(frame)
-    return understand(
-        table,
-        id_column=id_column,
-        columns=columns,
-        drop=drop,
-        text=text,
-        series=series,
-        notes=_index_note(frame),
-    )
+    names = resolve_names(table, id_column, columns, drop, text)
+    return understand(table, names, series=series, notes=_index_note(frame))
 
 
 def _index_note(frame: Any) -> list[str]:
@@ -170,27 +161,44 @@ def _index_note(frame: Any) -> list[str]:
 
 def understand(
     frame: nw.DataFrame[Any],
+    names: NamedColumns,
     *,
-    id_column: str | None,
-    columns: Sequence[str] | None,
-    drop: Sequence[str],
     delimiter: str | None = None,
-    text: str | None = None,
     series: bool = False,
     notes: Sequence[str] = (),
 ) -> Table:
-    """`from_frame` for what a reader brought, with the reader's own notes first."""
-    columns, drop = to_names(columns), to_names(drop) or ()
-    check_name_lengths(frame.columns)
-    check_names(frame.columns, id_column, columns, drop, text)
+    """Decide what each column of a table is.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table, with numbers and dates parsed.
+    names : NamedColumns
+        The columns that were named, and the id column.
+    delimiter : str, optional
+        The character between the columns of the file; a choice that the table keeps.
+    series : bool, default=False
+        Whether each row is a curve.
+    notes : sequence of str, default=()
+        Sentences of the reader, which come first.
+
+    Returns
+    -------
+    Table
+        The table, with the role of each column and notes about the choices made.
+
+    Raises
+    ------
+    DataError
+        There are fewer than two rows, ids repeat or are missing, or no column is left to cluster by.
+    """
+    id_column, columns, drop, text = names
     if text is not None and (series or columns is not None):
         raise DataError("Texts are compared by their words alone. Leave the other columns or the series out.")
     if len(frame) < 2:
         raise DataError(
             f"The table has {count_noun(len(frame), 'row')}, but at least 2 are needed to compare."
         )
-    check_dates(frame, drop)
-    id_column = find_id(frame, id_column, {*(columns or ()), *drop, *([] if text is None else [text])})
     ids = None if id_column is None else unique_ids(frame[id_column], id_column)
     found: tuple[Column, ...]
     if text is not None:

@@ -45,26 +45,17 @@ def cluster(
     file = resolve_name(file)
     _check_files(file, constraints, labels, force=force)
     with busy(f"reading {file.name}", "clusterings" if method.name == "cobs" else "clustering") as progress:
-        table, encoded, _ = _read_rows(method, file, reading, progress)
-        ids = row_ids(table)
-        pairs = (
-            Constraints(len(table)) if constraints is None else read_pairs_file(constraints, ids, len(table))
-        )
+        rows = _read_rows(method, file, reading, progress)
+        ids = row_ids(rows.table)
+        pairs = _read_pairs(constraints, ids, len(rows.table))
         with name_rows_in_conflict(ids):
-            model = build_clusterer(choice, len(table), encoded.nominal)
-            model.fit(encoded.X, constraints=pairs, progress=progress)
-    console = Console(stderr=True)
-    title = f"{file.name}: {count_noun(len(table), 'row')}, {count_noun(pairs.n_constraints, 'pair')}"
-    console.print(screen.draw_opening(title, (*table.notes, *encoded.notes)), highlight=False)
-    for part in report_clusters(model, pairs, encoded, width=console.width):
-        console.print(part, highlight=False)
-    if getattr(model, "n_tied_", 0) > 1 and not as_json:
-        ask = _ask_instead(file, reading, choice, constraints)
-        console.print(
-            *screen.list_next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False
-        )
-    summary = summarize_clusters(model, pairs, encoded) if as_json else {}
-    _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(table)))), labels, as_json)
+            model = build_clusterer(choice, len(rows.table), rows.encoded.nominal)
+            model.fit(rows.encoded.X, constraints=pairs, progress=progress)
+    is_tied = getattr(model, "n_tied_", 0) > 1 and not as_json
+    next_step = _ask_instead(file, reading, choice, constraints) if is_tied else None
+    _report(f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
+    summary = summarize_clusters(model, pairs, rows.encoded) if as_json else {}
+    _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(rows.table)))), labels, as_json)
 
 
 def _check_files(file: Path, constraints: Path | None, labels: Path | None, *, force: bool) -> None:
@@ -89,6 +80,23 @@ def _read_rows(method: Method, file: Path, reading: Reading, progress: Progress 
     if reading.scale is not None:
         raise UsageError(f"{method.name} counts every column alike, whatever its scale. Leave --scale out.")
     return read_rows(file, {**source, "scale": "none"}, "codes")
+
+
+def _read_pairs(constraints: Path | None, ids: list[str] | None, n_rows: int) -> Constraints:
+    return Constraints(n_rows) if constraints is None else read_pairs_file(constraints, ids, n_rows)
+
+
+def _report(title: str, rows: Rows, pairs: Constraints, model: Any, next_step: str | None) -> None:
+    """Print what was read, what the clusters are, and the command that goes on, if there is one."""
+    console = Console(stderr=True)
+    title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
+    notes = (*rows.table.notes, *rows.encoded.notes)
+    console.print(screen.draw_opening(title, notes), highlight=False)
+    for part in report_clusters(model, pairs, rows.encoded, width=console.width):
+        console.print(part, highlight=False)
+    if next_step is not None:
+        steps = screen.list_next_steps([("be asked what decides", next_step)])
+        console.print(*steps, soft_wrap=True, highlight=False)
 
 
 def _ask_instead(file: Path, reading: Reading, choice: MethodChoice, pairs: Path | None) -> str:
