@@ -1,7 +1,7 @@
-"""Tables: read, understood, shown to a person, and turned into numbers.
+"""Read tables, decide what their columns are, show their rows, and encode them as numbers.
 
-A table goes one way: `read_table` or `from_frame` decide what each column is and say so in
-`Table.notes`; `encode` makes the matrix that a clusterer takes. Nothing is guessed in silence.
+`read_table` and `from_frame` decide what each column is, and `encode` makes the matrix for a clusterer.
+Every choice is a sentence in `Table.notes` or `Encoded.notes`.
 """
 
 from linkwise.data.encode import encode

@@ -44,14 +44,26 @@ class _ArrayHeader:
 
 
 def read_array(raw: bytes) -> tuple[nw.DataFrame[Any], str | None, list[str]]:
-    """Read the bytes of a .npy or .npz file.
+    """Read a .npy or .npz file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The contents of the file.
 
     Returns
     -------
-    frame : narwhals.DataFrame
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The rows, with columns x0, x1, ...
     id_column : str or None
         The column that came from an array named ids or id.
     notes : list of str
+        Sentences on the arrays that are used and not used.
+
+    Raises
+    ------
+    DataError
+        The file is damaged or too large, or does not hold one 2-D array of numbers.
     """
     is_archive = raw[:2] == b"PK"
     stored, broken = (
@@ -110,7 +122,7 @@ _AGAIN = "Save the array again with numpy.save or numpy.savez."
 
 
 def _read_archive(raw: bytes) -> tuple[dict[str, _ArrayHeader], dict[str, DataError]]:
-    """Arrays of an archive, and what is wrong with the others."""
+    """The arrays of an archive, and the errors of those that cannot be read."""
     stored, broken = {}, {}
     try:
         archive = ZipFile(io.BytesIO(raw))
@@ -129,7 +141,7 @@ def _read_archive(raw: bytes) -> tuple[dict[str, _ArrayHeader], dict[str, DataEr
 
 
 def _check_packing(info: ZipInfo) -> None:
-    """Refuse packings that NumPy never writes: zipfile unpacks them without a bound, for a header alone."""
+    """Raise if NumPy never packs so: zipfile would unpack without a bound to read a header alone."""
     if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
         raise DataError(
             f"{_UNREADABLE}: '{info.filename}' is packed in a way that NumPy does not use. {_AGAIN}"
@@ -187,7 +199,7 @@ def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.Da
 
 
 def _check_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
-    """NumPy makes texts of any numbers, also of those that are no characters; readers break."""
+    """Raise if a text of NumPy holds numbers that are not characters, which break its readers."""
     points = np.ascontiguousarray(ids.astype(ids.dtype.newbyteorder("="))).view(np.uint32)
     wrong = np.flatnonzero(points.reshape(len(ids), -1).max(axis=1, initial=0) > 0x10FFFF)
     if len(wrong):
@@ -198,7 +210,7 @@ def _check_characters(name: str, ids: np.ndarray[Any, Any]) -> None:
 
 
 def _ids_as_text(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
-    """Ids as texts; one that is none is refused with its row."""
+    """Convert ids to text; raise with the row if one holds no text."""
     try:
         if ids.dtype.kind == "M":  # by NumPy, since Python has no dates beyond the year 9999
             return [None if text == "NaT" else text for text in np.datetime_as_string(ids).tolist()]
@@ -214,7 +226,7 @@ def _ids_as_text(name: str, ids: np.ndarray[Any, Any]) -> list[str | None]:
 
 
 def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Refuse arrays that are no table of numbers."""
+    """Raise if an array is not a table of numbers."""
     if len(shape) != 2:
         raise DataError(
             f"The array has shape {shape}, not (n_rows, n_columns). "
@@ -233,7 +245,25 @@ def _check_table(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
 
 
 def array_frame(X: np.ndarray[Any, Any]) -> nw.DataFrame[Any]:
-    """A 2-D array of numbers as a table with columns x0, x1, ..."""
+    """Make a table with columns x0, x1, ... from an array.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns)
+        Numbers or truth values.
+
+    Returns
+    -------
+    narwhals.DataFrame of shape (n_rows, n_columns)
+        A table of polars if it is installed, else of pandas.
+
+    Raises
+    ------
+    DataError
+        The array has another shape or holds no numbers.
+    ImportError
+        Neither polars nor pandas is installed.
+    """
     import narwhals as nw
 
     _check_table(X.shape, X.dtype)

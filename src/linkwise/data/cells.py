@@ -19,7 +19,7 @@ def is_missing(value: Any) -> bool:
 
 
 def format_cell(value: Any) -> str:
-    """One cell as a person reads it: short numbers, ISO dates, a dash for what is missing."""
+    """Format a cell for a person: short numbers, ISO dates, and a dash if it is missing."""
     if is_missing(value):
         return MISSING
     if isinstance(value, datetime.datetime):

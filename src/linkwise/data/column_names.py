@@ -1,4 +1,4 @@
-"""Names of columns: there, each once, and each put to one use."""
+"""Check that the columns that a person names exist, and that each has one use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwise.wording import join_names
 
 
 def unknown_column(name: str, names: Sequence[str]) -> str:
-    """Sentence for a column that is not there, with the nearest one that is."""
+    """Describe a column that does not exist, and suggest the closest name."""
     folded = {other.casefold(): other for other in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     hint = f" Did you mean '{folded[near[0]]}'?" if near else ""
@@ -19,7 +19,7 @@ def unknown_column(name: str, names: Sequence[str]) -> str:
 
 
 def to_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Column names as a tuple; a single name stands for itself."""
+    """Convert column names to a tuple; a single string is one name."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
@@ -30,7 +30,22 @@ def check_names(
     drop: Sequence[str],
     text: str | None = None,
 ) -> None:
-    """Refuse names that are not there, and one column put to two uses."""
+    """Check that all named columns exist and that each has one use.
+
+    Parameters
+    ----------
+    there : list of str
+        The columns of the table.
+    id_column, text : str or None
+        The columns that hold the id of each row and the text of each row.
+    columns, drop : sequence of str
+        The columns to use as features, and to leave out.
+
+    Raises
+    ------
+    DataError
+        A column does not exist or has two uses.
+    """
     single = [name for name in (id_column, text) if name is not None]
     known = set(there)
     for name in (*single, *(columns or ()), *drop):

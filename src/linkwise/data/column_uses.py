@@ -1,4 +1,4 @@
-"""What columns are where each row is a text or a curve: one use, and the rest is only shown."""
+"""Decide what columns are if each row is a text or a curve: one use, and the rest is only shown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,37 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Found = tuple[tuple[Column, ...], list[str]]
-"""All columns, and sentences on what was chosen."""
+"""All columns, and sentences on the choices made."""
 
 
 def understand_texts(
     frame: nw.DataFrame[Any], text: str, id_column: str | None, drop: Sequence[str]
 ) -> Found:
-    """Columns of a table of texts: the column `text`, and what is shown beside it."""
+    """Decide what the columns of a table of texts are.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    text : str
+        The column of texts to compare.
+    id_column : str or None
+        The column that names the rows.
+    drop : sequence of str
+        Columns that are neither used nor shown.
+
+    Returns
+    -------
+    columns : tuple of Column
+        Name, role and reason for each column of `frame`.
+    notes : list of str
+        Sentences on the choices made.
+
+    Raises
+    ------
+    DataError
+        The column does not hold texts.
+    """
     what = value_kind(frame[text])
     if what != "words":
         values = {"number": "numbers", "nothing": "nothing", "bool": "true and false"}.get(what, what)
@@ -33,9 +57,30 @@ def understand_texts(
 def understand_curves(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> Found:
-    """Columns of a table of curves: one of lists, else those of numbers.
+    """Decide what the columns of a table of curves are: one column of lists, or columns of numbers in order.
 
-    Of the columns that the user named; of all but the id and known groups where none is named.
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    columns : sequence of str or None
+        The columns that may be part of the curves; None for all but the id and known groups.
+    id_column : str or None
+        The column that names the rows.
+    drop : sequence of str
+        Columns that are neither used nor shown.
+
+    Returns
+    -------
+    columns : tuple of Column
+        Name, role and reason for each column of `frame`.
+    notes : list of str
+        Sentences on the choices made.
+
+    Raises
+    ------
+    DataError
+        Two columns hold lists, a named column holds no numbers, or a curve would have one sample.
     """
     names = list(frame.columns)
     free = [name for name in names if name != id_column and name not in drop]

@@ -1,4 +1,4 @@
-"""Curves out of the columns of a table: one column a sample, or one column of lists."""
+"""Read curves from a table with a column for each sample, or with one column of lists."""
 
 from __future__ import annotations
 
@@ -35,7 +35,25 @@ def is_missing_cell(value: Any) -> bool:
 
 
 def read_curves(frame: nw.DataFrame[Any], columns: Sequence[Column]) -> NDArray[np.float64]:
-    """The curves of a table as they are, of shape (n_rows, n_samples); NaN where a value is missing."""
+    """Read the curves of a table without scaling them.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    columns : sequence of Column
+        Its columns, one with the role curve or at least two with the role sample.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_samples), float64
+        The values, NaN where one is missing.
+
+    Raises
+    ------
+    DataError
+        A cell holds no list of numbers, or the lists differ in length.
+    """
     for column in columns:
         if column.role == "curve":
             return _curves_from_lists(frame[column.name])

@@ -1,4 +1,4 @@
-"""Dates that Python can hold: years 1 to 9999. Files can hold others, which nothing could show."""
+"""Check that Python can hold the dates of a table, whose files may go beyond the years 1 to 9999."""
 
 from __future__ import annotations
 
@@ -23,7 +23,20 @@ _PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def check_dates(frame: nw.DataFrame[Any], drop: Collection[str]) -> None:
-    """Refuse columns of dates outside the years 1 to 9999, and of durations above 2.7 million years."""
+    """Check that dates are in the years 1 to 9999, and durations below 2.7 million years.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame of shape (n_rows, n_columns)
+        The table.
+    drop : collection of str
+        Columns that nobody reads, which may hold any dates.
+
+    Raises
+    ------
+    DataError
+        A date or a duration is out of range; the message names the first five rows.
+    """
     for series in frame.iter_columns():
         if series.name in drop or not any(word in str(series.dtype) for word in ("Date", "Duration")):
             continue

@@ -37,16 +37,23 @@ def read_delimited(
     raw : bytes
         The file, UTF-8 with or without byte order mark.
     delimiter : str or None
-        One character; None = sniffed.
+        One character; None to detect it.
     tabs_first : bool
-        Whether tabs win where several delimiters would do.
+        Whether tabs win if several delimiters fit equally well.
 
     Returns
     -------
-    frame : polars.DataFrame
-        All columns text, as written; null where a field is empty.
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        All cells as text, null where a field is empty.
     delimiter : str
+        The character between fields.
     notes : list of str
+        Sentences on the choices made.
+
+    Raises
+    ------
+    DataError
+        The file is empty or not UTF-8, or a line does not fit the first one.
     """
     text = decode(raw)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -177,6 +184,6 @@ def _careful_frame(text: str, delimiter: str, names: list[str]) -> tuple[pl.Data
 
 
 def _trailing_text(text: str, blank: list[int]) -> int:
-    """How many of the empty lines only end the file; nobody needs to be told of them."""
+    """Count the empty lines at the end of the file, which no note mentions."""
     last = text.rstrip("\r\n").count("\n") + 1
     return sum(line > last for line in blank)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Scale = Literal["unit", "standard", "none"]
 Categories = Literal["columns", "codes"]
+Block = tuple[list[Feature], NDArray[np.float64]]
+"""Columns of the matrix that one column of the table becomes, of shape (n_rows, n_features)."""
 
 
 def encode(
@@ -70,37 +72,49 @@ def encode(
         raise ValueError(f"impute must be 'median' or None, not {impute!r}.")
     if table.kind != "record":
         return _encode_text_or_series(table, scale, impute)
-    scale = scale or "unit"
     if categories not in ("columns", "codes"):
         raise ValueError(f"categories must be 'columns' or 'codes', not {categories!r}.")
-    columns = {series.name: series for series in table.frame.iter_columns()}
-    columns = {name: columns[name] for name in table.features}
-    is_number = {
-        n: table.roles[n] != "category" or value_kind(series) == "bool" for n, series in columns.items()
-    }
-    numbers = {name: to_numbers(series) for name, series in columns.items() if is_number[name]}
-    words = {name: to_words(series) for name, series in columns.items() if not is_number[name]}
+    return _encode_records(table, scale or "unit", impute, categories)
+
+
+def _encode_records(table: Table, scale: Scale, impute: str | None, categories: Categories) -> Encoded:
+    features = set(table.features)
+    columns = {series.name: series for series in table.frame.iter_columns() if series.name in features}
+    numbers = {n: to_numbers(series) for n, series in columns.items() if _is_numeric(table.roles[n], series)}
+    words = {name: to_words(series) for name, series in columns.items() if name not in numbers}
     _check_finite(table, numbers)
     missing = _count_missing(table, numbers, words)
-    if missing and impute is None:
-        raise DataError(
-            f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
-            " Impute or drop them. --impute median fills in medians and most frequent categories, and"
-            ' --drop COLUMN leaves a column out (in Python, impute="median" and drop=[...]).'
-        )
+    if impute is None:
+        _check_complete(missing)
     if categories == "columns":
         _check_size(table, words)
-    blocks: list[tuple[list[Feature], NDArray[np.float64]]] = []
+    encode_words = _one_hot if categories == "columns" else _codes
+    blocks: list[Block] = []
     filled = []
     for name in table.features:
         if name in words:
-            fill, block = (_one_hot if categories == "columns" else _codes)(name, words[name])
+            fill, block = encode_words(name, words[name])
         else:
             fill, block = _scale_column(columns[name], table.roles[name], numbers[name], scale)
         blocks.append(block)
         if name in missing:
             filled.append(f"{name} ({count_noun(missing[name], 'value')}: {fill})")
     return _join_blocks(table, blocks, _describe_choices(table, blocks, filled, scale, categories))
+
+
+def _is_numeric(role: Role, series: nw.Series[Any]) -> bool:
+    """Whether a feature is encoded as a number; true and false are 1 and 0."""
+    return role != "category" or value_kind(series) == "bool"
+
+
+def _check_complete(missing: dict[str, int]) -> None:
+    """Raise if a value is missing."""
+    if missing:
+        raise DataError(
+            f"Values are missing: {join_names(f'{n} in {name!r}' for name, n in missing.items())}."
+            " Impute or drop them. --impute median fills in medians and most frequent categories, and"
+            ' --drop COLUMN leaves a column out (in Python, impute="median" and drop=[...]).'
+        )
 
 
 def _encode_text_or_series(table: Table, scale: Scale | None, impute: str | None) -> Encoded:
@@ -148,7 +162,7 @@ def _count_missing(
 
 
 def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
-    """Refuse a matrix that is too large once each category has a column."""
+    """Raise if the matrix is too large once each category has a column."""
     made = {name: len({word for word in column if word is not None}) for name, column in words.items()}
     n_columns = len(table.features) - len(made) + sum(made.values())
     if len(table) * n_columns > limits.MOST_CELLS:
@@ -162,20 +176,20 @@ def _check_size(table: Table, words: dict[str, list[str | None]]) -> None:
 
 
 def _fill_missing(words: list[str | None]) -> tuple[str, list[str], NDArray[np.intp]]:
-    """What stands in for a missing word, all words there are, and which of them each row has."""
+    """The most frequent word, which fills gaps; all words; and the position in them for each row."""
     known, counts = np.unique([word for word in words if word is not None], return_counts=True)
     fill = str(known[np.argmax(counts)])
     filled = np.array([fill if word is None else word for word in words])
     return fill, known.tolist(), np.searchsorted(known, filled)
 
 
-def _one_hot(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+def _one_hot(name: str, words: list[str | None]) -> tuple[str, Block]:
     fill, known, codes = _fill_missing(words)
     block = (codes[:, None] == np.arange(len(known))).astype(np.float64)
     return fill, ([Feature(f"{name}={word}", name, word, "category") for word in known], block)
 
 
-def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+def _codes(name: str, words: list[str | None]) -> tuple[str, Block]:
     fill, known, codes = _fill_missing(words)
     feature = Feature(name, name, None, "category", categories=tuple(known))
     return fill, ([feature], codes[:, None].astype(np.float64))
@@ -183,7 +197,7 @@ def _codes(name: str, words: list[str | None]) -> tuple[str, tuple[list[Feature]
 
 def _scale_column(
     series: nw.Series[Any], role: Role, values: NDArray[np.float64], scale: Scale
-) -> tuple[str, tuple[list[Feature], NDArray[np.float64]]]:
+) -> tuple[str, Block]:
     name, known = series.name, values[~np.isnan(values)]
     if role == "category":  # true or false; the most frequent, false among equals
         fill = float(known.mean() > 0.5)
@@ -219,9 +233,7 @@ def _offset_and_scale(values: NDArray[np.float64], scale: Scale) -> tuple[float,
         return float(values.mean()), float(values.std())
 
 
-def _join_blocks(
-    table: Table, blocks: list[tuple[list[Feature], NDArray[np.float64]]], notes: tuple[str, ...]
-) -> Encoded:
+def _join_blocks(table: Table, blocks: list[Block], notes: tuple[str, ...]) -> Encoded:
     features = tuple(feature for some, _ in blocks for feature in some)
     X = np.empty((len(table), len(features)), dtype=np.float64)
     start = 0
@@ -233,7 +245,7 @@ def _join_blocks(
 
 def _describe_choices(
     table: Table,
-    blocks: list[tuple[list[Feature], NDArray[np.float64]]],
+    blocks: list[Block],
     filled: list[str],
     scale: Scale,
     categories: Categories,

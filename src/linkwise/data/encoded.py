@@ -1,4 +1,4 @@
-"""Rows as numbers, and the way back to what they were."""
+"""Rows as numbers, and the way back to their original units."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ class Encoded:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features), float64, C-contiguous
+        The matrix that a clusterer takes.
     features : tuple of Feature
+        The meaning of each column of `X`.
     notes : tuple of str
-        What was done, in sentences.
+        Sentences on the choices made.
     """
 
     X: NDArray[np.float64]
@@ -82,29 +84,30 @@ class Encoded:
         return tuple(at for at, feature in enumerate(self.features) if feature.categories)
 
     def transform(self, rows: Any) -> NDArray[np.float64]:
-        """New rows as numbers, encoded as the table was.
+        """Encode new rows as the table was encoded.
 
         Parameters
         ----------
         rows : Table or DataFrame
-            With the columns of the table; one row is enough. A word that was not in the table is none of
-            its categories.
+            At least one row, with the columns of the table. A word that was not in the table belongs to none
+            of its categories.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features)
+        ndarray of shape (n_rows, n_features), float64
+            The rows in the columns of `X`.
 
         Raises
         ------
         DataError
-            A column is not there, or holds words in place of numbers, or values are missing or infinite.
+            A column is missing or holds words instead of numbers, or values are missing or infinite.
         """
         return _encode_rows(self.features, rows)
 
 
 # ---------------------------------------------------------------- new rows
 def _encode_rows(features: Sequence[Feature], rows: Any) -> NDArray[np.float64]:
-    """New rows in the columns of `features`; a word that is not known is none of those that are."""
+    """Encode new rows in the columns of `features`; an unknown word belongs to no category."""
     import narwhals as nw
 
     frame = rows.frame if isinstance(rows, Table) else nw.from_native(rows, eager_only=True)

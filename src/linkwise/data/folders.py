@@ -1,4 +1,4 @@
-"""A folder as data: each picture, or each text file, is a row."""
+"""Read a folder, in which each picture or each text file is a row."""
 
 from __future__ import annotations
 

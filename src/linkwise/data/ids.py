@@ -1,4 +1,4 @@
-"""Which column names the rows, and its values as text.
+"""Find the column that names the rows, and convert its values to text.
 
 An id is text whatever its type was: 7 is "7", also where missing values elsewhere made pandas
 store it as 7.0, and integers beyond 2**53 keep all their digits.
@@ -23,12 +23,12 @@ _LIKELY = re.compile(r"(.*[ _.-])?key|index|column 1", re.IGNORECASE)
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a column with this name is an id, or refers to one, so that its values measure nothing."""
+    """Whether a name is that of an id or of a reference to one, whose values measure nothing."""
     return bool(_SURE.fullmatch(name) or _SURE.fullmatch(name.lower()))
 
 
 def id_texts(series: nw.Series[Any]) -> list[str | None]:
-    """Values of a column as id texts, None where missing."""
+    """Convert the values of a column to ids, None where one is missing."""
     return [None if is_missing(value) else _id_text(value) for value in series.to_list()]
 
 
@@ -70,7 +70,25 @@ def is_key(series: nw.Series[Any]) -> bool:
 
 
 def unique_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
-    """Ids of all rows, refused unless every row has one of its own."""
+    """Convert a column to ids, all of which must differ.
+
+    Parameters
+    ----------
+    series : narwhals.Series of shape (n_rows,)
+        The column.
+    name : str
+        What an error calls it.
+
+    Returns
+    -------
+    tuple of str
+        The id of each row.
+
+    Raises
+    ------
+    DataError
+        An id is missing or occurs twice; the message names the first rows.
+    """
     texts = id_texts(series)
     empty = [row for row, text in enumerate(texts) if text is None]
     if empty:

@@ -1,13 +1,13 @@
-"""Pictures as points: where in them edges run in which direction, how bright they are, and of what colour.
+"""Encode pictures as points, by the directions of their edges, their brightness and their colour.
 
-Every picture is brought to 64 x 64 pixels, its shape kept and the rest filled with the colour of its border.
+Every picture is scaled to 64 x 64 pixels. It keeps its shape, and the colour of its border fills the rest.
 Edges are histograms of oriented gradients (Dalal and Triggs, 2005): 8 x 8 cells of 9 directions, each cell
-divided by how strong the edges around it are; unlike in the paper a cell is normalised once, by the nine
-cells around it, and not once for each block that it lies in. Brightness and colour are means over 4 x 4
-fields. At most 50 principal components are kept, those of at most 4096 of the pictures.
+divided by the strength of the edges around it. In the paper a cell is normalised once for each block that it
+lies in; here it is normalised once, by the nine cells around it. Brightness and colour are means over 4 x 4
+fields. At most 50 principal components are kept, computed from at most 4096 of the pictures.
 
-Edges find the groups of digits and faces, which plain pixels do not (k-means ARI 0.80 against 0.67, 0.80
-against 0.55); colour finds those of scenes.
+Edges find the groups of digits and faces better than plain pixels do (ARI of k-means 0.80 against 0.67, and
+0.80 against 0.55). Colour finds the groups of scenes.
 """
 
 from __future__ import annotations
@@ -49,18 +49,30 @@ _DIGITS = 9  # of a value: below them processors differ
 
 # ---------------------------------------------------------------- files
 def require_pillow() -> None:
-    """Say what to install where Pillow is not there."""
+    """Raise ImportError with what to install if Pillow is missing."""
     if find_spec("PIL") is None:
         raise ImportError('Reading images needs Pillow: pip install "linkwise[images]"')
 
 
 def read_picture(path: Path, side: int) -> Image:
-    """The picture of a file, upright, in red, green and blue, with the longer side at most so many pixels.
+    """Read the picture of a file, upright, in red, green and blue.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    side : int
+        Largest length of the longer side, in pixels.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The picture, made smaller if necessary.
 
     Raises
     ------
     DataError
-        The file is no picture of a known kind, is broken, or is too large to be true.
+        The file is not a picture of a known kind, is broken, or has more than 100 million pixels.
     """
     from PIL import Image, ImageOps
 
@@ -89,7 +101,7 @@ def read_picture(path: Path, side: int) -> Image:
 
 @contextmanager
 def _allow_large_pictures() -> Iterator[None]:
-    """Large pictures are no reason to warn: what is too large is refused. Not for use in threads."""
+    """Silence Pillow on large pictures, since `read_picture` raises for too large ones. Not for threads."""
     from PIL.Image import DecompressionBombWarning
 
     with warnings.catch_warnings():
@@ -98,7 +110,7 @@ def _allow_large_pictures() -> Iterator[None]:
 
 
 def _to_rgb(image: Image) -> Image:
-    """In red, green and blue: what is see-through stands on white, wider numbers from lowest to highest."""
+    """Convert to red, green and blue: transparent parts on white, wide numbers from lowest to highest."""
     from PIL import Image
 
     if image.mode[0] in "IF":
@@ -110,7 +122,7 @@ def _to_rgb(image: Image) -> Image:
 
 
 def file_items(paths: Sequence[Path]) -> Items:
-    """Pictures of files, read when they are shown; one that went away meanwhile is a crossed-out field."""
+    """Show pictures of files, read when needed; a file that has gone is a crossed-out square."""
 
     def fields(row: int) -> dict[str, str]:
         return {} if paths[row].is_file() else {"file": "not there any more"}
@@ -131,29 +143,30 @@ def file_items(paths: Sequence[Path]) -> Items:
 def encode_files(
     paths: Sequence[Path], *, skip_broken: bool = False, progress: Progress | None = None
 ) -> tuple[Encoded, list[int]]:
-    """Pictures of files as points.
+    """Encode the pictures of files as points.
 
-    Memory holds at most 4096 pictures as measured, and the components of the others.
+    Memory holds the features of at most 4096 pictures, and the components of the others.
 
     Parameters
     ----------
     paths : sequence of Path
+        The files.
     skip_broken : bool, default=False
-        Leave files out that cannot be read, and say so, instead of refusing all.
+        Whether to leave out files that cannot be read. Otherwise one such file is an error.
     progress : callable, optional
-        ``progress(read, all)``.
+        Called as ``progress(n_read, n_files)``.
 
     Returns
     -------
-    Encoded
+    encoded : Encoded
         One row for each picture that was read.
     rows : list of int
-        Positions in `paths` of these.
+        Their positions in `paths`.
 
     Raises
     ------
     DataError
-        Files that cannot be read, or pictures that are all the same.
+        A file cannot be read, fewer than two can, or all pictures are the same.
     """
     first = np.unique(np.linspace(0, len(paths) - 1, min(len(paths), MOST_MEASURED)).astype(int)).tolist()
     others = sorted(set(range(len(paths))) - set(first))
@@ -216,7 +229,7 @@ def _notes(X: NDArray[np.float64], share: float, broken: Sequence[str]) -> list[
 
 
 def fit_canvas(picture: Image) -> NDArray[np.float32]:
-    """A picture on 64 x 64 pixels, from 0 to 1, in the middle of the mean colour of its border."""
+    """Scale a picture into 64 x 64 x 3 values from 0 to 1, around it the mean colour of its border."""
     from PIL.Image import Resampling
 
     ratio = SIDE / max(picture.size)
@@ -231,10 +244,18 @@ def fit_canvas(picture: Image) -> NDArray[np.float32]:
 
 
 def measure_features(canvases: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """What is compared of pictures of shape (n, 64, 64, 3): ndarray of shape (n, 624).
+    """Measure edges, brightness and colour of pictures.
 
-    Sums are taken in float64 and rounded to float32 at the end: float32 sums differ between processors, and
-    where pictures are as symmetric as signs are, their last bits decide what is asked.
+    Parameters
+    ----------
+    canvases : ndarray of shape (n_pictures, 64, 64, 3)
+        The pictures, from 0 to 1.
+
+    Returns
+    -------
+    ndarray of shape (n_pictures, 624), float32
+        The features. Sums are float64 and rounded at the end, because float32 sums differ between
+        processors, and the last bits decide the questions about pictures as symmetric as signs.
     """
     n = len(canvases)
     canvases = canvases.astype(np.float64)

@@ -1,4 +1,4 @@
-"""What a person is shown of a row: a record, a text, a picture or a curve."""
+"""Show a row to a person, as a record, a text, a picture or a curve."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ class Items:
     Attributes
     ----------
     kind : {"record", "text", "image", "series"}
+        What a row is.
     fields : callable
-        ``fields(row)``: names and values that stand beside the content; of a record they are all there is.
+        ``fields(row)`` returns the names and values shown beside the content. A record has nothing else.
     content : callable
-        ``content(row)``: of a text its str; of an image a PNG in bytes, at most 256 pixels long; of a
-        series a list of float, None where a value is missing; of a record None.
+        ``content(row)`` returns the str of a text; the bytes of an image, a PNG of at most 256 pixels a side;
+        the list of float of a series, None where a value is missing; or None for a record.
     pixels : callable, or None
-        Of images only: ``pixels(row)``, the same picture as ndarray of shape (height, width) or
-        (height, width, 3), uint8.
+        ``pixels(row)`` returns the picture of an image as ndarray of shape (height, width) or
+        (height, width, 3), uint8. None for other kinds.
     """
 
     kind: Kind
@@ -67,7 +68,7 @@ def record_items(table: Table) -> Items:
 
 
 def value_items(X: ArrayLike, names: Sequence[str]) -> Items:
-    """Rows of an array of shape (n_rows, n_columns), under the names of its columns."""
+    """Show the rows of an array of shape (n_rows, n_columns) under the names of its columns."""
     values = np.asarray(X)
     return Items(
         "record",

@@ -1,4 +1,4 @@
-"""JSON lines as a table: one object a line, one column for each key that occurs."""
+"""Read JSON lines as a table: one object on each line, one column for each key."""
 
 from __future__ import annotations
 
@@ -14,10 +14,23 @@ if TYPE_CHECKING:
 
 
 def read_json_lines(raw: bytes) -> pl.DataFrame:
-    """Parse the bytes of a file of JSON lines.
+    """Parse a file of JSON lines.
 
-    Integers keep all their digits. A column in which texts meet numbers or truth values is text;
-    lists and objects stay as they are.
+    Parameters
+    ----------
+    raw : bytes
+        The contents of the file, in UTF-8.
+
+    Returns
+    -------
+    polars.DataFrame of shape (n_rows, n_columns)
+        Integers keep all their digits. A column that mixes texts with numbers or truth values is text. Lists
+        and objects stay as they are.
+
+    Raises
+    ------
+    DataError
+        A line is not a JSON object, the file is empty, or the table is too large.
     """
     import polars as pl
 
@@ -62,7 +75,7 @@ def _check_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_characters(value: Any, number: int) -> None:
-    """JSON can escape one half of a character that UTF-16 writes as two; no text holds such a half."""
+    """Raise if JSON escapes one half of a character that UTF-16 writes as two; text cannot hold it."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

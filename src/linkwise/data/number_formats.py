@@ -1,6 +1,6 @@
-"""Numbers and dates as people write them: 1.234,50 €, 12 kg, 31.01.2024.
+"""Rewrite numbers and dates as people write them: 1.234,50 €, 12 kg, 31.01.2024.
 
-A column is read so only where all of its values leave one reading; otherwise it stays text.
+A column is rewritten only if exactly one reading fits all of its values. Otherwise it stays text.
 """
 
 from __future__ import annotations

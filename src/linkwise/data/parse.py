@@ -1,7 +1,7 @@
-"""Text columns of a file as numbers, truth values or dates, where all of their values are such.
+"""Parse the text columns of a file as numbers, truth values or dates.
 
-Only what can be told without doubt is converted; a marker such as "NA" or "?" counts as missing
-where everything else in its column is a number or a date, and is said.
+A column is converted only if all of its values allow it without doubt. A marker such as "NA" or "?" counts as
+missing if everything else in its column is a number or a date, and a note mentions it.
 """
 
 from __future__ import annotations
@@ -33,19 +33,22 @@ def parse_columns(
 
     Parameters
     ----------
-    frame : polars.DataFrame
-    keep : collection of str or None
-        Columns left as they are.
-    numbers : bool
-        Whether text may stand for numbers and truth values; False where the file has types of its
-        own for them, as JSON does, and only dates come as text.
-    comma_free : bool
-        Whether values are parted by something else than commas, so that 0,5 is a number.
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        The table as it was read.
+    keep : collection of str or None, default=()
+        Columns to leave as they are.
+    numbers : bool, default=True
+        Whether text may be numbers and truth values. False if the file has types for them, as JSON does, so
+        that only dates come as text.
+    comma_free : bool, default=False
+        Whether something else than commas separates the columns, so that 0,5 is a number.
 
     Returns
     -------
-    frame : polars.DataFrame
+    frame : polars.DataFrame of shape (n_rows, n_columns)
+        The table with parsed columns, in the same order.
     notes : list of str
+        Sentences on forms that had to be interpreted.
     """
     import polars as pl
 
@@ -80,7 +83,7 @@ def _empty_to_null(text: pl.Expr) -> pl.Expr:
 
 
 def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
-    """The columns that are numbers as they stand: by far the most frequent case."""
+    """Convert the columns that need no rewriting, by far the most frequent case."""
     import polars as pl
 
     every = pl.all()
@@ -101,7 +104,7 @@ def _clean_numbers(text: pl.DataFrame) -> dict[str, pl.Series]:
 def _parse_column(
     series: pl.Series, text: pl.Series, marked: pl.Series, numbers: bool, comma_free: bool
 ) -> tuple[pl.Series, list[str]]:
-    """One column: as it is written, without blanks around, and where it holds nothing but a marker."""
+    """Parse one column, given as written, stripped, and with the cells that hold a marker."""
     import polars as pl
 
     plain = text if not marked.any() else pl.select(pl.when(~marked).then(text).alias(text.name)).to_series()
@@ -129,7 +132,7 @@ def _parse_column(
 
 
 def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, str] | None:
-    """Dates and numbers in the ways of people, and what is said of them."""
+    """Read numbers or dates as people write them, with a note; None for other text."""
     numbers = rewrite_numbers(text, comma_free=comma_free)
     if numbers is not None and (found := parse_numbers(numbers.plain)) is not None:
         return found, _note_reading("numbers", text, found)
@@ -140,7 +143,7 @@ def _parse_written_forms(text: pl.Series, comma_free: bool) -> tuple[pl.Series, 
 
 
 def _note_reading(what: str, text: pl.Series, found: pl.Series) -> str:
-    """Tell it by the longest value, which shows most of how they are written."""
+    """Describe a reading by the longest value, which shows the form best."""
     at = int(text.str.len_chars().fill_null(0).arg_max() or 0)
     return f"Column '{text.name}' is read as {what}: '{text[at]}' is {found[at]}."
 
@@ -170,7 +173,7 @@ def _parse_truth(text: pl.Series) -> pl.Series | None:
 
 
 def parse_moments(text: pl.Series) -> pl.Series | None:
-    """Dates written year first, with or without a time; times with an offset are told in UTC."""
+    """Dates with the year first, with or without a time; a time with an offset becomes UTC."""
     import polars as pl
 
     if not text.str.contains(_MOMENT).all():

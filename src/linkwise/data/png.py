@@ -1,4 +1,4 @@
-"""Small pictures as PNG, the format that every page and notebook shows, without a library for it."""
+"""Write small pictures as PNG, which every page and notebook shows, without a library."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
     Returns
     -------
     bytes
+        The contents of a PNG file.
 
     Notes
     -----
@@ -41,7 +42,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def to_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pictures of any numbers as bytes: the lowest of all values is black, the highest white; bytes stay."""
+    """Convert pictures to bytes: the lowest of all values becomes black, the highest white; bytes stay."""
     if images.dtype == np.uint8:
         return images
     values = images.astype(np.float64)

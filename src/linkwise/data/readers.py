@@ -1,4 +1,4 @@
-"""Files as tables: delimited text, Parquet, JSON lines, NumPy arrays."""
+"""Read tables from files of delimited text, Parquet, JSON lines and NumPy arrays."""
 
 from __future__ import annotations
 

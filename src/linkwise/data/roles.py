@@ -1,4 +1,4 @@
-"""What each column of a table is, and why: decided by its name, its type and its values."""
+"""Decide what each column of a table is, by its name, its type and its values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Kind = Literal["record", "text", "image", "series"]
-"""What a row is to the person who judges it."""
+"""The form in which a person sees a row."""
 Role = Literal[
     "numeric",
     "category",
@@ -48,17 +48,18 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table and what it is used as.
+    """One column of a table and its role.
 
     Attributes
     ----------
     name : str
+        Its name in the table.
     role : str
-        numeric, category or date (what records are compared by); document (the texts that are compared);
-        sample (one value of each curve) or curve (all of them, as lists); text, label, constant or left
-        out (not used for clustering); id.
+        numeric, category or date (records are compared by these); document (texts to compare); sample (one
+        value of each curve) or curve (lists of all values); id; or text, label, constant or left out (not
+        used for clustering).
     reason : str
-        Why, in a few words.
+        Why it has this role, in a few words.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Column:
 
 
 def value_kind(series: nw.Series[Any]) -> str:
-    """Kind of values: number, bool, date, duration, words, nothing, or the type's own name."""
+    """Return the kind of values: number, bool, date, duration, words, nothing, or the name of the type."""
     name = type(series.dtype).__name__
     if series.dtype.is_numeric():
         return "number"
@@ -81,7 +82,7 @@ def value_kind(series: nw.Series[Any]) -> str:
 
 
 def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Numbers, truth values (0, 1) and dates (days) as float64, NaN where missing."""
+    """Convert numbers, truth values (0, 1), dates and durations (days) to float64, NaN where missing."""
     import narwhals as nw
 
     what = value_kind(series)
@@ -94,7 +95,7 @@ def to_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
 
 
 def to_words(series: nw.Series[Any]) -> list[str | None]:
-    """Categories as text, None where missing."""
+    """Convert categories to text, None where missing."""
     return [None if is_missing(value) else format_cell(value) for value in series.to_list()]
 
 
@@ -112,11 +113,23 @@ def decide_column(series: nw.Series[Any], name: str, names: list[str], named: bo
     Parameters
     ----------
     series : narwhals.Series of shape (n_rows,)
+        Its values.
     name : str
+        Its name.
     names : list of str
         All columns of the table.
     named : bool or None
-        Whether the user named this column as a feature; None where the user named none at all.
+        Whether the user named this column as a feature; None if the user named no column.
+
+    Returns
+    -------
+    Column
+        Its role, and the reason.
+
+    Raises
+    ------
+    DataError
+        The user named a column that cannot be a feature.
     """
     if not named and is_label_like(name, names):
         return Column(name, "label", "its name says that it holds known groups")

@@ -1,4 +1,4 @@
-"""All that is known of the rows of a file or a folder: the table, the numbers, and how a row is shown."""
+"""The rows of a file or a folder: the table, the same rows as numbers, and their display."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Curves as points: each row a series of measurements at the same times.
+"""Encode curves as points. Each row is a series of measurements at the same times.
 
-The distance is the Euclidean one, sample by sample: nothing is shifted or stretched in time. By default each
-curve is brought to mean 0 and deviation 1 first, so that its shape counts and not its level or its size,
-which are often a matter of the instrument (Keogh and Kasetty, 2002, section 3).
+The distance is Euclidean, sample by sample, and nothing is shifted or stretched in time. By default each
+curve is first scaled to mean 0 and standard deviation 1, so that its shape counts. Its level and size often
+depend on the instrument (Keogh and Kasetty, 2002, section 3).
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _check_curves(X: NDArray[np.float64]) -> None:
 
 
 def _fill_gaps(X: NDArray[np.float64]) -> list[str]:
-    """Fill the gaps of every curve in place, and say so."""
+    """Fill the gaps of every curve in place, and return a note."""
     gaps = np.isnan(X)
     rows = np.flatnonzero(gaps.any(axis=1))
     times = np.arange(X.shape[1])

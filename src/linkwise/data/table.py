@@ -33,11 +33,11 @@ class Table:
     ids : tuple of str, or None
         Name of each row; None where rows are known by their position, counted from 0.
     frame : narwhals.DataFrame of shape (n_rows, n_columns)
-        All columns, in the order and the types they came in.
+        All columns, in their original order and with their types.
     columns : tuple of Column
         Name, role and reason for each column of `frame`.
     notes : tuple of str
-        What was chosen without being asked for, in sentences.
+        Sentences on the choices made.
     choices : dict
         The arguments (id_column, columns, drop, delimiter; text and series where given) that give this table
         again; JSON can hold them.
@@ -84,19 +84,24 @@ class Table:
         return {column.name: column.role for column in self.columns}
 
     def item(self, row: int, names: Sequence[str] | None = None) -> dict[str, str]:
-        """One row as a person sees it: features first, then the other columns; not the id.
+        """Format one row for a person: features first, then the other columns, without the id.
 
         Parameters
         ----------
         row : int
             Position from 0 to n_rows - 1.
         names : sequence of str, optional
-            Columns, where not all are wanted.
+            The columns to format. The default is all of them.
 
         Returns
         -------
         dict of str to str
-            Short numbers, ISO dates; "—" for what is missing.
+            Short numbers, ISO dates, and "—" for a missing value.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
         """
         if not 0 <= row < len(self):
             raise IndexError(f"There is no row {row}: the rows are 0 to {len(self) - 1}.")
@@ -152,7 +157,7 @@ def from_frame(
 
 
 def _index_note(frame: Any) -> list[str]:
-    """Sentence on pandas' index, which nothing is read from; none where it only counts the rows."""
+    """Note that the index of pandas is not read; no note if it only counts the rows."""
     index = getattr(frame, "index", None)
     if index is None or type(index).__name__ == "RangeIndex" or not hasattr(frame, "reset_index"):
         return []
@@ -221,7 +226,7 @@ def understand(
 def _understand_records(
     frame: nw.DataFrame[Any], columns: Sequence[str] | None, id_column: str | None, drop: Sequence[str]
 ) -> tuple[tuple[Column, ...], list[str]]:
-    """What each column is where rows are compared by all that can be compared, and what is said of it."""
+    """Decide the role of each column of records, and describe the choices in sentences."""
     names, named, dropped = list(frame.columns), None if columns is None else set(columns), set(drop)
     found = tuple(
         _assign_role(series, name, names, id_column, named, dropped)
@@ -266,7 +271,7 @@ def _id_note(id_column: str | None) -> str:
 
 
 def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) -> list[str]:
-    """Sentences on what was chosen."""
+    """Describe the choices made, in sentences."""
 
     def of(role: Role) -> list[Column]:
         return [column for column in found if column.role == role]
@@ -294,7 +299,7 @@ def _describe_choices(found: Sequence[Column], columns: Sequence[str] | None) ->
 
 
 def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
-    """Any supported table behind one interface, with text for column names."""
+    """Wrap any supported table in narwhals, with text for column names."""
     import narwhals as nw
 
     if isinstance(frame, np.ndarray):
@@ -318,7 +323,7 @@ def to_narwhals(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _convert_objects(table: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Give pandas' columns of Python objects the type that all of their values share, where there is one."""
+    """Give columns of Python objects in pandas the type that all of their values share, if any."""
     import datetime
 
     import narwhals as nw
