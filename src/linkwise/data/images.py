@@ -13,10 +13,11 @@ Edges find the groups of digits and faces better than plain pixels do (ARI of k-
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,21 +172,16 @@ def encode_files(
     first = np.unique(np.linspace(0, len(paths) - 1, min(len(paths), MOST_MEASURED)).astype(int)).tolist()
     others = sorted(set(range(len(paths))) - set(first))
     broken: list[str] = []
+    n_read = 0
 
-    def read(rows: list[int], before: int) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        with ThreadPoolExecutor(n_threads()) as crew:
-            for start in range(0, len(rows), _AT_ONCE):
-                some = rows[start : start + _AT_ONCE]
-                found = list(crew.map(_canvas_or_reason, [paths[row] for row in some]))
-                broken.extend(reason for reason in found if isinstance(reason, str))
-                good = [k for k, fit_canvas in enumerate(found) if not isinstance(fit_canvas, str)]
-                if good:
-                    yield [some[k] for k in good], measure_features(np.stack([found[k] for k in good]))
-                if progress is not None:
-                    progress(before + start + len(some), len(paths))
+    def advance(n_files: int) -> None:
+        nonlocal n_read
+        n_read += n_files
+        if progress is not None:
+            progress(n_read, len(paths))
 
     with _allow_large_pictures(), one_blas_thread():  # sums are then the same for any number of threads
-        parts = list(read(first, 0))
+        parts = list(_measure_files(paths, first, broken, advance))
         if not parts:
             raise DataError(_describe_broken_files(broken))
         sample = np.concatenate([values for _, values in parts])
@@ -194,8 +190,8 @@ def encode_files(
                 f"Only 1 image can be read, and at least 2 are needed. {_describe_broken_files(broken)}"
             )
         mean, directions, share = _principal_components(sample)
-        points = [(rows, (values - mean) @ directions) for rows, values in parts]
-        points += [(rows, (values - mean) @ directions) for rows, values in read(others, len(first))]
+        every = chain(parts, _measure_files(paths, others, broken, advance))
+        points = [(rows, (values - mean) @ directions) for rows, values in every]
     if broken and not skip_broken:
         raise DataError(_describe_broken_files(broken))
     rows = [row for some, _ in points for row in some]
@@ -204,6 +200,21 @@ def encode_files(
     X = X.round(_DIGITS)
     features = tuple(Feature(f"component {k}", "image", None, "image") for k in range(1, X.shape[1] + 1))
     return Encoded(X, features, tuple(_notes(X, share, broken))), [rows[k] for k in order]
+
+
+def _measure_files(
+    paths: Sequence[Path], rows: list[int], broken: list[str], advance: Callable[[int], None]
+) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """Yield positions and features of pictures, some at a time; add the errors of others to `broken`."""
+    with ThreadPoolExecutor(n_threads()) as crew:
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE]
+            found = list(crew.map(_canvas_or_reason, [paths[row] for row in some]))
+            broken.extend(each for each in found if isinstance(each, str))
+            read = [(row, each) for row, each in zip(some, found, strict=True) if not isinstance(each, str)]
+            if read:
+                yield [row for row, _ in read], measure_features(np.stack([canvas for _, canvas in read]))
+            advance(len(some))
 
 
 def _canvas_or_reason(path: Path) -> NDArray[np.float32] | str:
