@@ -60,9 +60,7 @@ def cluster(
         console.print(part, highlight=False)
     if getattr(model, "n_tied_", 0) > 1 and not as_json:
         ask = _ask_instead(file, reading, choice, constraints)
-        console.print(
-            *screen.list_next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False
-        )
+        console.print(*screen.list_next_steps([("answer questions", ask)]), soft_wrap=True, highlight=False)
     summary = summarize_clusters(model, pairs, encoded) if as_json else {}
     _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(table)))), labels, as_json)
 
