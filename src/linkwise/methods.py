@@ -282,7 +282,7 @@ METHODS = (
     _search(
         "SelfTuningSpectral",
         "self_tuning",
-        "Spectral clustering that finds its kernel width and its number of clusters.",
+        "Spectral clustering that finds its kernel widths and its number of clusters.",
     ),
 )
 LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}
