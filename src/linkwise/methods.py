@@ -89,21 +89,27 @@ class Method(NamedTuple):
 
 
 N_CLUSTERS = Option("--clusters", "n_clusters", "number of clusters")
-ESTIMATOR = Option("--estimator", "estimator", "clusterer to refit", str, "NAME", "mpckmeans")
+ESTIMATOR = Option("--estimator", "estimator", "clusterer that uses the answers", str, "NAME", "mpckmeans")
 SUPER_INSTANCES = Option("--super-instances", "n_super_instances", "number of super-instances", default=25)
 PRESET = Option(
-    "--preset", "preset", "try 931 clusterings, or a quarter of them", ("paper", "quick"), default="paper"
+    "--preset",
+    "preset",
+    "try 931 clusterings, or about a quarter of them",
+    ("paper", "quick"),
+    default="paper",
 )
 NOISE = Option(
     "--noise",
     "noise",
-    "treat the noise of DBSCAN as one cluster, as a cluster a row, or by the nearest cluster",
+    "make DBSCAN's noise one cluster, make each noise row a cluster, or assign it to the nearest cluster",
     ("cluster", "singletons", "nearest"),
     default="cluster",
 )
-CACHE = Option("--cache", "cache", "folder that keeps the clusterings", "folder", "DIR", is_stored=False)
+CACHE = Option("--cache", "cache", "folder to keep the clusterings in", "folder", "DIR", is_stored=False)
 MAX_LEAVES = Option("--max-leaves", "max_leaves", "largest number of rules")
-MIN_SAMPLES = Option("--min-samples", "min_samples", "number of rows that make a place dense", default=4)
+MIN_SAMPLES = Option(
+    "--min-samples", "min_samples", "minPts, the number of rows in a dense neighbourhood", default=4
+)
 
 _K = {"options": (N_CLUSTERS,), "needs": ("n_clusters",)}
 _REFITTING = {"options": (N_CLUSTERS, ESTIMATOR), "needs": ("n_clusters",)}
@@ -127,25 +133,27 @@ def _search(class_name: str, module: str, summary: str) -> Method:
 
 
 METHODS = (
-    _learner("kin", "KIN", "active.kin.kin", "Finds the number of clusters, with the fewest questions."),
+    _learner(
+        "kin", "KIN", "active.kin.kin", "Finds the number of clusters, with the fewest questions on average."
+    ),
     _learner(
         "cobras",
         "COBRAS",
         "active.cobras.cobras",
-        "Finds the number of clusters by ever smaller super-instances.",
+        "Finds the number of clusters; splits super-instances into smaller ones.",
     ),
     _learner(
         "cobra",
         "COBRA",
         "active.cobras.cobra",
-        "Finds the number of clusters by a fixed number of super-instances.",
+        "Finds the number of clusters; merges a fixed number of super-instances.",
         options=(SUPER_INSTANCES,),
     ),
     _learner(
         "cobs",
         "ActiveCOBS",
         "select.active_cobs",
-        "Chooses among many clusterings of any shape.",
+        "Chooses among hundreds of clusterings; finds the number of clusters.",
         options=_OF_POOL,
     ),
     _learner(
@@ -166,14 +174,14 @@ METHODS = (
         "npu",
         "NPU",
         "active.known_k.npu",
-        "Asks about the row with the most uncertain cluster for the questions that it costs.",
+        "Asks about the row whose cluster is most uncertain, relative to the number of questions needed.",
         **_REFITTING,
     ),
     _learner(
         "weights",
         "ActiveFeatureWeights",
         "active.active_feature_weights",
-        "Learns which columns count, answer by answer.",
+        "Learns from each answer how much each column matters.",
         **_K,
     ),
     Method(
@@ -184,21 +192,21 @@ METHODS = (
         "Chooses the clustering that satisfies most constraints; finds the number of clusters.",
         options=_OF_POOL,
     ),
-    _refitted("copkmeans", "COPKMeans", "kmeans.cop_kmeans", "k-means that breaks no constraint."),
+    _refitted("copkmeans", "COPKMeans", "kmeans.cop_kmeans", "k-means that violates no constraint."),
     _refitted(
-        "pckmeans", "PCKMeans", "kmeans.pckmeans", "k-means in which breaking a constraint has a price."
+        "pckmeans", "PCKMeans", "kmeans.pckmeans", "k-means with a penalty for each violated constraint."
     ),
     _refitted(
         "mpckmeans",
         "MPCKMeans",
         "kmeans.mpckmeans",
-        "PCKMeans that also learns a metric. Best with few constraints.",
+        "PCKMeans that also learns a metric. Best on average with random pairs.",
     ),
     _refitted(
         "weights",
         "FeatureWeightClustering",
         "feature_weights.feature_weights",
-        "Learns which columns count. Best on average with random pairs, and it tolerates wrong pairs.",
+        "Learns how much each column matters, and clusters with these weights.",
     ),
     _refitted(
         "seededkmeans",
@@ -214,11 +222,14 @@ METHODS = (
     ),
     _refitted("ckm", "CKM", "similarity.ckm", "k-means that satisfies constraints by priority."),
     _refitted(
-        "rckm", "RCKM", "similarity.rckm", "Many runs of CKM in random orders, and what they agree on."
+        "rckm",
+        "RCKM",
+        "similarity.rckm",
+        "Combines many runs of CKM with constraints in random order, by vote.",
     ),
-    _refitted("bckm", "BCKM", "similarity.bckm", "Boosted runs of CKM, and what they agree on."),
+    _refitted("bckm", "BCKM", "similarity.bckm", "Combines boosted runs of CKM, by vote."),
     _refitted(
-        "boostcluster", "BoostCluster", "similarity.boost_cluster", "k-means, boosted by hundreds of pairs."
+        "boostcluster", "BoostCluster", "similarity.boost_cluster", "Boosts k-means with hundreds of pairs."
     ),
     _refitted(
         "kernelboost", "KernelBoost", "similarity.kernel_boost", "Learns a kernel from hundreds of pairs."
@@ -228,43 +239,54 @@ METHODS = (
         "agglomerative",
         "ConstrainedAgglomerative",
         "hierarchy.agglomerative",
-        "Agglomerative clustering that breaks no constraint.",
+        "Agglomerative clustering that violates no constraint.",
         is_random=False,
     ),
     _clusterer(
         "fosc",
         "FOSC",
         "hierarchy.fosc",
-        "Finds dense clusters of a hierarchy, and leaves noise out; finds the number of clusters.",
+        "Chooses dense clusters from a hierarchy; finds their number, and leaves noise out.",
         options=(MIN_SAMPLES,),
         needs=(),
         is_random=False,
     ),
-    _refitted("cosc", "COSC", "graph.cosc", "The normalised cut of a graph under constraints.", needs=()),
     _refitted(
-        "spcl", "SPCL", "graph.spcl", "Spectral clustering of similarities that constraints overwrite."
+        "cosc",
+        "COSC",
+        "graph.cosc",
+        "Cuts a graph of nearest rows under constraints (normalised cut).",
+        needs=(),
+    ),
+    _refitted(
+        "spcl",
+        "SPCL",
+        "graph.spcl",
+        "Spectral clustering with similarities that are overwritten by the constraints.",
     ),
     _refitted(
         "clusilc",
         "ClusILC",
         "trees.clusilc",
-        "Clusters that are rules on the columns.",
+        "Builds a tree whose leaves are clusters, so that clusters are rules on the columns.",
         options=(N_CLUSTERS, MAX_LEAVES),
         needs=("n_clusters", "max_leaves"),
         is_random=False,
         with_codes=True,
     ),
     _search("NumSatSearch", "score_searches", "Keeps the setting that violates the fewest constraints."),
-    _search("CVCPSearch", "cvcp", "Keeps the setting that predicts constraints best that it was not given."),
+    _search("CVCPSearch", "cvcp", "Keeps the setting that best predicts constraints that were held back."),
     _search("SilhouetteSearch", "score_searches", "Keeps the setting with the highest mean silhouette."),
     _search("DBCVSearch", "score_searches", "Keeps the setting with the highest density-based validity."),
     _search(
-        "EigengapSearch", "eigengap", "Spectral clustering with the number of clusters at the widest gap."
+        "EigengapSearch",
+        "eigengap",
+        "Spectral clustering with the number of clusters at the widest gap between eigenvalues.",
     ),
     _search(
         "SelfTuningSpectral",
         "self_tuning",
-        "Spectral clustering that finds its scale and its number of clusters.",
+        "Spectral clustering that finds its kernel widths and its number of clusters.",
     ),
 )
 LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}

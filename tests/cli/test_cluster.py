@@ -116,7 +116,7 @@ def test_without_pairs_it_is_said_that_nothing_decides(fruit, linkwise):
 
 def test_the_advised_command_asks_with_the_same_clusterings(fruit, pairs, linkwise):
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK, "--drop", "width", "--seed", 3)
-    advice = shlex.split(done.stderr.partition("be asked what decides")[2].splitlines()[0])
+    advice = shlex.split(done.stderr.partition("answer questions")[2].splitlines()[0])
     assert advice[0] == "linkwise"
     asked = linkwise(*advice[1:], said="q\n")
     assert "4 pairs brought in from pairs.csv" in asked.stdout

@@ -76,7 +76,7 @@ def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, see
     assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
     assert f"{k} clusters of 30 rows" in done.stderr
     assert "Chosen" not in done.stderr
-    assert "be asked" not in done.stderr
+    assert "answer questions" not in done.stderr
 
 
 # ---------------------------------------------------------------- rows in no cluster

@@ -41,7 +41,7 @@ def assert_labels_respect(labels, evidence):
 
 
 def told_beside(learner, run):
-    """What the page shows beside a question; that it can be worked out is what counts."""
+    """Compute everything that the page shows beside a question; it must not fail."""
     n_rows, words, rows, shares = run.evidence.n_rows, [], None, None
     if isinstance(learner, Describing):
         words = list(learner.describe(run.state))

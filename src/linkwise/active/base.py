@@ -64,20 +64,20 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         y : ignored
         oracle : callable, optional
             ``oracle(first, second)`` returns "yes", "no", "unsure", True or False for two row
-            positions. Without one nothing is asked: the result is what the constraints alone give. Where
-            there are no constraints either, a warning says so: a learner is there to ask, and a clustering
-            that nobody was asked about looks the same as one that answers led to.
+            positions. Without an oracle the learner asks nothing, and the clustering follows from the
+            constraints alone. If there are no constraints either, a warning is raised.
         budget : int, optional
-            Largest number of questions; until nothing is left to ask by default.
+            Largest number of questions. By default the learner asks until no question is left.
         constraints : Constraints, optional
-            What is known before the first question.
+            Pairs that are known before the first question; none by default.
         askable : array-like, optional
             Rows that may be shown: positions, or a mask of shape (n_rows,). All by default.
 
         Returns
         -------
         self
-            If the oracle raises, what was found until then is kept and the exception passes.
+            The fitted learner. If the oracle raises an exception, the learner keeps the result up to that
+            point, and the exception propagates.
 
         Warns
         -----
@@ -110,7 +110,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         return self
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
-        """What the constraints alone give."""
+        """Cluster by the constraints alone."""
         return cluster_by_constraints(X, evidence, seed)
 
     def _keep_more(self, X: NDArray[Any], state: Any) -> None:

@@ -14,15 +14,15 @@ from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import ExplainOptions, Reading, SessionOptions
 
 # \b keeps the lines of a paragraph as they are
-ABOUT = """Cluster data the way you mean it, by a few answers about pairs.
+ABOUT = """Cluster data the way you mean it, by answering a few questions about pairs of rows.
 
 \b
   linkwise demo        try it
-  linkwise ask FILE    on your own data
-  linkwise cluster FILE --constraints PAIRS.csv    by pairs that are known already
+  linkwise ask FILE    answer questions about your own data
+  linkwise cluster FILE --constraints PAIRS.csv    use pairs that you already have
 
 \b
-Exit codes: 0 done, 1 a fault of linkwise, 2 wrong use, 3 unusable data,
+Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 unusable data,
 4 answers or pairs that contradict each other, 5 session locked or damaged,
 130 interrupted (every answer is saved).
 """
@@ -55,13 +55,13 @@ OnTerminal = Annotated[
     bool,
     typer.Option(
         "--terminal",
-        help="ask on the terminal  [default: on a page where there is a browser]",
+        help="ask in the terminal  [default: on a page if there is a browser]",
         rich_help_panel="output",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="overwrite files", rich_help_panel="output")]
+Force = Annotated[bool, typer.Option("--force", help="overwrite existing files", rich_help_panel="output")]
 Json = Annotated[
-    bool, typer.Option("--json", help="JSON on stdout, one object a line", rich_help_panel="output")
+    bool, typer.Option("--json", help="JSON on stdout, one object per line", rich_help_panel="output")
 ]
 
 
@@ -92,9 +92,9 @@ def ask_command(
 ) -> None:
     """Ask about pairs of rows of FILE and cluster by the answers.
 
-    Every answer is saved at once in FILE.linkwise (or --session PATH); the same command goes on
-    where it stopped. Where there is a browser the questions are asked on a page. Answers can also be
-    piped in as lines (y, n, s, u, q).
+    Every answer is saved at once in FILE.linkwise (or --session PATH), and the same command resumes
+    where you stopped. Questions appear on a page if there is a browser. You can also pipe answers
+    into the command, one per line (y, n, s, u, q).
     """
     from linkwise.cli.commands.serve import PageAddress, can_open, serve
 
@@ -127,7 +127,7 @@ def serve_command(
     browser: Annotated[
         bool,
         typer.Option(
-            "--browser/--no-browser", help="open the page, or print its address only", rich_help_panel="page"
+            "--browser/--no-browser", help="open the page, or only print its address", rich_help_panel="page"
         ),
     ] = True,
     host: Annotated[
@@ -143,15 +143,15 @@ def serve_command(
         typer.Option(
             metavar="FILE",
             dir_okay=False,
-            help="file with the password in its first line  [default: $LINKWISE_PASSWORD, or asked for]",
+            help="file whose first line is the password  [default: $LINKWISE_PASSWORD, or a prompt]",
             rich_help_panel="page",
         ),
     ] = None,
 ) -> None:
     """Ask about pairs of rows of FILE on a page in the browser.
 
-    The address is printed at once, and works once: it opens the page for the browser that it is opened
-    in. Every answer is saved at once in FILE.linkwise (or --session PATH). Ctrl-C ends.
+    linkwise prints the address of the page. The address works once, for the first browser that opens
+    it. Every answer is saved at once in FILE.linkwise (or --session PATH). Ctrl-C stops the server.
     """
     from linkwise.cli.commands.serve import PageAddress, serve
 
@@ -168,25 +168,27 @@ def cluster_command(
         Path | None,
         typer.Option(
             metavar="PAIRS.csv",
-            help="known pairs: id_a,id_b,kind (must-link or cannot-link)",
+            help="pairs to cluster by: id_a,id_b,kind (must-link or cannot-link)",
             rich_help_panel="data",
         ),
     ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv", help="write id,cluster there  [default: stdout]", rich_help_panel="output"
+            metavar="OUT.csv",
+            help="write id,cluster to this file  [default: stdout]",
+            rich_help_panel="output",
         ),
     ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Cluster FILE by pairs that are known already, without asking.
+    """Cluster FILE by pairs that you already have, without questions.
 
-    Clusters are written as id,cluster; what was chosen is reported on stderr. cobs clusters the rows in
-    many ways and takes the clustering that satisfies most of the pairs. clusilc makes clusters that are
-    rules on the columns. fosc finds dense clusters, and gives -1 to rows in none of them. The other
-    methods make K clusters.
+    The clusters are written as id,cluster, and a report goes to stderr. cobs computes many clusterings
+    and takes the one that satisfies most pairs. clusilc builds clusters that are rules on the columns.
+    fosc finds dense clusters, and labels the rows outside of them -1. The other methods take the number
+    of clusters from --clusters.
     """
     from linkwise.cli.commands.cluster import cluster
 
@@ -203,7 +205,7 @@ def status_command(path: SessionPath, as_json: Json = False) -> None:
 
 @app.command("undo")
 def undo_command(path: SessionPath, as_json: Json = False) -> None:
-    """Take back the last answer of a session."""
+    """Undo the last answer, change or import of a session."""
     from linkwise.cli.commands.session import undo
 
     undo(path, as_json=as_json)
@@ -219,19 +221,21 @@ def explain_command(
         Path | None,
         typer.Option(
             metavar="CLUSTERS.csv",
-            help="explain these clusters (id,cluster) of a data file",
+            help="clusters of the data file to explain: id,cluster",
             rich_help_panel="data",
         ),
     ] = None,
     constraints: Annotated[
         Path | None,
-        typer.Option(metavar="PAIRS.csv", help="known pairs (with --labels)", rich_help_panel="data"),
+        typer.Option(
+            metavar="PAIRS.csv", help="pairs to count with the rules (with --labels)", rich_help_panel="data"
+        ),
     ] = None,
 ) -> None:
-    """Describe clusters by rules on the columns; explain why two rows are together or apart.
+    """Describe clusters by rules, or explain a pair of rows.
 
     The clusters are those of a session, or those of --labels. The rules come from the smallest tree
-    that puts most rows into their cluster; how many those are is reported.
+    that puts most rows into their cluster. The first line of the output gives the share of these rows.
     """
     from linkwise.cli.commands.explain import explain_clusters
 
@@ -243,12 +247,17 @@ def export_command(
     path: SessionPath,
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="OUT.csv", dir_okay=False, help="write id,cluster", rich_help_panel="output"),
+        typer.Option(
+            metavar="OUT.csv", dir_okay=False, help="write id,cluster to this file", rich_help_panel="output"
+        ),
     ] = None,
     constraints: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.csv", dir_okay=False, help="write id_a,id_b,kind", rich_help_panel="output"
+            metavar="OUT.csv",
+            dir_okay=False,
+            help="write id_a,id_b,kind to this file",
+            rich_help_panel="output",
         ),
     ] = None,
     force: Force = False,
@@ -256,8 +265,8 @@ def export_command(
 ) -> None:
     """Write clusters and answers as CSV.
 
-    The session file is enough, the data are not needed. Without --labels or --constraints the
-    clusters go to stdout.
+    Without --labels or --constraints the clusters go to stdout. The session file is enough; the data
+    file is needed only after an undo.
     """
     from linkwise.cli.commands.session import export
 
@@ -267,19 +276,21 @@ def export_command(
 @app.command("demo")
 def demo_command(
     name: Annotated[Demo, typer.Argument(metavar="[digits|wine]")] = Demo.digits,
-    auto: Annotated[bool, typer.Option("--auto", help="let the known classes answer")] = False,
+    auto: Annotated[bool, typer.Option("--auto", help="take the answers from the known classes")] = False,
     budget: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="number of questions  [default: no end; with --auto 100]"),
+        typer.Option(min=0, metavar="N", help="number of questions  [default: no limit; with --auto 100]"),
     ] = None,
     seed: Annotated[int | None, option_of(SEED)] = None,
     session: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", dir_okay=False, help="keep the answers there  [default: nowhere]"),
+        typer.Option(
+            metavar="PATH", dir_okay=False, help="save the answers in this file  [default: not saved]"
+        ),
     ] = None,
     terminal: OnTerminal = False,
 ) -> None:
-    """Try it on bundled data: pictures of digits, or wines."""
+    """Try linkwise on bundled data: images of digits, or wines."""
     from linkwise.cli.commands.demo import demo
 
     demo(name.value, auto=auto, budget=budget, seed=seed or 0, session=session, terminal=terminal)
@@ -287,7 +298,7 @@ def demo_command(
 
 @app.command("doctor")
 def doctor_command(as_json: Json = False) -> None:
-    """Check what is installed here, and whether linkwise works."""
+    """Check the installation, and whether linkwise works."""
     from linkwise.cli.commands.doctor import doctor
 
     raise typer.Exit(doctor(as_json=as_json))

@@ -134,7 +134,7 @@ def _parse_seed(flag: str, text: str) -> int:
 
 
 SEED = Declared(
-    "--seed", "seed of all randomness  [default: 0]", "method", int, metavar="N", parse=_parse_seed
+    "--seed", "seed of all random draws  [default: 0]", "method", int, metavar="N", parse=_parse_seed
 )
 
 

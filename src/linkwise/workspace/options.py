@@ -70,10 +70,10 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
 class Reading:
     """How a file is read and encoded; None where the command line says nothing."""
 
-    id_column: str | None = option("--id", "column that names the rows", "data", metavar="COLUMN")
+    id_column: str | None = option("--id", "column that identifies the rows", "data", metavar="COLUMN")
     columns: Sequence[str] | None = option(
         "--columns",
-        "columns to compare rows by  [default: all that can be]",
+        "columns by which rows are compared  [default: all that are suitable]",
         "data",
         metavar="A,B",
         parse=_names,
@@ -88,11 +88,15 @@ class Reading:
         "data",
         type=("unit", "standard", "none"),
     )
-    impute: str | None = option("--impute", "fill missing values", "data", type=("median",))
-    text: str | None = option("--text", "compare rows by the texts of this column", "data", metavar="COLUMN")
+    impute: str | None = option(
+        "--impute", "fill missing values with medians and most frequent categories", "data", type=("median",)
+    )
+    text: str | None = option(
+        "--text", "compare rows only by the texts of this column", "data", metavar="COLUMN"
+    )
     series: bool | None = option(
         "--series",
-        "each row is a curve: columns of numbers in order, or a column of lists",
+        "each row is a curve: numeric columns in order, or one column of lists",
         "data",
         type=bool,
     )
@@ -168,21 +172,21 @@ class SessionOptions:
     )
     constraints: Path | None = option(
         "--constraints",
-        "bring in pairs: id_a,id_b,kind (must-link or cannot-link)",
+        "import pairs: id_a,id_b,kind (must-link or cannot-link)",
         "session",
         type=Path,
         metavar="PAIRS.csv",
     )
     old: Path | None = option(
         "--from",
-        "take over the answers of another session, by id",
+        "copy the answers of another session, matched by row id",
         "session",
         type=Path,
         metavar="OLD.linkwise",
     )
     budget: int | None = option(
         "--budget",
-        "stop after N answers in all  [default: no end]",
+        "stop after N answers, counting earlier ones  [default: no limit]",
         "session",
         type=int,
         metavar="N",
@@ -196,18 +200,22 @@ class ExplainOptions:
     """What is to be explained, and where it goes."""
 
     rows: tuple[str, str] | None = option(
-        "--rows", "explain why two rows are together, or apart", "output", type=tuple[str, str], metavar="A B"
+        "--rows",
+        "explain why the rows A and B are together or apart",
+        "output",
+        type=tuple[str, str],
+        metavar="A B",
     )
     form: str = option(
         "--format",
-        "rules, or the tree: drawn, for Mermaid, for Graphviz  [default: rules]",
+        "print rules, or the tree as text, for Mermaid or for Graphviz  [default: rules]",
         "output",
         default="rules",
         type=("rules", "tree", "mermaid", "dot"),
     )
     max_leaves: int | None = option(
         "--max-leaves",
-        "largest number of rules  [default: three a cluster, at least 8]",
+        "largest number of rules  [default: three per cluster, at least 8]",
         "output",
         type=int,
         metavar="N",
@@ -223,7 +231,9 @@ class ExplainOptions:
         most=1,
     )
     plot: Path | None = option(
-        "--plot", "draw the tree", "output", type=Path, metavar="OUT.png", may_be_folder=False
+        "--plot", "save a picture of the tree", "output", type=Path, metavar="OUT.png", may_be_folder=False
     )
-    force: bool = option("--force", "overwrite files", "output", default=False, type=bool)
-    as_json: bool = option("--json", "JSON on stdout, one object a line", "output", default=False, type=bool)
+    force: bool = option("--force", "overwrite existing files", "output", default=False, type=bool)
+    as_json: bool = option(
+        "--json", "JSON on stdout, one object per line", "output", default=False, type=bool
+    )

@@ -64,7 +64,7 @@ def border_items(cells: Cells, labels: NDArray[Any], join: Table) -> Rows:
 
 
 def margins(join: Table) -> Table:
-    """(n,) lead of the likeliest neighbourhood over the second, or over 0 if there is only one."""
+    """(n,) the largest probability minus the second largest one, which is 0 if k is 1."""
     with_impossible = np.pad(join, ((0, 0), (2, 0)))  # there may be none, or a single one
     best = np.partition(with_impossible, -2, axis=1)[:, -2:]
     return np.asarray(best[:, 1] - best[:, 0])

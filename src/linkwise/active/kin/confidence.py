@@ -1,8 +1,9 @@
-"""How certain the clusters are that KIN shows, and how much the next answer will probably change.
+"""Estimate how certain the clusters of KIN are, and how many rows the next answer will probably move.
 
-What an answer changes is what the model predicts after it. Placing an item moves the score of all others by
-their covariance with it, as in Gaussian process regression. Each place that the item may get counts by its
-probability.
+The number of moved rows is an expectation over the neighbourhoods that the item in question may belong to.
+For each of them the model predicts the clusters after that answer, and the rows that change count by its
+probability. An answer changes the score of every other item in proportion to its posterior covariance with
+the item in question, as in Gaussian process regression.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _report(title: str, rows: Rows, pairs: Constraints, model: Any, next_step: s
     for part in report_clusters(model, pairs, rows.encoded, width=console.width):
         console.print(part, highlight=False)
     if next_step is not None:
-        steps = screen.list_next_steps([("be asked what decides", next_step)])
+        steps = screen.list_next_steps([("answer questions", next_step)])
         console.print(*steps, soft_wrap=True, highlight=False)
 
 
