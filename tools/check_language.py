@@ -18,6 +18,7 @@ Docstrings
 Messages
     The literal text of an exception or a warning begins with a capital letter, a value or a parameter's name.
     It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase.
+    A text that a function completes to a message may begin as it likes: ``raise create_error("no rows")``.
 """
 
 from __future__ import annotations
@@ -319,9 +320,9 @@ def check_messages(source: Path) -> Iterator[str]:
 
 
 def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
-    """The text of each exception and warning, with the names of parameters that it may begin with.
+    """The text of each exception and warning, with the words in lower case that it may begin with.
 
-    A value that is filled in reads as ``{}``.
+    A value that is filled in reads as ``{}``. A text that a function completes may begin with any word.
     """
     if isinstance(node, ast.ClassDef):
         names |= {each for inner in node.body for each in argument_names(inner)}
@@ -335,9 +336,15 @@ def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[
     if isinstance(call, ast.Call) and ast.unparse(call.func) == "AttributeError":  # in Python's own words
         call = None
     if isinstance(call, ast.Call) and call.args and (text := literal_text(call.args[0])) is not None:
-        yield text, names
+        is_completed = isinstance(node, ast.Raise) and is_name_of_function(ast.unparse(call.func))
+        yield text, names | {text.split()[0]} if is_completed else names
     for child in ast.iter_child_nodes(node):
         yield from messages_of(child, names)
+
+
+def is_name_of_function(name: str) -> bool:
+    """Whether a name, with its module perhaps, is that of a function rather than of a class."""
+    return name.rpartition(".")[2].lstrip("_")[:1].islower()
 
 
 def argument_names(node: ast.AST) -> frozenset[str]:

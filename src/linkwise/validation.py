@@ -164,7 +164,8 @@ def refuse_weights(sample_weight: object) -> None:
     """Raise if a score of constraints gets weights of rows."""
     if sample_weight is not None:
         raise TypeError(
-            "score takes no sample_weight. Weight the constraints: must_link_weight= and cannot_link_weight=."
+            "sample_weight has no meaning for score. Weight the constraints by must_link_weight= and "
+            "cannot_link_weight=."
         )
 
 

@@ -187,6 +187,20 @@ def test_messages_that_are_found(message, complaint):
     assert complaint in " ".join(complaints_about_message(message, frozenset()))
 
 
+def test_a_text_that_a_function_completes_may_begin_as_it_likes():
+    code = """
+def check(rows):
+    raise _create_error("two rows must be apart")
+    raise errors.create("two rows; they must be apart")
+    raise errors.RowError("two rows must be apart")
+"""
+    assert [complaints for _, complaints in messages(code)] == [
+        [],
+        ["joins sentences by a semicolon"],
+        ["begins with neither a capital letter nor a parameter's name"],
+    ]
+
+
 def test_a_message_may_begin_with_a_parameter_of_the_constructor():
     code = """
 class Learner:

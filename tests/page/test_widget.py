@@ -253,7 +253,7 @@ def test_a_table_that_nothing_can_be_clustered_by_is_shown_all_the_same(made):
         (pd.DataFrame({"a": range(13)}), "13 items for 12 rows"),
         (np.zeros((5, 4, 4)), "5 items for 12 rows"),
         (["a"] * 11 + [7], "neither text nor"),
-        ([[1.0, 2.0]] * 11 + [[1.0]], "not all of one length"),
+        ([[1.0, 2.0]] * 11 + [[1.0]], "curves differ in length"),
         (pd.DataFrame({"review": TEXTS[1:]}), "11 items for 12 rows"),
         ([], "0 items"),
         (np.zeros((12, 4, 4, 2)), "shape"),
@@ -296,7 +296,10 @@ def test_without_anywidget_it_says_how_to_get_it():
         "except ImportError as error: print(error)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == 'the widget needs anywidget, not installed here: pip install "linkwise[notebook]"\n'
+    assert (
+        said.stdout
+        == 'The widget needs anywidget, which is not installed. Run pip install "linkwise[notebook]".\n'
+    )
 
 
 def test_linkwise_by_itself_does_not_load_it():

@@ -61,23 +61,25 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         oracle : callable, optional
             ``oracle(first, second)`` returns "yes", "no", "unsure", True or False for two row
-            positions. Without one nothing is asked: the result is what the constraints alone give. Where
-            there are no constraints either, a warning says so: a learner is there to ask, and a clustering
-            that nobody was asked about looks the same as one that answers led to.
+            positions. Without one nothing is asked, and the constraints alone decide. A warning tells you if
+            there are no constraints either, because the clustering then looks like one that follows answers.
         budget : int, optional
             Largest number of questions; until nothing is left to ask by default.
         constraints : Constraints, optional
-            What is known before the first question.
+            Must-links and cannot-links that hold before the first question; none by default.
         askable : array-like, optional
             Rows that may be shown: positions, or a mask of shape (n_rows,). All by default.
 
         Returns
         -------
         self
-            If the oracle raises, what was found until then is kept and the exception passes.
+            The fitted estimator. If the oracle raises an exception, the estimator keeps the clustering found
+            so far, and the exception passes on.
 
         Warns
         -----
@@ -127,19 +129,19 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
 
 
 def refuse_no_oracle(oracle: object) -> None:
-    """Raise where an oracle cannot be asked, with the way to make one of known classes."""
+    """Raise if an oracle is not a function; the error shows how to make one from known classes."""
     if oracle is not None and not callable(oracle):
         raise TypeError(
-            f"oracle={short_repr(oracle)} is no function; give a function of two row positions, "
-            "for known classes linkwise.TruthOracle(y), or None"
+            f"oracle={short_repr(oracle)} is not a function. Give a function of two row positions,"
+            " linkwise.TruthOracle(y) for known classes, or None."
         )
 
 
 def warn_that_nothing_is_asked(name: str) -> None:
-    """Tell the caller of `fit` that the clusters are those of no answer at all."""
+    """Warn the caller of `fit` that no answer has shaped the clusters."""
     warnings.warn(
-        f"{name} was given neither an oracle nor constraints, so it asks nothing and clusters by the rows "
-        "alone; give fit(X, oracle=...), or answer questions yourself in linkwise.Session",
+        f"{name} got neither an oracle nor constraints, so it asks nothing and clusters by the rows alone."
+        " Give fit(X, oracle=...), or answer questions yourself in linkwise.Session.",
         NothingAskedWarning,
         stacklevel=3,
     )
@@ -151,10 +153,12 @@ def checked_budget(budget: object) -> int | None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, Integral):
         raise TypeError(
-            f"budget={short_repr(budget)} ({type(budget).__name__}); give a number of questions, or None"
+            f"budget={short_repr(budget)} is not a whole number. Give a number of questions, or None."
         )
     if int(budget) < 0:
-        raise ValueError(f"budget={short_repr(int(budget))}; give 0 or more questions, or None for no bound")
+        raise ValueError(
+            f"budget={short_repr(int(budget))} is negative. Give 0 or more questions, or None for no bound."
+        )
     return int(budget)
 
 
@@ -169,11 +173,11 @@ def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_]
         return given
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise TypeError(
-            f"askable has dtype {given.dtype}, shape {given.shape}; give positions or one bool a row"
+            f"askable has dtype {given.dtype}, shape {given.shape}. Give positions, or one bool a row."
         )
     wrong = given[(given < 0) | (given >= n_rows)]
     if len(wrong):
-        raise ValueError(f"askable names row {wrong[0]}, but the rows are 0 to {n_rows - 1}")
+        raise ValueError(f"askable names row {wrong[0]}, but the rows are 0 to {n_rows - 1}.")
     mask = np.zeros(n_rows, dtype=bool)
     mask[given] = True
     return mask

@@ -80,7 +80,7 @@ def assign_by_priority(
     for name, array, dtype in (("must", must, np.uint8), ("order", order, np.int32)):
         if array.dtype != dtype or array.shape != (len(pairs),):
             raise TypeError(
-                f"{name} must be an array of {np.dtype(dtype).name}, one a pair; "
+                f"{name} must be an array of {np.dtype(dtype).name}, one a pair, "
                 f"got {array.dtype}, shape {array.shape}"
             )
     if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:

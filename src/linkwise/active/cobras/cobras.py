@@ -121,7 +121,18 @@ class COBRAS(ActiveLearner):
 
     @classmethod
     def paper(cls, *, random_state: int | np.random.RandomState | None = None) -> COBRAS:
-        """The letter of the paper: 10 k-means starts, a random half, no bound on a split."""
+        """Create the method as printed: 10 starts of k-means, a random half, no bound on a split.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None, default=None
+            Seed of all random draws.
+
+        Returns
+        -------
+        COBRAS
+            The learner, not fitted.
+        """
         return cls(
             n_init=10,
             max_split=None,

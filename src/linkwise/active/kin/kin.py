@@ -163,11 +163,13 @@ class KIN(ActiveLearner):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The new rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            With many rows in `fit`, only the representatives of small clusters of rows are compared.
+            Cluster of each row. If `fit` had many rows, new ones are compared with the representatives of
+            items alone.
         """
         check_is_fitted(self, "labels_")
         rows = check_rows(X, self, reset=False)
