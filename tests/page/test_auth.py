@@ -114,7 +114,7 @@ def test_a_token_and_a_cookie_have_256_bits(access):
 
 def test_a_token_works_once(access):
     token = access.token
-    assert [access.redeemed(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
+    assert [access.redeem(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
         False, False, False, True, False, False,
     ]  # fmt: skip
     assert access.token is None
@@ -123,7 +123,7 @@ def test_a_token_works_once(access):
 def test_with_a_password_there_is_no_token(locked):
     assert locked.new_address() == f"{OWN}/"
     assert locked.token is None
-    assert not locked.redeemed("")
+    assert not locked.redeem("")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_the_tree_of_clusilc_is_its_explanation():
         inside = found.leaf_of == rule.leaf
         ends = np.vstack([c.must_link, c.cannot_link])
         touched = inside[ends].any(axis=1)
-        broken = np.concatenate(c.violated(model.labels_))
+        broken = np.concatenate(c.find_violations(model.labels_))
         assert (rule.n_constraints, rule.n_satisfied) == (touched.sum(), (touched & ~broken).sum())
     np.testing.assert_array_equal(model.labels_, [found.rule_of(row).cluster for row in range(len(X))])
 

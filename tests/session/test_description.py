@@ -16,7 +16,7 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
-from linkwise.session.tables import MOST_JSON, MOST_PARTS
+from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
 
 
 # ---------------------------------------------------------------- learners

@@ -211,7 +211,7 @@ class Doing(RuleBasedStateMachine):
             for fact in event.facts or [(event.first, event.second, event.answer)]:
                 known.add(*fact)
         assert session.constraints == known.to_constraints()
-        assert [v.sum() for v in session.constraints.violated(session.labels)] == [0, 0]
+        assert [v.sum() for v in session.constraints.find_violations(session.labels)] == [0, 0]
         assert sum(status.cluster_sizes) == status.n_rows == N_ROWS
         answers = [e.answer for e in history if e.kind == "answer"]
         assert (status.n_yes, status.n_no, status.n_unsure) == tuple(

@@ -7,9 +7,9 @@ import pytest
 
 from linkwise.asking.learner import Question
 from linkwise.constraints.evidence import Fact
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, settle_events
 from linkwise.session.replay import Replay
-from linkwise.session.tables import Snapshot
 
 X = np.arange(12.0).reshape(6, 2)
 SEED = 7

@@ -89,7 +89,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self._validate_params()
         refuse_constraints_as_y(y)
         rows = check_rows(X, self)
-        budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
+        budget, shown = check_budget(budget), check_askable(askable, len(rows))
         evidence = Evidence(len(rows), check_constraints(constraints, rows))
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
@@ -125,7 +125,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.history_ = history
         self.reason_ = reason
         self.constraints_ = evidence.to_constraints()
-        self.violations_ = int(sum(v.sum() for v in self.constraints_.violated(labels)))
+        self.violations_ = int(sum(v.sum() for v in self.constraints_.find_violations(labels)))
 
 
 def refuse_no_oracle(oracle: object) -> None:
@@ -147,7 +147,7 @@ def warn_that_nothing_is_asked(name: str) -> None:
     )
 
 
-def checked_budget(budget: object) -> int | None:
+def check_budget(budget: object) -> int | None:
     """A number of questions, 0 or more, or None."""
     if budget is None:
         return None
@@ -162,7 +162,7 @@ def checked_budget(budget: object) -> int | None:
     return int(budget)
 
 
-def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+def check_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
     """A mask of rows from a mask or from positions; None: all rows."""
     if askable is None:
         return None

@@ -93,7 +93,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         labels = self._fit(rows, wanted, k, resolve_seed(self.random_state), progress)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(labels)))
         return self
 
     def _most_clusters(self, rows: Any) -> int:

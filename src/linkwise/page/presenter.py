@@ -32,13 +32,13 @@ from linkwise.errors import (
 from linkwise.page import requests
 from linkwise.page.answer_list import list_events, serialize_chain, serialize_event
 from linkwise.page.cards import RowView, list_differing_fields
+from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
-from linkwise.page.descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, moved_share
+from linkwise.page.stopping import advise, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.workspace.method_choice import learner_phrase
@@ -340,7 +340,7 @@ class Presenter:
         labels, colours = self._session.labels, self._session.cluster_colours
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
-            share = moved_share(self._labels, labels)
+            share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
         if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
             self._labels, self._colours, self._counter = labels, colours, self._counter + 1

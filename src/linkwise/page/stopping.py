@@ -15,7 +15,7 @@ WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
 
 
-def moved_share(before: Labels, after: Labels) -> float:
+def measure_change(before: Labels, after: Labels) -> float:
     """Return the share of rows that left the majority of their cluster, or joined a larger one.
 
     The share is 0 if the clusters are the same, whatever their numbers. When a cluster splits, its smaller

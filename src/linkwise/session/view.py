@@ -18,12 +18,12 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.description import seed_of_learner
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, evidence_of, names_of, settle_events
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
-from linkwise.session.tables import Snapshot
 
 P = ParamSpec("P")
 T = TypeVar("T")

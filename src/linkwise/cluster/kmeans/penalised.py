@@ -121,6 +121,6 @@ def improve_by_plain(
 
 def satisfied_weight(labels: Labels, constraints: Constraints) -> float:
     """Sum the weights of the constraints that a clustering satisfies."""
-    must, cannot = constraints.violated(labels)
+    must, cannot = constraints.find_violations(labels)
     kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
     return float(kept)

@@ -213,7 +213,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.tree_ = found.tree()
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(self.labels_)))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(self.labels_)))
         self.constraints_ = wanted
         self.n_leaves_ = len(found.leaves)
         self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])
