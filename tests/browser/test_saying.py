@@ -25,11 +25,6 @@ def notice(page, start):
     return page.locator(".lw-notice").inner_text()
 
 
-def open_row(page, row):
-    """Open a row from the list of exemplars."""
-    page.locator(".lw-link", has_text=row).first.click()
-
-
 def small(said=()):
     """Eight rows in two groups; what was said about them."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9], [8, 8]], dtype=float)

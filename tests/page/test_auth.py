@@ -29,7 +29,6 @@ from linkwise.page.message_pages import STYLE_HASH
 
 NAME = "127.0.0.1:8888"
 OWN = f"http://{NAME}"
-ACROSS = {"sec-fetch-site": "cross-site"}
 WORD = "correct horse"
 
 

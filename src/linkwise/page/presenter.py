@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise.asking.learner import Labels
 from linkwise.constraints.checks import CONSTRAINT_KINDS
+from linkwise.constraints.evidence import ANSWERS, Answer
 from linkwise.data import Encoded
 from linkwise.errors import (
     ConstraintError,
@@ -44,7 +45,6 @@ from linkwise.session.session import Session
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
-ANSWERS = ("yes", "no", "unsure")
 EXPORTS = ("labels", "constraints", "session", "rules")
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
@@ -239,14 +239,14 @@ class Presenter:
 
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
-        said = requests.read_choice(request, "said", ANSWERS)
+        said: Answer = requests.read_choice(request, "said", ANSWERS)
         question = requests.read_text(request, "question")
         if self._end_reason() is not None:
             raise RefusedRequest(
                 "ended", "There are no more questions. You can still mark pairs or export the clusters."
             )
         begun = perf_counter()
-        self._session.answer(said, question_id=question)  # type: ignore[arg-type]  # one of ANSWERS
+        self._session.answer(said, question_id=question)
         self._refresh()
         self._times.append(perf_counter() - begun)
         return {}
@@ -260,15 +260,15 @@ class Presenter:
         return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        said = requests.read_choice(request, "said", ANSWERS)
-        self._session.change(requests.read_integer(request, "event"), said)  # type: ignore[arg-type]
+        said: Answer = requests.read_choice(request, "said", ANSWERS)
+        self._session.change(requests.read_integer(request, "event"), said)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
         n_rows = self._session.n_rows
         first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
-        self._session.add(first, second, kind)  # type: ignore[arg-type]  # one of CONSTRAINT_KINDS
+        self._session.add(first, second, kind)
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class Presenter:
         name = f"{stem}.{ending}" if what == "session" else f"{stem}-{ending}"
         return {"name": name, "type": kind}, export()
 
-    ACTIONS = {  # noqa: RUF012  # a constant
+    ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
         "merge": _merge, "done": _set_done, "name": _name,
         "item": _item, "history": _history, "rules": _list_rules, "why": _why, "export": _export,

@@ -112,7 +112,7 @@ def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice)
     learner: Learner = build_learner({"name": method.class_name, "parameters": parameters})
     own = {name: parameters[name] for name in _plain(choice.parameters) if not offered[name].is_stored}
     if own:
-        learner.set_params(**own)  # type: ignore[attr-defined]
+        learner.set_params(**own)  # type: ignore[attr-defined]  # learners of linkwise have it
     return learner
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from inspect import signature
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from linkwise import methods
@@ -15,15 +15,6 @@ from linkwise.constraints.constraints import Constraints
 
 N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
 FULL_METRIC = 100  # features up to which MPCKMeans learns a full matrix
-
-
-class Clusterer(Protocol):
-    """What is needed of an estimator."""
-
-    labels_: NDArray[Any]
-
-    def fit(self, X: ArrayLike, *, constraints: Constraints | None = None) -> Any:
-        """Cluster by the constraints."""
 
 
 def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any:
