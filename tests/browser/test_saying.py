@@ -181,7 +181,7 @@ def test_merge_done_and_undo(served, browse):
     notice(page, "Saved: all")
     assert page.locator(".lw-isdone:visible").count() == 1
     page.keyboard.press("u")
-    notice(page, "Undone")
+    notice(page, "Taken back")
     assert page.locator(".lw-isdone:visible").count() == 0
     assert page.locator(".lw-cluster").count() == n
 

@@ -119,7 +119,7 @@ def test_the_advised_command_asks_with_the_same_clusterings(fruit, pairs, linkwi
     advice = shlex.split(done.stderr.partition("be asked what decides")[2].splitlines()[0])
     assert advice[0] == "linkwise"
     asked = linkwise(*advice[1:], said="q\n")
-    assert "4 pairs brought in from pairs.csv" in asked.stdout
+    assert "4 pairs imported from pairs.csv" in asked.stdout
     with lw.Session.open(fruit.session) as session:
         parameters = session.learner["parameters"]
         assert (parameters["preset"], parameters["random_state"]) == ("quick", 3)

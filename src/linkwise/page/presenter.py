@@ -42,6 +42,7 @@ from linkwise.page.scatter import project_rows, scale_places
 from linkwise.page.stopping import advise, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
+from linkwise.wording import NO_MORE_QUESTIONS
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
@@ -243,7 +244,7 @@ class Presenter:
         question = requests.read_text(request, "question")
         if self._end_reason() is not None:
             raise RefusedRequest(
-                "ended", "There are no more questions. You can still mark pairs or export the clusters."
+                "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
             )
         begun = perf_counter()
         self._session.answer(said, question_id=question)

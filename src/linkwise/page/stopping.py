@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.session.colours import count_shared_rows
+from linkwise.wording import NO_MORE_QUESTIONS
 
 WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
@@ -43,7 +44,7 @@ def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> in
 def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
     """Advise whether to stop: ``stop`` is True, False, or None while it is too early to tell."""
     if ended:
-        return {"stop": True, "text": "There are no more questions."}
+        return {"stop": True, "text": f"{NO_MORE_QUESTIONS}."}
     last = changes[-WINDOW:]
     if len(last) < WINDOW:
         left = WINDOW - len(last)

@@ -297,7 +297,7 @@ def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: 
     if pairs is not None:
         constraints, name = pairs
         taken = session.import_constraints(constraints, source=name)
-        notes.append(f"{count_noun(taken, 'pair')} brought in from {name}")
+        notes.append(f"{count_noun(taken, 'pair')} imported from {name}")
     return notes
 
 

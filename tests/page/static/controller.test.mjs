@@ -80,7 +80,7 @@ test("undo says what it took back, or that there is nothing", async () => {
   const stored = controller.undo();
   requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], said: "unsure" } });
   await stored;
-  assert.equal(notices().at(-1), "Undone: “a and b: not sure”.");
+  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”.");
 });
 
 test("a conflict is shown with what is needed to send the answer again", async () => {

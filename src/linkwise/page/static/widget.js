@@ -150,6 +150,18 @@ function keepFocus(page, box, event) {
 // src/wording.js
 var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
 var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
+var QUESTION = "Do these two belong together?";
+var NO_MORE_QUESTIONS = "There are no more questions";
+var BUDGET_SPENT = "The budget of questions is used up";
+var NOTHING_TO_UNDO = "There is nothing to undo.";
+var EXHAUSTED = "No further answer would change the clusters.";
+var EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+var SHARED_KEYS = [
+  ["Y", "Same: the two rows belong together"],
+  ["N", "Different: they do not"],
+  ["S", "Not sure: nothing follows, and the pair is not asked again"],
+  ["U", "Undo the last answer, as often as you like"]
+];
 var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 var BUSY = "The last answer is still being saved, so this one was ignored.";
 var MEMORY_ONLY = "In memory only";
@@ -162,7 +174,7 @@ var BROKEN_LINKS = {
   login: `linkwise was restarted and needs the password again. Reload this page to log in. ${SAVED}`
 };
 var FAILED_REQUESTS = {
-  stale: "The question has changed, perhaps in another window. Your answer was not stored; this is the current question.",
+  stale: "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question."
 };
 var SOURCES = {
@@ -205,9 +217,10 @@ function describeSession(state) {
   const where = state.place ? `Saved in ${state.place}` : "The session is in memory only: export it before you leave.";
   return [state.learner, ...state.description ?? [], where].filter(Boolean).map((line) => line === where || /[.!?…]$/.test(line) ? line : `${line}.`).join(" ");
 }
+var describeExhaustion = (counts) => counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHAUSTED;
 function describeNextQuestion(state) {
   const question = state.question;
-  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : "There are no more questions.";
+  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : `${NO_MORE_QUESTIONS}.`;
 }
 
 // src/cluster_dialogs.js
@@ -944,12 +957,12 @@ var Controller = class {
   }
   async undo() {
     if (!this.state?.undo) {
-      this.display.showNotice("There is nothing to undo.");
+      this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
     const describe = (
       /** @param {Reply & { ok: true }} reply */
-      (reply) => reply.undone ? `Undone: “${describeEvent(reply.undone)}”.` : "There was nothing to undo."
+      (reply) => reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO
     );
     await this.store({ do: "undo" }, { describe });
   }
@@ -1069,10 +1082,7 @@ function repeatRequest(state, request, pair) {
 
 // src/help_dialog.js
 var KEYS = [
-  ["Y", "Same: the two rows belong together"],
-  ["N", "Different: they do not"],
-  ["S", "Not sure: skip to another question"],
-  ["U", "Undo the last answer"],
+  ...SHARED_KEYS,
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["H", "History: change any answer or take it back"],
@@ -2296,7 +2306,7 @@ function renderFinish(page, state) {
   const { controller } = page;
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
-  const reason = state.ended === "budget" ? "A larger budget allows more questions." : "The learner has no more questions.";
+  const reason = state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
   const agreement = typeof state.agreement === "number" && h(
     "p",
     {},
@@ -2422,7 +2432,7 @@ var QuestionCard = class {
   #showQuestion(state, question) {
     const count = `Question ${formatNumber(state.counts.answers + 1)}`;
     setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
-    setText(this.heading, "Do these two belong together?");
+    setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
@@ -2435,11 +2445,7 @@ var QuestionCard = class {
   #showEnd(state) {
     this.#shown = null;
     setText(this.eyebrow, "Finished");
-    const isSpent = state.ended === "budget" && state.budget;
-    setText(
-      this.heading,
-      isSpent ? `All ${formatCount(state.budget ?? 0, "question")} are answered` : "There are no more questions"
-    );
+    setText(this.heading, state.ended === "budget" ? BUDGET_SPENT : NO_MORE_QUESTIONS);
     this.finish.replaceChildren(...renderFinish(this.page, state));
   }
   /**

@@ -7,6 +7,7 @@ import {
   describeLink,
   describeNextQuestion,
   EARLY,
+  NOTHING_TO_UNDO,
 } from "./wording.js";
 
 /** @import { Answer, Cluster, ConflictLink, Item, Kind, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
@@ -159,11 +160,11 @@ export class Controller {
 
   async undo() {
     if (!this.state?.undo) {
-      this.display.showNotice("There is nothing to undo.");
+      this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
     const describe = /** @param {Reply & { ok: true }} reply */ (reply) =>
-      reply.undone ? `Undone: “${describeEvent(reply.undone)}”.` : "There was nothing to undo.";
+      reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO;
     await this.store({ do: "undo" }, { describe });
   }
 

@@ -5,10 +5,14 @@ import { renderPair } from "./items.js";
 import {
   ANSWER_LABELS,
   ANSWER_WORDS,
+  BUDGET_SPENT,
   countClusters,
   describeEvent,
+  describeExhaustion,
   formatCount,
   formatNumber,
+  NO_MORE_QUESTIONS,
+  QUESTION,
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
@@ -34,9 +38,7 @@ function renderFinish(page, state) {
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
   const reason =
-    state.ended === "budget"
-      ? "A larger budget allows more questions."
-      : "The learner has no more questions.";
+    state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
   const agreement =
     typeof state.agreement === "number" &&
     h(
@@ -171,7 +173,7 @@ export class QuestionCard {
   #showQuestion(state, question) {
     const count = `Question ${formatNumber(state.counts.answers + 1)}`;
     setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
-    setText(this.heading, "Do these two belong together?");
+    setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
@@ -185,13 +187,7 @@ export class QuestionCard {
   #showEnd(state) {
     this.#shown = null;
     setText(this.eyebrow, "Finished");
-    const isSpent = state.ended === "budget" && state.budget;
-    setText(
-      this.heading,
-      isSpent
-        ? `All ${formatCount(state.budget ?? 0, "question")} are answered`
-        : "There are no more questions",
-    );
+    setText(this.heading, state.ended === "budget" ? BUDGET_SPENT : NO_MORE_QUESTIONS);
     this.finish.replaceChildren(...renderFinish(this.page, state));
   }
 
