@@ -31,7 +31,7 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
-from linkwise.page.answer_list import list_events, serialize_chain, serialize_event
+from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_event
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
@@ -108,6 +108,7 @@ class Presenter:
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
+        self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self._event = -1
         self._refresh()
 
@@ -133,7 +134,7 @@ class Presenter:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            last = next((e for e in reversed(list_events(self._session))), None)
+            listed = self._list_answers()
             return {
                 "protocol": PROTOCOL,
                 "title": self._title,
@@ -168,7 +169,7 @@ class Presenter:
                 "learner": learner_phrase(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
-                "undo": None if last is None else self._serialize(last),
+                "undo": self._serialize(listed.events[-1]) if listed.events else None,
             }
 
     def agreement(self) -> float | None:
@@ -296,9 +297,10 @@ class Presenter:
             requests.read_integer(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
         )
         before = None if request.get("before") is None else requests.read_integer(request, "before")
-        events = [e for e in list_events(self._session) if before is None or e.number < before]
-        newest = events[::-1][:limit]
-        return {"events": [self._serialize(e) for e in newest], "more": len(events) > len(newest)}
+        listed = self._list_answers()
+        events = [e for e in listed.events if before is None or e.number < before]
+        newest = [serialize_event(e, listed.changed, self._view.name) for e in events[::-1][:limit]]
+        return {"events": newest, "more": len(events) > len(newest)}
 
     def _list_rules(self, request: Request) -> dict[str, Any]:
         described = self._describe()
@@ -404,12 +406,21 @@ class Presenter:
         return found
 
     def _serialize(self, event: Event) -> dict[str, Any]:
-        return serialize_event(event, self._session, self._view.name)
+        return serialize_event(event, self._list_answers().changed, self._view.name)
+
+    def _list_answers(self) -> AnswerList:
+        """Return the events that hold, listed once after each event."""
+        last = self._last_event()
+        if self._answers[0] != last:
+            self._answers = last, AnswerList.of(self._session)
+        return self._answers[1]
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return serialize_chain(self._session, chain, self._asked_pair(request), changed, self._view.name)
+        return serialize_chain(
+            self._session.history, chain, self._asked_pair(request), changed, self._view.name
+        )
 
     def _asked_pair(self, request: Request) -> frozenset[int]:
         """Return the two rows of a refused request."""
