@@ -91,7 +91,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
         ),
         (
             ("--method", "npu", "--clusters", 3, "--estimator", "kmeans"),
-            "--estimator is no clusterer of linkwise: kmeans. Choose one of ",
+            "--estimator names no clusterer of linkwise: kmeans. Choose one of ",
         ),
         (("--method", "npu", "--clusters", 0), "Invalid value for '--clusters'"),
     ],

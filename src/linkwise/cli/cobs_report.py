@@ -47,8 +47,8 @@ def _fit(model: COBS, pairs: Constraints) -> str:
         return "No pairs were given. This clustering agrees most with all others."
     said = f"It satisfies {n - model.violations_} of {count_noun(n, 'pair')}"
     if others:
-        said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}; what decided: most"
-        said += " agreement with all that fit well. More pairs would tell them apart"
+        said += f", as {f'do {others} others' if others > 1 else 'does 1 other'}. Of these it agrees most"
+        said += " with all clusterings that fit well. More pairs would tell them apart"
     elif model.n_fitting_:
         said += ", and no other does"
     return f"{said}." if model.n_fitting_ else f"{said}. No clustering that was tried satisfies all."
