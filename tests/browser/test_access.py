@@ -170,8 +170,8 @@ def test_two_views_on_one_page(server, browse):
     )  # a notebook keeps its focus
     second.locator(".lw-eyebrow").click()
     page.keyboard.press("n")
-    assert [{k: m[k] for k in ("do", "question", "said")} for m in page.evaluate("() => sent")] == [
-        {"do": "answer", "question": "0:0-1", "said": "no"}
+    assert [{k: m[k] for k in ("do", "question", "answer")} for m in page.evaluate("() => sent")] == [
+        {"do": "answer", "question": "0:0-1", "answer": "no"}
     ]
     page.evaluate("() => gone()")
     assert page.locator("#second *").count() == 0

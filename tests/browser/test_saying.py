@@ -76,7 +76,7 @@ def test_contradiction_names_the_chain_and_changes_a_link(chained):
     n = len(session.history)
     volunteer(page, 0, 4, "Mark as same")
     page.wait_for_selector(".lw-chain")
-    links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-what").all()}
+    links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-description").all()}
     assert links == {
         "row 1 and row 0: same",
         "row 2 and row 1: same",
@@ -175,14 +175,14 @@ def test_merge_done_and_undo(served, browse):
     first.get_by_role("button", name="Done").click()
     assert "marks all its" in page.locator("dialog").inner_text()
     page.get_by_role("button", name="Not yet").click()
-    assert page.locator(".lw-isdone:visible").count() == 0
+    assert page.locator(".lw-done:visible").count() == 0
     first.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="Yes, it is done").click()
     notice(page, "Saved: all")
-    assert page.locator(".lw-isdone:visible").count() == 1
+    assert page.locator(".lw-done:visible").count() == 1
     page.keyboard.press("u")
     notice(page, "Taken back")
-    assert page.locator(".lw-isdone:visible").count() == 0
+    assert page.locator(".lw-done:visible").count() == 0
     assert page.locator(".lw-cluster").count() == n
 
 

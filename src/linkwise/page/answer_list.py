@@ -45,7 +45,7 @@ def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> d
         "first": event.first,
         "second": event.second,
         "names": [name_row(row) for row in (event.first, event.second) if row is not None],
-        "said": event.answer,
+        "answer": event.answer,
         "pairs": len(event.facts),
         "text": event.source,
         "changed": event.number in changed,
@@ -78,18 +78,18 @@ def serialize_chain(
     }
     pairs = [(i, j, "yes") for i, j in pairwise(chain)]
     pairs += [(chain[0], chain[-1], "no")] if len(chain) > 1 else []
-    return [_link(i, j, said, events, new, name_row) for i, j, said in pairs]
+    return [_link(i, j, answer, events, new, name_row) for i, j, answer in pairs]
 
 
 def _link(
-    i: int, j: int, said: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
+    i: int, j: int, answer: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
 ) -> dict[str, Any]:
-    event = None if new == {i, j} else events.get((min(i, j), max(i, j), said))
+    event = None if new == {i, j} else events.get((min(i, j), max(i, j), answer))
     return {
         "first": i,
         "second": j,
         "names": [name_row(i), name_row(j)],
-        "said": said,
+        "answer": answer,
         "event": None if event is None else event.number,
         "kind": "add" if event is None else event.kind,
     }

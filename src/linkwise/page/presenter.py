@@ -141,7 +141,7 @@ class Presenter:
                 "kind": self._view.items.kind,
                 "place": self._place,
                 "rows": session.n_rows,
-                "wide": self._needs_two_bytes(),
+                "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
                 "colours": self._colours,
                 "event": self._event,
@@ -155,7 +155,7 @@ class Presenter:
                     "yes": status.n_yes,
                     "no": status.n_no,
                     "unsure": status.n_unsure,
-                    "volunteered": status.n_volunteered,
+                    "added": status.n_volunteered,
                     "imported": status.n_imported,
                     "done": status.n_done,
                     "inferred": status.n_inferred,
@@ -187,8 +187,8 @@ class Presenter:
             question = None if self._end_reason() else self._question()
             if question is not None:
                 likely = question["guess"]
-                for said in (likely, "no" if likely == "yes" else "yes"):
-                    self._session.look_ahead(said, stop=stop)
+                for answer in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(answer, stop=stop)
             if self._earlier.advance(stop):
                 self._has_new_shares = len(self._earlier.shares) > len(self._shares)
                 self._shares = self._earlier.shares | self._shares
@@ -241,14 +241,14 @@ class Presenter:
 
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
-        said: Answer = requests.read_choice(request, "said", ANSWERS)
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question = requests.read_text(request, "question")
         if self._end_reason() is not None:
             raise RefusedRequest(
                 "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
             )
         begun = perf_counter()
-        self._session.answer(said, question_id=question)
+        self._session.answer(answer, question_id=question)
         self._refresh()
         self._times.append(perf_counter() - begun)
         return {}
@@ -262,8 +262,8 @@ class Presenter:
         return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        said: Answer = requests.read_choice(request, "said", ANSWERS)
-        self._session.change(requests.read_integer(request, "event"), said)
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        self._session.change(requests.read_integer(request, "event"), answer)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
@@ -374,7 +374,7 @@ class Presenter:
             "id": name,
             "first": first,
             "second": second,
-            "differ": list_differing_fields(first, second),
+            "differing": list_differing_fields(first, second),
             "why": q.why,
             "guess": q.expected or likely,
         }
@@ -394,7 +394,7 @@ class Presenter:
             "name": cluster.name,
             "exemplar": cluster.exemplars[0],
             "exemplars": list(cluster.exemplars),
-            "short": [self._view.name(row) for row in cluster.exemplars],
+            "exemplar_names": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
         }
 

@@ -16,7 +16,7 @@ import {
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Answer, Question, State, Waiting } from "./protocol.d.ts" */
+/** @import { Answer, Question, State, Opening } from "./protocol.d.ts" */
 
 /** @type {[Answer, string][]} */
 const ANSWER_KEYS = [
@@ -74,11 +74,11 @@ export class QuestionCard {
     this.heading = h("h2", { id: page.createId("asked"), tabindex: "-1" });
     this.pair = h("div", { class: "lw-items" });
     this.finish = h("div", { class: "lw-finish", hidden: true });
-    this.buttons = ANSWER_KEYS.map(([said, letter]) =>
+    this.buttons = ANSWER_KEYS.map(([answer, letter]) =>
       createButton(
-        [renderIcon(said), h("span", {}, ANSWER_LABELS[said]), renderKey(letter)],
-        () => controller.answer(said),
-        { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter },
+        [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(letter)],
+        () => controller.answer(answer),
+        { className: `lw-answer lw-${answer}`, "aria-keyshortcuts": letter },
       ),
     );
     this.undo = createButton(
@@ -115,9 +115,9 @@ export class QuestionCard {
 
   /**
    * Show that the data are being read, or why they could not be.
-   * @param {Waiting} waiting
+   * @param {Opening} waiting
    */
-  showWaiting({ loading, failed }) {
+  showOpening({ loading, failed }) {
     const { state } = this.page.controller;
     if (failed) {
       const words = state ? "linkwise stopped with an error" : "linkwise could not open the data";
@@ -151,7 +151,7 @@ export class QuestionCard {
   /** Enable what can be used now. */
   updateStatus() {
     const { controller } = this.page;
-    const isReady = controller.link === "open" && !controller.isWaiting;
+    const isReady = controller.link === "open" && !controller.isPending;
     for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }

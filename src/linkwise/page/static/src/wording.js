@@ -88,7 +88,7 @@ export function describeEvent(event) {
       ? `the cluster of ${first} is named “${event.text}”`
       : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.said] ?? event.said}`;
+  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
 }
 
 /**
@@ -113,7 +113,7 @@ export const countClusters = (state) => state.clusters.length + (state.more_clus
 /** @param {Counts} counts */
 export function describeOtherFacts(counts) {
   const parts = [
-    counts.volunteered ? `${formatNumber(counts.volunteered)} added` : "",
+    counts.added ? `${formatNumber(counts.added)} added` : "",
     counts.imported ? `${formatNumber(counts.imported)} imported` : "",
     counts.done ? `${formatCount(counts.done, "cluster")} done` : "",
   ];
