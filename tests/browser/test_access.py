@@ -74,7 +74,7 @@ def test_contrast(server, browse, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_clusters_can_be_told_apart(server, browse, scheme):
+def test_clusters_can_be_distinguished(server, browse, scheme):
     page = browse(server, color_scheme=scheme)
     card = page.evaluate(RESOLVED, "card")
     colours = [page.evaluate(RESOLVED, f"cluster-{i}") for i in range(12)]

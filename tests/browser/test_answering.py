@@ -206,7 +206,7 @@ def test_guess_is_hidden_until_asked_for(wine, browse):
     assert not guess.is_visible()
 
 
-def test_saved_is_said_after_the_reply(wine, browse):
+def test_saved_appears_after_the_reply(wine, browse):
     server, _ = wine
     held, here = [], {"late": False}
 

@@ -77,7 +77,7 @@ def test_old_labels_are_brought_up_to_date_from_the_data(answered, linkwise):
 
 
 @pytest.mark.parametrize("harm", ["gone", "changed"])
-def test_old_labels_without_usable_data_are_said_to_be_old(answered, linkwise, harm):
+def test_old_labels_without_usable_data_are_reported_as_old(answered, linkwise, harm):
     linkwise("undo", answered.path)
     if harm == "gone":
         answered.path.unlink()

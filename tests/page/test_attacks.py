@@ -465,7 +465,7 @@ def test_a_frame_that_no_page_sends_ends_the_socket(still, frame, code):
         "<script>alert(1)</script>",
     ],
 )
-def test_what_is_no_request_is_told_so(still, text):
+def test_what_is_no_request_is_reported(still, text):
     view = still.view().ready()
     view.socket.send(text)
     view.until(lambda v: None in v.replies)

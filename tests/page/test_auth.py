@@ -520,7 +520,7 @@ def test_limits():
     assert LOGIN == "/login", "the form sends it there"
 
 
-def test_what_a_browser_is_told_of_every_page():
+def test_what_every_page_tells_a_browser():
     policy = [part.strip() for part in auth.CSP.split(";")]
     plain = [part.strip() for part in auth.PLAIN_CSP.split(";")]
     assert policy == [

@@ -207,7 +207,7 @@ def test_any_answer_can_be_taken_back_or_changed():
     assert refused(presenter, do="take_back", event=2)["kind"] == "failed"
 
 
-def test_merging_and_closing_clusters_is_said_of_their_rows():
+def test_merging_and_closing_clusters_add_facts_about_their_rows():
     presenter = make_presenter()
     answer(presenter, 20)
     one, other = presenter.state()["clusters"][:2]
@@ -226,7 +226,7 @@ def test_merging_and_closing_clusters_is_said_of_their_rows():
     assert refused(presenter, do="merge", first=0, second=0)["kind"] == "bad"
 
 
-def test_a_contradiction_is_told_with_the_answers_that_cause_it():
+def test_a_contradiction_is_reported_with_the_answers_that_cause_it():
     presenter = make_presenter()
     ask(presenter, "add", first=0, second=1, kind="must-link")
     ask(presenter, "add", first=1, second=2, kind="must-link")
@@ -299,7 +299,7 @@ def test_without_columns_there_are_no_rules():
     assert not presenter.state()["rules"]
 
 
-def test_texts_are_told_by_their_words():
+def test_texts_are_described_by_their_words():
     texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
     X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
     presenter = Presenter(
@@ -437,7 +437,7 @@ def test_advice_goes_on_after_a_restart(tmp_path):
     presenter.close()
 
 
-def test_agreement_with_the_classes_is_told_at_the_end():
+def test_agreement_with_the_classes_is_reported_at_the_end():
     presenter = make_presenter(classes=IRIS.y)
     assert presenter.state()["agreement"] is None
     answer(presenter, 500)
@@ -515,7 +515,7 @@ def test_advice_rests_on_answers_alone():
     assert presenter.state()["changes"] == []
 
 
-def test_texts_without_words_are_told_of():
+def test_texts_without_words_are_reported():
     X = np.arange(4.0)[:, None]
     presenter = Presenter(
         lw.Session(X, lw.COBRAS(random_state=0)), X, RowView(text_items(["", "", "", ""])), title=""

@@ -183,7 +183,7 @@ def test_too_many_pages_are_refused(page, monkeypatch):
 
 
 # ---------------------------------------------------------------- long work
-def test_pings_are_answered_and_views_are_told_while_the_presenter_works(pages):
+def test_pings_are_answered_and_views_are_informed_while_the_presenter_works(pages):
     presenter = Slow(small_presenter())
     page = pages(lambda: presenter)
     one, other = page.view().ready(), page.view().ready()
@@ -255,7 +255,7 @@ def test_until_the_data_are_read_the_page_says_so(pages):
     assert view.log[-3:] == ["places", "labels", "state"]
 
 
-def test_what_cannot_be_read_is_said_on_the_page_and_ends_the_server(pages):
+def test_what_cannot_be_read_is_reported_on_the_page_and_ends_the_server(pages):
     go_on = threading.Event()
 
     def begin():

@@ -106,7 +106,7 @@ def test_a_file_goes_out_as_bytes(made):
 
 
 @pytest.mark.parametrize("request_", [None, 7, [], "undo", {}, {"id": 1}, {"id": "v", "do": "nothing"}])
-def test_what_is_no_request_is_told_so(made, request_):
+def test_what_is_no_request_is_reported(made, request_):
     page = made(session_of())
     page._handle_custom_msg(request_, [])
     wait_until(lambda: page.sent)
@@ -123,7 +123,7 @@ def test_what_another_cell_answers_is_seen(made):
     assert stale["error"]["kind"] == "stale"
 
 
-def test_long_work_is_told(made, monkeypatch):
+def test_long_work_is_reported(made, monkeypatch):
     page = made(session_of())
     seen = []
     page.observe(lambda change: seen.append(change["new"]["busy"]), "state")
@@ -170,7 +170,7 @@ def test_closing_ends_the_thread_and_leaves_the_session_open(made):
     assert session.status.n_answers == 1
 
 
-def test_a_closed_session_is_told(made):
+def test_a_closed_session_is_reported(made):
     session = session_of()
     page = made(session)
     session.close()

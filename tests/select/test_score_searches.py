@@ -196,7 +196,7 @@ def test_bad_settings_raise_errors(make, words):
         make().fit(X)
 
 
-def test_progress_is_told_and_may_end_the_search():
+def test_progress_is_reported_and_may_end_the_search():
     told = []
     lw.NumSatSearch(k_means(), KS, progress=lambda *at: told.append(at)).fit(X)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -186,7 +186,7 @@ def test_data_beyond_float32_are_other_data():
     assert data_difference(fingerprint(X.astype(np.float32)), huge).endswith("(column 1)")
 
 
-def test_shapes_that_differ_are_told():
+def test_shapes_that_differ_are_reported():
     assert (
         fingerprint_difference(fingerprint(X), fingerprint(X[:-1]))
         == "50 rows, 3 columns, not 49 rows, 3 columns"

@@ -14,7 +14,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.events import names_of
 from linkwise.session.session import Session
-from session.doings import (
+from session.session_examples import (
     ALL_LEARNERS,
     LEARNERS,
     N_ROWS,
@@ -271,7 +271,7 @@ def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(given_=st.lists(ANSWERS, max_size=8))
-def test_how_the_clustering_came_about_is_told_again(learner, given_):
+def test_how_the_clustering_came_about_is_reported_again(learner, given_):
     session = lw.Session(X, learner())
     seen = [(0, session.labels.tolist())]
     for said in given_:

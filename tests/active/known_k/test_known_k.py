@@ -92,7 +92,7 @@ def test_one_cluster_needs_no_question(kind):
 
 
 @each
-def test_each_cluster_is_met_in_few_questions(kind):
+def test_each_cluster_is_reached_in_few_questions(kind):
     X, y = blobs()
     run = Run(made(kind, 3), X, Evidence(len(X)), 0)
     for _ in range(3):  # another cluster, and the third against both

@@ -99,7 +99,7 @@ def test_contradiction_by_taking_a_link_back(chained):
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
-def test_what_gave_way_already_is_told_when_the_rest_is_left(served, browse):
+def test_what_gave_way_already_is_reported_when_the_rest_is_left(served, browse):
     said = [(0, 1), (1, 2), (0, 3), (3, 2)]
     session, X = small([*((i, j, "must-link") for i, j in said), (1, 4, "cannot-link")])
     page = browse(served(lambda: plain(session, X)))
@@ -205,7 +205,7 @@ def test_files(served, browse, tmp_path):
         assert store.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
-def test_rules_are_told(served, browse):
+def test_rules_are_reported(served, browse):
     page = browse(served(Bundled("iris", answers=30)))
     page.get_by_role("button", name="Show rules").click()
     page.locator(".lw-rules li").first.wait_for()
