@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def slow_tests(report: Path) -> list[str]:
-    """``tests/session/test_kill.py::test_name`` for each slow test, sorted."""
+    """``tests/session/test_killed_process.py::test_name`` for each slow test, sorted."""
     found = set()
     for case in ElementTree.parse(report).iter("testcase"):
         file = locate(case.get("classname", ""))

@@ -55,3 +55,22 @@ def test_old_names_of_representatives():
     with pytest.warns(DeprecationWarning, match=r"why\(stand_ins=\.\.\.\) is deprecated\. Use"):
         reason = lw.why(new.labels, 0, 1, stand_ins=found)
     assert reason == lw.why(new.labels, 0, 1, representatives=found)
+
+
+def test_old_names_of_methods():
+    c = lw.Constraints(4, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    evidence = lw.Evidence(4, c)
+    evidence.add(2, 3, "yes")
+    with pytest.warns(
+        DeprecationWarning, match=r"Constraints\.violated is deprecated\. Use .*find_violations"
+    ):
+        assert [broken.tolist() for broken in c.violated([0, 1, 1, 1])] == [[True], [True]]
+    with pytest.warns(
+        DeprecationWarning, match=r"Evidence\.answered is deprecated\. Use .*pairs_with_answer"
+    ):
+        assert evidence.answered("yes").tolist() == [[0, 1], [2, 3]]
+    with pytest.warns(DeprecationWarning, match=r"Evidence\.known is deprecated\. Use .*has_verdict"):
+        assert evidence.known(np.array([[2, 3]])).tolist() == [True]
+    groups = evidence.groups()
+    with pytest.warns(DeprecationWarning, match=r"Groups\.foes is deprecated\. Use .*cannot_link"):
+        assert groups.foes is groups.cannot_link

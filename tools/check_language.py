@@ -5,11 +5,12 @@ line of that file that is no longer needed; either makes it end with 1. The list
 removes the lines that are no longer needed, and nothing here adds one. ``--all`` prints every finding.
 
 Names
-    No two modules alike, and no two that differ by an ending alone (`ask`, `asking`). `__init__`, `__main__`
-    and `base` may occur in every room, a module of `native/` is named after what it serves, and one of
-    `cli/commands/` after its command. No two public classes alike. No banned word in the name of a module, a
-    public class or a public function, and no function that is named by a participle (`shown_rows`) or a
-    question (`how_many`).
+    No two modules alike, and no two that differ by an ending alone (`ask`, `asking`), unless each is named
+    after its class, as `cobra` after `COBRA`. `__init__`, `__main__` and `base` may occur in every room, a
+    module of `native/` is named after what it serves, and one of `cli/commands/` after its command. No two
+    public classes alike. No banned word in the name of a module, a public class or a public function, and no
+    function that is named by a participle (`shown_rows`) or a question (`how_many`). An old name that warns
+    of its deprecation may stay.
 Docstrings
     Everything in `linkwise.__all__` and the public functions of `linkwise.data` and `linkwise.datasets` have
     a numpydoc docstring: a summary that ends with a full stop; every parameter, and no other, with its type
@@ -18,6 +19,7 @@ Docstrings
 Messages
     The literal text of an exception or a warning begins with a capital letter, a value or a parameter's name.
     It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase.
+    A text that a function completes to a message may begin as it likes: ``raise create_error("no rows")``.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import re
 import sys
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -53,8 +55,18 @@ PARTICIPLES = {
     *("seen", "grown", "chosen", "held", "gone", "meant", "brought", "left"),
 }
 ADJECTIVES = {
-    *("connected", "constrained", "expected", "linked", "named", "nested", "satisfied", "seeded", "shared"),
-    *("signed", "sorted", "squared", "weighted"),
+    *(
+        "connected",
+        "constrained",
+        "expected",
+        "linked",
+        "named",
+        "nested",
+        "normalized",
+        "satisfied",
+        "seeded",
+    ),
+    *("shared", "signed", "sorted", "squared", "synchronized", "weighted"),
 }
 NOUNS_IN_ED = {"seed", "need", "speed", "feed", "embed", "bed"}
 QUESTIONS = {"what", "how", "which", "where", "who", "whose", "when", "whether"}  # `why` is a name users know
@@ -70,10 +82,15 @@ BANNED_PHRASES = re.compile(
 def check_names(source: Path) -> Iterator[str]:
     """Findings about the names of modules, public classes and public functions under a folder."""
     modules = {path.relative_to(source).as_posix(): path for path in sorted(source.rglob("*.py"))}
-    yield from check_module_names(modules)
+    trees = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in modules.items()}
+    yield from check_module_names(
+        modules, {module for module, tree in trees.items() if has_its_class(module, tree)}
+    )
     classes: dict[str, list[str]] = defaultdict(list)
-    for module, path in modules.items():
-        for node, owner in public_definitions(ast.parse(path.read_text(encoding="utf-8"))):
+    for module, tree in trees.items():
+        for node, owner in public_definitions(tree):
+            if warns_of_deprecation(node):
+                continue
             name = f"{owner}.{node.name}" if owner else node.name
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(module)
@@ -84,7 +101,7 @@ def check_names(source: Path) -> Iterator[str]:
             yield f"name class {name}: also in {', '.join(owners)}"
 
 
-def check_module_names(modules: Iterable[str]) -> Iterator[str]:
+def check_module_names(modules: Iterable[str], named_after_class: Container[str] = ()) -> Iterator[str]:
     """Findings about the names of modules, given their paths below the package."""
     by_stem: dict[str, list[str]] = defaultdict(list)
     for module in modules:
@@ -97,8 +114,23 @@ def check_module_names(modules: Iterable[str]) -> Iterator[str]:
         if len(found) > 1:
             yield f"name module {stem}: also {', '.join(found)}"
         for ending in ENDINGS:
-            if stem + ending in by_stem:
+            alike = [*found, *by_stem.get(stem + ending, ())]
+            if len(alike) > len(found) and not all(module in named_after_class for module in alike):
                 yield f"name module {stem}: differs from {stem + ending} by its ending alone"
+
+
+def has_its_class(module: str, tree: ast.Module) -> bool:
+    """Whether a module is named after a class that it defines."""
+    return any(
+        isinstance(node, ast.ClassDef) and node.name.lower() == Path(module).stem for node in tree.body
+    )
+
+
+def warns_of_deprecation(node: ast.AST) -> bool:
+    """Whether a definition is the old name of another."""
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(each, ast.Name) and each.id == "DeprecationWarning" for each in ast.walk(node)
+    )
 
 
 def public_definitions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | ast.FunctionDef, str]]:
@@ -319,9 +351,9 @@ def check_messages(source: Path) -> Iterator[str]:
 
 
 def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
-    """The text of each exception and warning, with the names of parameters that it may begin with.
+    """The text of each exception and warning, with the words in lower case that it may begin with.
 
-    A value that is filled in reads as ``{}``.
+    A value that is filled in reads as ``{}``. A text that a function completes may begin with any word.
     """
     if isinstance(node, ast.ClassDef):
         names |= {each for inner in node.body for each in argument_names(inner)}
@@ -335,9 +367,15 @@ def messages_of(node: ast.AST, names: frozenset[str] = frozenset()) -> Iterator[
     if isinstance(call, ast.Call) and ast.unparse(call.func) == "AttributeError":  # in Python's own words
         call = None
     if isinstance(call, ast.Call) and call.args and (text := literal_text(call.args[0])) is not None:
-        yield text, names
+        is_completed = isinstance(node, ast.Raise) and is_name_of_function(ast.unparse(call.func))
+        yield text, names | {text.split()[0]} if is_completed else names
     for child in ast.iter_child_nodes(node):
         yield from messages_of(child, names)
+
+
+def is_name_of_function(name: str) -> bool:
+    """Whether a name, with its module perhaps, is that of a function rather than of a class."""
+    return name.rpartition(".")[2].lstrip("_")[:1].islower()
 
 
 def argument_names(node: ast.AST) -> frozenset[str]:

@@ -92,13 +92,13 @@ class Stub:
             for row in rows_of(n, max(1, len(self._kind)))
         )  # fmt: skip
         question = {
-            "id": str(n), "first": first, "second": second, "differ": [], "why": "", "guess": "no"
+            "id": str(n), "first": first, "second": second, "differing": [], "why": "", "guess": "no"
         }  # fmt: skip
-        counts = dict.fromkeys(("yes", "unsure", "volunteered", "imported", "done", "inferred"), 0)
+        counts = dict.fromkeys(("yes", "unsure", "added", "imported", "done", "inferred"), 0)
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
-            "wide": False, "labels": n + 1, "colours": list(range(10)), "event": n, "busy": False,
+            "two_bytes": False, "labels": n + 1, "colours": list(range(10)), "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
@@ -106,7 +106,7 @@ class Stub:
             "description": [], "notes": [], "undo": None,
             "clusters": [
                 {"cluster": k, "size": size, "name": "", "done": False,
-                 "exemplar": k, "exemplars": [k], "short": [f"c{k}"]}
+                 "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}
                 for k, size in enumerate(sizes)
             ],
         }  # fmt: skip

@@ -51,7 +51,7 @@ class _Moved:
         if name not in MOVED:
             return None
         is_package = any(other.startswith(f"{name}.") for other in MOVED)
-        return ModuleSpec(name, self, is_package=is_package)  # type: ignore[arg-type]  # a loader by what it does
+        return ModuleSpec(name, self, is_package=is_package)  # type: ignore[arg-type]  # it has a loader's methods
 
     def create_module(self, spec: ModuleSpec) -> None:
         return None
@@ -70,7 +70,7 @@ class _Moved:
             with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # one is enough
                 return getattr(import_module(place), new_name or name)
 
-        module.__getattr__ = find  # type: ignore[method-assign]
+        module.__getattr__ = find  # type: ignore[method-assign]  # as PEP 562 allows
 
 
 def keep_old_names() -> None:

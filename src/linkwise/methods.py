@@ -291,7 +291,6 @@ METHODS = (
 )
 LEARNERS = {method.name: method for method in METHODS if method.kind == "learner"}
 CLUSTERERS = {method.name: method for method in METHODS if method.kind == "clusterer"}
-SEARCHES = {method.class_name: method for method in METHODS if method.kind == "search"}
 
 
 def options_of(methods: dict[str, Method]) -> dict[str, Option]:

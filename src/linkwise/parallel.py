@@ -110,8 +110,7 @@ def _map_on_loky(
     run = Parallel(n_jobs, backend="loky", return_as="generator_unordered", pre_dispatch="n_jobs")
     found = run(delayed(_call_numbered)(function, shared, at, task) for at, task in enumerate(tasks))
     try:
-        # not `yield from`: closing this iterator would close `found` outside the filter of warnings below
-        for result in found:  # noqa: UP028
+        for result in found:  # noqa: UP028  # `yield from` would close `found` outside the filter below
             yield result
     finally:
         with warnings.catch_warnings():

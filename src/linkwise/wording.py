@@ -1,4 +1,7 @@
-"""Parts of messages, each in one place: answers, numbers with nouns, short lists, commands to type."""
+"""Parts of messages, each in one place: answers, numbers with nouns, short lists, commands to type.
+
+The sentences that the terminal and the page share are here, too; the page's modules repeat them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,19 @@ import shlex
 from collections.abc import Iterable
 
 ANSWER_WORDS = {"yes": "Same", "no": "Different", "unsure": "Not sure"}  # as the buttons of the page say
+QUESTION = "Do these two belong together?"
+NO_MORE_QUESTIONS = "There are no more questions"
+EXHAUSTED = "No further answer would change the clusters."
+EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters."
+BUDGET_SPENT = "The budget of questions is used up"
+NOTHING_TO_UNDO = "There is nothing to undo."
+STALE_ANSWER = "The question has changed, perhaps in another window."
+KEYS = {
+    "y": "Same: the two rows belong together",
+    "n": "Different: they do not",
+    "s": "Not sure: nothing follows, and the pair is not asked again",
+    "u": "Undo the last answer, as often as you like",
+}
 JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
 
 

@@ -106,7 +106,7 @@ def test_volunteered_pairs_count_and_undo_takes_them_back(tmp_path):
             session.add(i, i + 2, "must-link")
             session.add(i, i + 1, "cannot-link")
         assert session.constraints.n_constraints == 24
-        assert not any(broken.any() for broken in session.constraints.violated(session.labels))
+        assert not any(broken.any() for broken in session.constraints.find_violations(session.labels))
         assert session.column_shares.argmax() == 2
         assert session.column_shares.sum() == pytest.approx(1)
         with lw.Session.open(tmp_path / "s.linkwise", X) as other:

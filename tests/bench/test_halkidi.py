@@ -50,7 +50,7 @@ def test_constraints_are_so_many_of_each_kind():
     y = np.arange(100) % 3
     c = halkidi_runs.draw_constraints(y, 5, 6, 0)
     assert (len(c.must_link), len(c.cannot_link)) == (5, 6)
-    assert not any(broken.any() for broken in c.violated(y))
+    assert not any(broken.any() for broken in c.find_violations(y))
     assert c == halkidi_runs.draw_constraints(y, 5, 6, 0)
     assert c != halkidi_runs.draw_constraints(y, 5, 6, 1)
     few = halkidi_runs.draw_constraints(y[:10], 1, 1, 0)

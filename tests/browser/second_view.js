@@ -5,12 +5,12 @@ async () => {
     row, name, cluster: 0, fields: [{ name: "x", value: String(row), place }],
   });
   const state = {
-    protocol: 1, title: "second", kind: "record", place: null, rows: 2, wide: false, labels: 1, event: 0, busy: false,
-    question: { id: "0:0-1", differ: ["x"], why: "", guess: "yes", first: item(0, "p", 0), second: item(1, "q", 1) },
+    protocol: 1, title: "second", kind: "record", place: null, rows: 2, two_bytes: false, labels: 1, event: 0, busy: false,
+    question: { id: "0:0-1", differing: ["x"], why: "", guess: "yes", first: item(0, "p", 0), second: item(1, "q", 1) },
     ended: null, budget: null,
-    counts: { answers: 0, yes: 0, no: 0, unsure: 0, volunteered: 0, imported: 0, done: 0, inferred: 0 },
+    counts: { answers: 0, yes: 0, no: 0, unsure: 0, added: 0, imported: 0, done: 0, inferred: 0 },
     changes: [], advice: { stop: null, text: "" }, seconds: null,
-    clusters: [{ cluster: 0, size: 2, name: "", exemplar: 0, exemplars: [0], short: ["p"], done: false }],
+    clusters: [{ cluster: 0, size: 2, name: "", exemplar: 0, exemplars: [0], exemplar_names: ["p"], done: false }],
     more_clusters: 0, learner: "COBRAS", description: [], undo: null,
   };
   const traits = {

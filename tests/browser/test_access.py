@@ -74,7 +74,7 @@ def test_contrast(server, browse, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_clusters_can_be_told_apart(server, browse, scheme):
+def test_clusters_can_be_distinguished(server, browse, scheme):
     page = browse(server, color_scheme=scheme)
     card = page.evaluate(RESOLVED, "card")
     colours = [page.evaluate(RESOLVED, f"cluster-{i}") for i in range(12)]
@@ -170,8 +170,8 @@ def test_two_views_on_one_page(server, browse):
     )  # a notebook keeps its focus
     second.locator(".lw-eyebrow").click()
     page.keyboard.press("n")
-    assert [{k: m[k] for k in ("do", "question", "said")} for m in page.evaluate("() => sent")] == [
-        {"do": "answer", "question": "0:0-1", "said": "no"}
+    assert [{k: m[k] for k in ("do", "question", "answer")} for m in page.evaluate("() => sent")] == [
+        {"do": "answer", "question": "0:0-1", "answer": "no"}
     ]
     page.evaluate("() => gone()")
     assert page.locator("#second *").count() == 0

@@ -37,7 +37,7 @@ def test_budget_ends_the_questions(served, browse):
     page = browse(served(Bundled("wine", answers=2, budget=3)))
     assert page.locator(".lw-eyebrow").inner_text() == "Question 3 of 3"
     press(page, "n")
-    assert page.locator(".lw-question h2").inner_text() == "All 3 questions are answered"
+    assert page.locator(".lw-question h2").inner_text() == "The budget of questions is used up"
 
 
 def test_answer_unsure_undo(wine, browse):
@@ -54,7 +54,7 @@ def test_answer_unsure_undo(wine, browse):
     assert bundled.n_answers == n
     assert pair(page) == first
     notice = page.locator(".lw-notice").inner_text()
-    assert notice == f"Undone: “row {first[0]} and row {first[1]}: not sure”."
+    assert notice == f"Taken back: “row {first[0]} and row {first[1]}: not sure”."
 
 
 def test_buttons_do_what_keys_do(wine, browse):
@@ -206,7 +206,7 @@ def test_guess_is_hidden_until_asked_for(wine, browse):
     assert not guess.is_visible()
 
 
-def test_saved_is_said_after_the_reply(wine, browse):
+def test_saved_appears_after_the_reply(wine, browse):
     server, _ = wine
     held, here = [], {"late": False}
 

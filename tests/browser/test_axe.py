@@ -137,7 +137,7 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     page.set_viewport_size({"width": 360, "height": 740})
     look(page, "curves on a phone")
     page.keyboard.press("u")
-    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Undone')")
+    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Taken back')")
     page.keyboard.press("h")
     page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=There are no answers yet")
     look(page, "empty history")

@@ -36,7 +36,7 @@ def with_card(page):
 
 def seen(page, server):
     """What `agreement` wants to know of a page."""
-    page.evaluate("() => document.querySelector('.lw-over').style.visibility = 'hidden'")
+    page.evaluate("() => document.querySelector('.lw-overlay').style.visibility = 'hidden'")
     page.wait_for_timeout(150)
     box = page.locator(".lw-scatter")
     shown = picture(box.screenshot())
@@ -99,8 +99,8 @@ def test_memory_draws_what_a_card_draws(server, browse):
         assert (one.min(axis=2) < 0.9).mean() > 0.002
         assert far.max() < 0.2  # the middle of a disc is rounded to a quarter of a pixel
         for page in (card, memory):
-            page.evaluate("() => document.querySelector('.lw-over').style.visibility = ''")
-            box = page.locator(".lw-over").bounding_box()
+            page.evaluate("() => document.querySelector('.lw-overlay').style.visibility = ''")
+            box = page.locator(".lw-overlay").bounding_box()
             page.mouse.move(box["x"] + x, box["y"] + y)
             page.mouse.wheel(0, -800)
             page.mouse.move(0, 0)
@@ -159,7 +159,7 @@ def test_moving_and_back(server, browse):
     page = browse(server)
     for key in ("+", "+", "-"):
         page.keyboard.press(key)
-    box = page.locator(".lw-over").bounding_box()
+    box = page.locator(".lw-overlay").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.wheel(0, -400)
@@ -187,30 +187,30 @@ def test_other_clusters_are_dimmed(server, browse):
 def test_pointer_shows_and_opens_the_nearest_row(server, browse):
     page = browse(server)
     presenter = server.hub.presenter
-    box = page.locator(".lw-over").bounding_box()
+    box = page.locator(".lw-overlay").bounding_box()
     at = positions(np.frombuffer(presenter.places(), "<f4").reshape(-1, 2), box["width"], box["height"])
     far = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)) + 1e9 * np.eye(len(at))
     row = int(far.min(axis=1).argmax())
     x, y = at[row] + [box["x"] + 3, box["y"] - 2]
     page.mouse.move(x, y)
-    page.wait_for_selector(".lw-tip:visible")
-    assert page.locator(".lw-tip strong").inner_text() == f"row {row}"
+    page.wait_for_selector(".lw-tooltip:visible")
+    assert page.locator(".lw-tooltip strong").inner_text() == f"row {row}"
     page.mouse.move(box["x"] + 3, box["y"] + 3)
-    page.wait_for_selector(".lw-tip", state="hidden")
+    page.wait_for_selector(".lw-tooltip", state="hidden")
     page.mouse.click(x, y)
     assert page.locator("dialog h2").inner_text() == f"row {row}"
 
 
 def test_keyboard_reaches_rows(server, browse):
     page = browse(server)
-    while page.evaluate("() => document.activeElement.className") != "lw-over":
+    while page.evaluate("() => document.activeElement.className") != "lw-overlay":
         page.keyboard.press("Tab")
     for _ in range(60):
-        if page.locator(".lw-tip").is_visible():
+        if page.locator(".lw-tooltip").is_visible():
             break
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(100)
-    name = page.locator(".lw-tip strong").inner_text()
+    name = page.locator(".lw-tooltip strong").inner_text()
     page.keyboard.press("Enter")
     assert page.locator("dialog h2").inner_text() == name
 
@@ -257,12 +257,12 @@ def test_more_clusters_than_a_byte_can_tell(served, browse, before):
     server = served(lambda: shown_as(session, X, value_items(X, ("x", "y")), places=X))
     page = browse(server, before=before)
     state = server.hub.presenter.state()
-    assert state["wide"]
+    assert state["two_bytes"]
     press(page, "n")
     assert len(session.history) == 1
     assert page.locator(".lw-cluster").count() == 200
     assert "100 smaller clusters are not listed" in page.locator(".lw-right").inner_text()
-    page.evaluate("() => document.querySelector('.lw-over').style.visibility = 'hidden'")
+    page.evaluate("() => document.querySelector('.lw-overlay').style.visibility = 'hidden'")
     page.wait_for_timeout(150)
     box = page.locator(".lw-scatter")
     shown, edge = picture(box.screenshot()), box.bounding_box()

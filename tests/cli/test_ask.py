@@ -57,7 +57,7 @@ def test_undo_says_what_was_taken_back(fruit, linkwise):
     asked = json.loads(done.stdout.splitlines()[0])["ids"]
     done = linkwise("ask", fruit.path, said="u\nu\nq\n")
     assert f"taken back: Different for {asked[0]} and {asked[1]}" in done.stdout
-    assert "there is no answer to undo" in done.stdout
+    assert "There is nothing to undo" in done.stdout
     with Session.open(fruit.session) as session:
         assert session.history == []
 
@@ -110,7 +110,7 @@ def test_nothing_left_to_ask_is_a_clean_end(tmp_path, linkwise):
     data.write_text("x\n0\n0.1\n9\n")
     done = linkwise("ask", data, said="n\ny\ny\ny\n")
     assert done.exit_code == 0
-    assert "Nothing is left to ask" in done.stdout
+    assert "There are no more questions" in done.stdout
     assert "go on" not in done.stdout
 
 
@@ -187,7 +187,7 @@ def test_pairs_are_brought_in(fruit, tmp_path, linkwise):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\nf0,f1,cannot-link\n")
     done = linkwise("ask", fruit.path, "--constraints", pairs, "--budget", 0)
-    assert "2 pairs brought in from pairs.csv" in done.stdout
+    assert "2 pairs imported from pairs.csv" in done.stdout
     with Session.open(fruit.session) as session:
         assert session.status.n_imported == 2
 

@@ -42,7 +42,7 @@ def test_it_is_resumed_undone_and_exported_like_any_other(fruit, linkwise):
     assert "No answer decides yet" in " ".join(linkwise("ask", fruit.path, said="q\n").stdout.split())
 
 
-def test_json_carries_what_is_said(fruit, linkwise):
+def test_json_carries_what_is_reported(fruit, linkwise):
     done = linkwise("ask", fruit.path, *COBS, "--json", said="n\nq\n")
     _, state, _, summary = map(json.loads, done.stdout.splitlines())
     assert state["description"] == summary["description"]

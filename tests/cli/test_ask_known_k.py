@@ -48,7 +48,7 @@ def test_weights_are_tuned_by_answers_and_by_pairs_that_are_brought_in(fruit, li
     assert "What counts in the learned distance: " in " ".join(told.split())
     status = linkwise("status", fruit.path).stdout
     assert "ActiveFeatureWeights, 3 clusters, seed 0" in status
-    assert "3 pairs brought in" in status
+    assert "3 pairs imported" in status
     refused = linkwise("ask", fruit.path, "--estimator", "pckmeans")
     assert refused.exit_code == 2
     assert "--estimator is an option of explore and minmax and npu, and the method is weights." in " ".join(
@@ -91,7 +91,7 @@ def test_they_take_over_from_each_other_and_keep_what_they_share(fruit, linkwise
         ),
         (
             ("--method", "npu", "--clusters", 3, "--estimator", "kmeans"),
-            "--estimator is no clusterer of linkwise: kmeans. Choose one of ",
+            "--estimator names no clusterer of linkwise: kmeans. Choose one of ",
         ),
         (("--method", "npu", "--clusters", 0), "Invalid value for '--clusters'"),
     ],

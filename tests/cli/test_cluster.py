@@ -60,7 +60,7 @@ def test_options_reach_cobs(fruit, pairs, linkwise):
     assert len(other.pool_) != len(model.pool_)  # or nothing above would tell
 
 
-def test_what_was_chosen_is_said(fruit, pairs, linkwise):
+def test_what_was_chosen_is_reported(fruit, pairs, linkwise):
     done = linkwise("cluster", fruit.path, "--constraints", pairs, *QUICK)
     model = fitted(fruit, pairs)
     assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
@@ -106,7 +106,7 @@ def test_pairs_that_no_clustering_keeps(fruit, tmp_path, linkwise):
     assert "No clustering that was tried satisfies all." in words(done)
 
 
-def test_without_pairs_it_is_said_that_nothing_decides(fruit, linkwise):
+def test_without_pairs_it_is_reported_that_nothing_decides(fruit, linkwise):
     done = linkwise("cluster", fruit.path, *QUICK)
     assert done.exit_code == 0
     assert "No pairs were given. This clustering agrees most with all others." in words(done)
@@ -119,7 +119,7 @@ def test_the_advised_command_asks_with_the_same_clusterings(fruit, pairs, linkwi
     advice = shlex.split(done.stderr.partition("answer questions")[2].splitlines()[0])
     assert advice[0] == "linkwise"
     asked = linkwise(*advice[1:], said="q\n")
-    assert "4 pairs brought in from pairs.csv" in asked.stdout
+    assert "4 pairs imported from pairs.csv" in asked.stdout
     with lw.Session.open(fruit.session) as session:
         parameters = session.learner["parameters"]
         assert (parameters["preset"], parameters["random_state"]) == ("quick", 3)

@@ -172,7 +172,7 @@ def test_without_pairs_the_features_decide(fruit, linkwise, method):
     assert np.bincount(clusters_in(done.stdout)).tolist() == [10, 10, 10]
 
 
-def test_a_fall_back_is_said(fruit, pairs, linkwise, monkeypatch):
+def test_a_fall_back_is_reported(fruit, pairs, linkwise, monkeypatch):
     class FellBack(lw.PCKMeans):
         def fit(self, *given, **more):
             super().fit(*given, **more)
@@ -242,7 +242,7 @@ def test_no_such_method(fruit, linkwise):
     assert "'kmeans' is not one of" in words(done)
 
 
-def test_fewer_distinct_rows_than_clusters_are_told_of(tmp_path, process):
+def test_fewer_distinct_rows_than_clusters_are_reported(tmp_path, process):
     data = tmp_path / "same.csv"
     data.write_text("id,a,b\n" + "".join(f"r{i},{i % 2},{i % 2}\n" for i in range(8)))
     options = ("--method", TOLD[0], "--clusters", 3)
@@ -252,7 +252,7 @@ def test_fewer_distinct_rows_than_clusters_are_told_of(tmp_path, process):
     assert set(clusters_in(done.stdout)) == {0, 1}
 
 
-def test_pairs_that_do_not_fit_are_told_by_their_ids(fruit, tmp_path, linkwise):
+def test_pairs_that_do_not_fit_are_named_by_their_ids(fruit, tmp_path, linkwise):
     path = tmp_path / "apart.csv"
     path.write_text("id_a,id_b,kind\nf0,f1,cannot-link\nf1,f2,cannot-link\nf0,f2,cannot-link\n")
     done = linkwise("cluster", fruit.path, "--method", "copkmeans", "--clusters", 2, "--constraints", path)

@@ -154,7 +154,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("options", "code", "message"), WRONG)
-def test_wrong_use_is_said(linkwise, asked, options, code, message, monkeypatch):
+def test_wrong_use_is_reported(linkwise, asked, options, code, message, monkeypatch):
     monkeypatch.chdir(asked.path.parent)
     done = linkwise("explain", asked.path, *options)
     assert done.exit_code == code, done.output
@@ -302,7 +302,7 @@ def test_rules_belong_to_clusilc(linkwise, fruit):
     assert "--max-leaves is an option of clusilc, and the method is ckm." in words(done.stderr)
 
 
-def test_rows_are_told_by_the_names_of_their_clusters(linkwise, fruit, tmp_path):
+def test_rows_are_described_by_the_names_of_their_clusters(linkwise, fruit, tmp_path):
     labels = tmp_path / "clusters.csv"
     lines = [f"{name},{('apple', 'pear', 'plum')[k]}" for name, k in fruit.truth.items()]
     labels.write_text("\n".join(["id,cluster", *lines]) + "\n")

@@ -295,7 +295,7 @@ def test_a_folder_by_another_name(tmp_path, linkwise, monkeypatch):
     assert "resumed: 1 answer" in linkwise("ask", "photos/", said="q\n").stdout
 
 
-def test_without_pillow_it_is_said_what_to_install(tmp_path, linkwise, monkeypatch):
+def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, monkeypatch):
     kind = Kind(tmp_path, "image")
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
     done = linkwise("ask", kind.path, said="q\n")

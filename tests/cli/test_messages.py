@@ -60,7 +60,7 @@ def test_a_seed_that_is_too_large(fruit, linkwise, command):
     assert linkwise("ask", fruit.path, "--seed", 2**32 - 1, said="q\n").exit_code == 0
 
 
-def test_a_wrong_choice_is_said_without_jargon(linkwise):
+def test_a_wrong_choice_is_reported_without_jargon(linkwise):
     done = linkwise("ask", "x.csv", "--scale", "huge")
     assert "Invalid value for '--scale': 'huge' is not one of" in done.stderr
     assert "Value error" not in done.stderr

@@ -45,7 +45,7 @@ def test_the_advised_command_keeps_the_answers(asked, run):
     assert refused.exit_code == 2
     advice = shlex.split(re.search(r"with: (.*)", refused.stderr)[1])
     assert run("ask", "c.csv", "--scale", "standard", *advice, said="q\n").exit_code == 0
-    assert "3" in re.search(r"(\d+) pairs? brought in", run("status", "NEW.linkwise").stdout)[1]
+    assert "3" in re.search(r"(\d+) pairs? imported", run("status", "NEW.linkwise").stdout)[1]
 
 
 def test_taking_over_nothing_is_refused(asked, run):

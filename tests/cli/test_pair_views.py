@@ -34,7 +34,7 @@ def test_words_that_both_hold_are_bold():
     assert bold == [["Harbour"], ["harbour"]]
 
 
-def test_long_texts_are_cut_and_empty_ones_said():
+def test_long_texts_are_cut_and_empty_ones_reported():
     said = drawn(text_items(["word " * 500, ""], lambda row: {"stars": str(row)}))
     assert "…" in said
     assert "(no text)" in said

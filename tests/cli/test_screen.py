@@ -113,11 +113,11 @@ def test_clusters():
 def test_help():
     assert drawn(screen.help_text("They are the two closest parts.")) == (
         "Judge by your own purpose: only your answers decide what a cluster is.\n"
-        " y  same: they belong together\n"
-        " n  different: they do not\n"
-        " s  not sure: nothing follows, and the pair is not asked again\n"
-        " u  undo the last answer, as often as you like\n"
-        " q  quit; every answer is saved, and you can go on later\n"
+        " y  Same: the two rows belong together\n"
+        " n  Different: they do not\n"
+        " s  Not sure: nothing follows, and the pair is not asked again\n"
+        " u  Undo the last answer, as often as you like\n"
+        " q  Quit; every answer is saved, and you can go on later\n"
         "Why this question: They are the two closest parts.\n"
     )
 
@@ -129,14 +129,14 @@ def test_help():
         ("budget", "The budget of questions is used up."),
         (
             "exhausted",
-            "Nothing is left to ask: no further answer would change the clusters.",
+            "There are no more questions. No further answer would change the clusters.",
         ),
     ],
 )
 def test_the_end(reason, words):
     assert drawn(screen.draw_ending(reason, status((2, 1), n_yes=1, n_no=1, n_imported=3), width=80)) == (
         f"{words}\n"
-        "2 answers: 1 same, 1 different, 0 not sure; 3 pairs brought in\n"
+        "2 answers: 1 same, 1 different, 0 not sure; 3 pairs imported\n"
         "2 clusters of 3 rows\n"
         "   0  2  ████████████████████████████████████████\n"
         "   1  1  ████████████████████\n"
@@ -145,8 +145,8 @@ def test_the_end(reason, words):
 
 def test_the_end_where_the_person_was_not_sure():
     said = drawn(screen.draw_ending("exhausted", status((2, 1), n_no=1, n_unsure=1), width=80))
-    assert "only pairs that you were not sure of could still change the clusters." in said.replace("\n", " ")
-    assert "no further answer" not in said
+    assert "Only pairs that you were not sure of could still change the clusters." in said.replace("\n", " ")
+    assert "No further answer" not in said
 
 
 def test_what_can_be_done_next_stands_on_lines_of_its_own():

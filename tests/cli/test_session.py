@@ -77,7 +77,7 @@ def test_old_labels_are_brought_up_to_date_from_the_data(answered, linkwise):
 
 
 @pytest.mark.parametrize("harm", ["gone", "changed"])
-def test_old_labels_without_usable_data_are_said_to_be_old(answered, linkwise, harm):
+def test_old_labels_without_usable_data_are_reported_as_old(answered, linkwise, harm):
     linkwise("undo", answered.path)
     if harm == "gone":
         answered.path.unlink()
@@ -125,7 +125,7 @@ def test_undo_says_what_and_status_says_that_clusters_are_older(answered, linkwi
         f"taken back: {answer_word(last.answer)} for {names[0]} and {names[1]}"
     )
     assert "11 answers" in done.stdout
-    assert "as of before the last change" in linkwise("status", answered.path).stdout
+    assert "These are the clusters before the last change" in linkwise("status", answered.path).stdout
     told = json.loads(linkwise("undo", answered.path, "--json").stdout)
     assert (told["answers"], told["labels_are_current"], told["undone"]["kind"]) == (10, False, "answer")
 
@@ -134,14 +134,14 @@ def test_undo_of_nothing(fruit, linkwise):
     linkwise("ask", fruit.path, "--budget", 0)
     done = linkwise("undo", fruit.path)
     assert done.exit_code == 0
-    assert "There is nothing to take back: this session has no answers." in done.stdout
+    assert "There is nothing to undo. This session has no answers." in done.stdout
 
 
 def test_undo_of_an_import_names_the_file(fruit, tmp_path, linkwise):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id_a,id_b,kind\nf0,f3,must-link\n")
     linkwise("ask", fruit.path, "--constraints", pairs, "--budget", 0)
-    assert "1 pair brought in from pairs.csv" in linkwise("undo", fruit.path).stdout
+    assert "1 pair imported from pairs.csv" in linkwise("undo", fruit.path).stdout
 
 
 def test_a_session_under_any_name_is_known(fruit, tmp_path, linkwise):

@@ -30,7 +30,7 @@ def test_help_names_every_command(linkwise):
         assert f"\n  {command} " in done.stdout
 
 
-def test_version_is_told_with_and_without_the_extra(linkwise, monkeypatch, capsys):
+def test_version_is_reported_with_and_without_the_extra(linkwise, monkeypatch, capsys):
     assert linkwise("--version").stdout == f"linkwise {__version__}\n"
     monkeypatch.setattr(sys, "argv", ["linkwise", "--version"])
     monkeypatch.setattr(__main__, "find_spec", lambda name: None)

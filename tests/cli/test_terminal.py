@@ -125,7 +125,7 @@ def test_two_windows_on_one_session(fruit):
             other.press("q")
             assert other.ended() == 0
         one.press("y")
-        one.wait_for("Not saved. Another window has answered since")
+        one.wait_for("Not saved. The question has changed, perhaps in another window")
         assert _pair(one.wait_for(PROMPT)) == _pair(shown)
         one.press("y")
         one.wait_for("Same  saved")

@@ -21,7 +21,7 @@ from reference.constraints import brute, relations, told, truths
 def test_the_truth_satisfies_its_constraints(problem):
     y, pairs = problem
     c = told(y, pairs)
-    assert not any(broken.any() for broken in c.violated(y))
+    assert not any(broken.any() for broken in c.find_violations(y))
     assert lw.constraint_score(y, c) == 1.0
 
 
@@ -74,11 +74,11 @@ def test_no_rows_is_legal():
 
 def test_violated_counts_noise_as_one_cluster():
     c = Constraints(5, [(0, 1), (1, 2)], [(0, 3), (3, 4)])
-    must, cannot = c.violated([-1, -1, 0, 0, 0])
+    must, cannot = c.find_violations([-1, -1, 0, 0, 0])
     assert (must.tolist(), cannot.tolist()) == ([False, True], [False, True])
     assert lw.constraint_score([-1, -1, 0, 0, 0], c) == 0.5
     with pytest.raises(ValueError, match=r"labels have shape \(3,\), but the constraints are about 5 rows"):
-        c.violated([0, 0, 0])
+        c.find_violations([0, 0, 0])
 
 
 # ---------------------------------------------------------------- what is refused

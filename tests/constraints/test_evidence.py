@@ -268,7 +268,6 @@ def test_groups_are_the_rows_joined_by_answers(problem):
     assert found.row.tolist() == sorted(named)
     assert all(row in found.rows[g] for row, g in zip(found.row, found.number, strict=True))
     assert set(map(tuple, found.cannot_link.tolist())) == found.apart
-    assert found.foes is found.cannot_link
     assert evidence.groups() is found
 
 
@@ -285,12 +284,12 @@ def test_known_pairs_are_those_with_a_verdict(problem, heard):
     for fact in said[heard:]:
         evidence.add(*fact)
     after = [evidence.verdict(i, j) is not None for i, j in pairs.tolist()]
-    news = evidence.known(pairs, heard).tolist()
+    news = evidence.has_verdict(pairs, heard).tolist()
     apart = pairs[:, 0] != pairs[:, 1]  # without an answer nothing is told of a row and itself
     assert np.array_equal(np.logical_or(before, news)[apart], np.array(after)[apart])
-    assert np.array_equal(evidence.known(pairs)[apart], np.array(after)[apart])
-    assert evidence.known(pairs[:0]).shape == (0,)
-    assert not evidence.known(pairs, len(said)).any()
+    assert np.array_equal(evidence.has_verdict(pairs)[apart], np.array(after)[apart])
+    assert evidence.has_verdict(pairs[:0]).shape == (0,)
+    assert not evidence.has_verdict(pairs, len(said)).any()
 
 
 @given(answers(), st.integers(0, 25))
@@ -300,7 +299,7 @@ def test_answered_returns_the_pairs_of_one_answer(problem, since):
     for fact in said:
         evidence.add(*fact)
     for answer in ("yes", "no", "unsure"):
-        pairs = evidence.answered(answer, since)
+        pairs = evidence.pairs_with_answer(answer, since)
         assert pairs.shape == (len(pairs), 2)
         assert pairs.tolist() == [[i, j] for i, j, a in said[since:] if a == answer]
 
@@ -447,7 +446,7 @@ def test_known_since_looks_only_at_pairs_that_answers_touch():
     evidence = Evidence(3)
     evidence.add(2, 1, "no")
     evidence.add(0, 2, "yes")
-    assert evidence.known(np.array([[0, 1], [1, 0]]), since=1).tolist() == [True, True]
+    assert evidence.has_verdict(np.array([[0, 1], [1, 0]]), since=1).tolist() == [True, True]
 
 
 def test_numpy_integers_are_rows():

@@ -59,7 +59,7 @@ def test_rows_are_called_by_their_paths_in_order(folder):
     assert np.array_equal(again.encoded.X, rows.encoded.X)
 
 
-def test_directions_of_lines_are_told_apart(folder):
+def test_directions_of_lines_are_distinguished(folder):
     X = read_folder(folder).encoded.X
     found = KMeans(2, n_init=3, random_state=0).fit_predict(X)
     assert adjusted_rand_score([0] * 4 + [1] * 4, found) == 1.0
@@ -109,7 +109,7 @@ def test_edges_of_one_direction_fall_into_one_bin():
     assert (edges[1, ..., [0, 1, 2, 3, 6, 7, 8]] < 1e-4).all()
 
 
-def test_colour_is_told_apart_where_brightness_is_the_same():
+def test_colour_is_distinguished_where_brightness_is_the_same():
     grey = np.full((1, SIDE, SIDE, 3), 0.5, dtype=np.float32)
     red = grey * np.array([1.6, 0.67, 1.0], dtype=np.float32)
     assert abs(float(red[0, 0, 0] @ [0.299, 0.587, 0.114]) - 0.5) < 0.01

@@ -60,7 +60,7 @@ def test_a_tree_judges_new_customers():
         ({"colour": [None]}, "missing or infinite in column 'colour'"),
     ],
 )
-def test_what_is_wrong_is_said(change, message):
+def test_what_is_wrong_is_reported(change, message):
     encoded = encode(from_frame(FRAME, columns=COLUMNS))
     new = FRAME[:1]
     new = (

@@ -60,7 +60,7 @@ def test_moments_of_many_forms():
     ]  # fmt: skip
 
 
-def test_markers_among_numbers_are_missing_and_told():
+def test_markers_among_numbers_are_missing_and_reported():
     series, notes = parsed(["1", "?", "NA", "2", "NA", "nan"])
     assert series.to_list() == [1, None, None, 2, None, None]
     assert notes == ["Column 'a': 4 values written '?', 'NA', 'nan' read as missing."]
@@ -69,7 +69,7 @@ def test_markers_among_numbers_are_missing_and_told():
     assert len(notes) == 1
 
 
-def test_leading_zeros_are_told():
+def test_leading_zeros_are_reported():
     assert "begin with zeros" in parsed(["007", "08", "9"])[1][0]
     assert parsed(["a", "b"])[1] == []
 

@@ -77,7 +77,7 @@ def test_every_format_gives_the_same_table(csv_file, tmp_path):
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
-def test_delimiter_is_found_and_told(tmp_path, mark):
+def test_delimiter_is_found_and_reported(tmp_path, mark):
     path = written(tmp_path, ROWS.replace(",", mark))
     table = read_table(path)
     assert table.choices["delimiter"] == mark
@@ -207,7 +207,7 @@ def test_repeated_column_names(tmp_path):
     assert "first line must hold the column names" in message
 
 
-def test_file_without_column_names_is_told(tmp_path):
+def test_file_without_column_names_is_reported(tmp_path):
     table = read_table(written(tmp_path, "5.1,3.5\n4.9,3.0\n4.7,3.2\n"))
     assert any("is it one of the rows?" in note for note in table.notes)
     table = read_table(written(tmp_path, "0,1\n4.9,3.0\n4.7,3.2\n"))
@@ -221,7 +221,7 @@ def test_written_index_is_the_id(tmp_path):
     assert any("has no name: it is called 'column 1'" in note for note in table.notes)
 
 
-def test_empty_lines_are_skipped_and_told(tmp_path):
+def test_empty_lines_are_skipped_and_reported(tmp_path):
     table = read_table(written(tmp_path, "a,b\n1,2\n\n3,5\n\n\n"))
     assert len(table) == 2
     assert "1 empty line skipped." in table.notes

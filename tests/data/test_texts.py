@@ -93,7 +93,7 @@ def test_words_of_all_languages():
     assert counts.toarray()[2].tolist() == [1, 1, 0, 0, 0]
 
 
-def test_texts_without_any_of_the_words_are_told():
+def test_texts_without_any_of_the_words_are_reported():
     texts, _ = group_texts(30)
     encoded = encode_texts([*texts, "", None, "unheard-of"])
     assert not encoded.X[30:].any()
@@ -116,7 +116,7 @@ def test_two_texts_are_enough():
         (["word word", "word"], "nothing tells them apart"),
     ],
 )
-def test_texts_that_cannot_be_told_apart_are_refused(texts, said):
+def test_texts_that_cannot_be_distinguished_are_refused(texts, said):
     with pytest.raises(DataError, match=said):
         encode_texts(texts, "body")
 

@@ -68,7 +68,7 @@ def test_an_example_opens_as_a_notebook(name):
 
 
 # ---------------------------------------------------------------- data
-def test_the_data_are_small_and_their_source_is_said():
+def test_the_data_are_small_and_their_source_is_reported():
     said = (FOLDER / "data" / "README.md").read_text(encoding="utf-8")
     files = [path for path in (FOLDER / "data").iterdir() if path.suffix in (".csv", ".gz")]
     assert len(files) == 2

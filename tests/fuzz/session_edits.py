@@ -12,7 +12,7 @@ import numpy as np
 
 import linkwise as lw
 from linkwise.session.session import Session
-from session.doings import TRUTH, X, answer_by
+from session.session_examples import TRUTH, X, answer_by
 
 DATA = "rows.csv"
 IDS = [f"r{row}" for row in range(len(X))]

@@ -28,7 +28,7 @@ from fuzz.session_edits import build_session
 from linkwise.errors import SessionError
 from linkwise.session import registry
 from linkwise.session.session import Session
-from session.doings import X
+from session.session_examples import X
 
 CPU_S = 2
 MEMORY_BYTES = 300 * 2**20

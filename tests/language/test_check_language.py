@@ -48,6 +48,20 @@ def test_modules_that_differ_by_an_ending():
     ]
 
 
+def test_modules_that_are_named_after_their_classes(tmp_path):
+    (tmp_path / "cobra.py").write_text("class COBRA: ...\n")
+    (tmp_path / "cobras.py").write_text("class COBRAS: ...\n")
+    assert not list(check_names(tmp_path))
+    (tmp_path / "cobras.py").write_text("class Cobra: ...\n")
+    assert list(check_names(tmp_path)) == ["name module cobra: differs from cobras by its ending alone"]
+
+
+def test_old_names_that_warn_may_stay(tmp_path):
+    warning = "warnings.warn('known is deprecated.', DeprecationWarning, stacklevel=2)"
+    (tmp_path / "one.py").write_text(f"class Pairs:\n    def known(self):\n        {warning}\n")
+    assert not list(check_names(tmp_path))
+
+
 def test_modules_that_are_named_after_others():
     assert not list(
         check_module_names(["tree.py", "native/tree.py", "session/session.py", "cli/commands/session.py"])
@@ -185,6 +199,20 @@ def fit(budget, *, kind):
 )
 def test_messages_that_are_found(message, complaint):
     assert complaint in " ".join(complaints_about_message(message, frozenset()))
+
+
+def test_a_text_that_a_function_completes_may_begin_as_it_likes():
+    code = """
+def check(rows):
+    raise _create_error("two rows must be apart")
+    raise errors.create("two rows; they must be apart")
+    raise errors.RowError("two rows must be apart")
+"""
+    assert [complaints for _, complaints in messages(code)] == [
+        [],
+        ["joins sentences by a semicolon"],
+        ["begins with neither a capital letter nor a parameter's name"],
+    ]
 
 
 def test_a_message_may_begin_with_a_parameter_of_the_constructor():

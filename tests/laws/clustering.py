@@ -39,7 +39,7 @@ def has_noise(model):
 
 def weight_satisfied(model, constraints):
     """Weight of the constraints that a clusterer satisfied."""
-    must, cannot = constraints.violated(of_pairs(model))
+    must, cannot = constraints.find_violations(of_pairs(model))
     return constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
 
 
@@ -63,7 +63,9 @@ def check_result(model, X, constraints):
     assert labels.dtype == np.int32
     in_clusters = labels[labels != -1] if has_noise(model) else labels
     assert np.unique(in_clusters).tolist() == list(range(model.n_clusters_))
-    assert model.violations_ == sum(int(broken.sum()) for broken in constraints.violated(of_pairs(model)))
+    assert model.violations_ == sum(
+        int(broken.sum()) for broken in constraints.find_violations(of_pairs(model))
+    )
     if hasattr(model, "cluster_centers_"):
         assert model.cluster_centers_.shape == (model.n_clusters_, X.shape[1])
         assert model.cluster_centers_.dtype == np.float64

@@ -109,7 +109,7 @@ def test_more_pairs_of_real_rows_are_never_worse_than_none(entry, seed):
 @fair
 @each_soft_of_centers
 @given(problems(conflicts=True))
-def test_a_fall_back_is_plain_k_means_and_is_said(entry, problem):
+def test_a_fall_back_is_plain_k_means_and_is_reported(entry, problem):
     X, k, constraints = problem
     plain = entry.make(k, init=X[:k], random_state=0).fit(X)
     model = entry.make(k, init=X[:k], random_state=0).fit(X, constraints=constraints)
@@ -326,7 +326,7 @@ def test_a_hundred_thousand_rows_in_a_chain(entry):
 
 
 @each_clusterer
-def test_progress_is_told_and_may_end_the_work(entry):
+def test_progress_is_reported_and_may_end_the_work(entry):
     X, y = blobs(spread=3.0)
     constraints, told = lw.Constraints.sample(y, 20, 0), []
     entry.make(3, random_state=0).fit(X, constraints=constraints, progress=lambda *at: told.append(at))

@@ -193,7 +193,7 @@ def test_soft_ones_go_on_and_say_what_is_broken(entry, k, must, apart, least):
 
 
 @each_clusterer
-def test_identical_rows_apart_are_told_of(entry):
+def test_identical_rows_apart_are_reported(entry):
     X = np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0], [8.0, 9.0]])
     constraints = lw.Constraints(4, (), [(0, 1)])
     with pytest.warns(lw.ConstraintWarning, match="separates rows 0 and 1, which are identical"):

@@ -35,7 +35,7 @@ def assert_labels_respect(labels, evidence):
     assert labels.shape == (evidence.n_rows,)
     assert labels.dtype == np.int32
     assert np.bincount(labels, minlength=n_clusters).all(), "a cluster without rows"
-    together, apart = evidence.answered("yes"), evidence.answered("no")
+    together, apart = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
     assert (labels[together[:, 0]] == labels[together[:, 1]]).all()
     assert (labels[apart[:, 0]] != labels[apart[:, 1]]).all()
 

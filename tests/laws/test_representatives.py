@@ -44,7 +44,7 @@ def test_rows_share_the_cluster_of_their_representative(entry, problem, unsure):
 
 
 @each_representing
-def test_what_is_said_of_two_rows_is_true_after_undo_and_in_another_client(entry, tmp_path):
+def test_what_is_reported_of_two_rows_is_true_after_undo_and_in_another_client(entry, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 3
     X = np.c_[y * 4.0, rng.normal(size=40)] + rng.normal(size=(40, 2)) * 0.4

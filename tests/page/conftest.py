@@ -99,7 +99,7 @@ class View:
 
     def answer(self, said: str) -> dict[str, Any]:
         """Answer the question that is shown."""
-        return self.ask("answer", question=self.state["question"]["id"], said=said)
+        return self.ask("answer", question=self.state["question"]["id"], answer=said)
 
 
 class Page:

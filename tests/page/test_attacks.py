@@ -399,11 +399,11 @@ def test_hundreds_of_silent_connections_hold_up_nobody(page, monkeypatch):
             silent[-1].recv(1)
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1"])
-def test_silence_ends(pages, monkeypatch, said):
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1"])
+def test_silence_ends(pages, monkeypatch, sent):
     monkeypatch.setattr(server, "SILENT_S", 0.2)
     with socket.create_connection(("127.0.0.1", pages().port), timeout=patience()) as raw:
-        raw.sendall(said)
+        raw.sendall(sent)
         assert raw.recv(1) == b""
 
 
@@ -465,7 +465,7 @@ def test_a_frame_that_no_page_sends_ends_the_socket(still, frame, code):
         "<script>alert(1)</script>",
     ],
 )
-def test_what_is_no_request_is_told_so(still, text):
+def test_what_is_no_request_is_reported(still, text):
     view = still.view().ready()
     view.socket.send(text)
     view.until(lambda v: None in v.replies)
@@ -476,9 +476,9 @@ def test_what_is_no_request_is_told_so(still, text):
 
 WRONG = [None, True, -1, 2**53, 10**400, 1.5, "0", "x", [], {}, MARKUP]
 FIELDS = {
-    "answer": {"question": "q", "said": "yes"},
+    "answer": {"question": "q", "answer": "yes"},
     "take_back": {"event": 1},
-    "change": {"event": 1, "said": "no"},
+    "change": {"event": 1, "answer": "no"},
     "add": {"first": 0, "second": 1, "kind": "must-link"},
     "merge": {"first": 0, "second": 1},
     "done": {"cluster": 0},

@@ -29,7 +29,6 @@ from linkwise.page.message_pages import STYLE_HASH
 
 NAME = "127.0.0.1:8888"
 OWN = f"http://{NAME}"
-ACROSS = {"sec-fetch-site": "cross-site"}
 WORD = "correct horse"
 
 
@@ -114,7 +113,7 @@ def test_a_token_and_a_cookie_have_256_bits(access):
 
 def test_a_token_works_once(access):
     token = access.token
-    assert [access.redeemed(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
+    assert [access.redeem(word) for word in ("", f"{token}x", "ü", token, token, "")] == [
         False, False, False, True, False, False,
     ]  # fmt: skip
     assert access.token is None
@@ -123,7 +122,7 @@ def test_a_token_works_once(access):
 def test_with_a_password_there_is_no_token(locked):
     assert locked.new_address() == f"{OWN}/"
     assert locked.token is None
-    assert not locked.redeemed("")
+    assert not locked.redeem("")
 
 
 @pytest.mark.parametrize(
@@ -521,7 +520,7 @@ def test_limits():
     assert LOGIN == "/login", "the form sends it there"
 
 
-def test_what_a_browser_is_told_of_every_page():
+def test_what_every_page_tells_a_browser():
     policy = [part.strip() for part in auth.CSP.split(";")]
     plain = [part.strip() for part in auth.PLAIN_CSP.split(";")]
     assert policy == [

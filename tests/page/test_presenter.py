@@ -56,7 +56,7 @@ def answer(presenter, n, oracle=TRUTH):
         if question is None:
             break
         pair = question["first"]["row"], question["second"]["row"]
-        assert ask(presenter, "answer", question=question["id"], said=oracle(*pair)).changed
+        assert ask(presenter, "answer", question=question["id"], answer=oracle(*pair)).changed
 
 
 def rows_of(presenter):
@@ -64,7 +64,7 @@ def rows_of(presenter):
     counter, sent = presenter.labels()
     state = presenter.state()
     assert counter == state["labels"]
-    labels = np.frombuffer(sent, "<u2" if state["wide"] else "u1")
+    labels = np.frombuffer(sent, "<u2" if state["two_bytes"] else "u1")
     assert len(labels) == state["rows"]
     return labels
 
@@ -77,7 +77,7 @@ def test_a_new_presenter_asks_and_shows_what_there_is():
     assert state["ended"] is None
     assert state["undo"] is None
     assert state["counts"] == dict.fromkeys(
-        ("answers", "yes", "no", "unsure", "volunteered", "imported", "done", "inferred"), 0
+        ("answers", "yes", "no", "unsure", "added", "imported", "done", "inferred"), 0
     )
     q = state["question"]
     assert q["guess"] in ("yes", "no")
@@ -87,7 +87,7 @@ def test_a_new_presenter_asks_and_shows_what_there_is():
         assert [float(f["value"]) for f in item["fields"]] == row.tolist()
         assert all(0 <= f["place"] <= 1 for f in item["fields"])
     unlike = IRIS.X[q["first"]["row"]] != IRIS.X[q["second"]["row"]]
-    assert q["differ"] == [name for name, other in zip(IRIS.names, unlike, strict=True) if other]
+    assert q["differing"] == [name for name, other in zip(IRIS.names, unlike, strict=True) if other]
 
 
 def test_places_are_the_principal_components_in_a_frame():
@@ -113,7 +113,7 @@ def test_the_clusters_that_are_listed_are_those_of_the_labels():
         assert c["size"] == len(rows)
         assert c["exemplar"] == c["exemplars"][0]
         assert set(c["exemplars"]) <= set(rows.tolist())
-        assert c["short"] == [f"row {row}" for row in c["exemplars"]]
+        assert c["exemplar_names"] == [f"row {row}" for row in c["exemplars"]]
         distance = ((IRIS.X[rows] - IRIS.X[rows].mean(axis=0)) ** 2).sum(axis=1)
         assert distance[np.flatnonzero(rows == c["exemplar"])[0]] == distance.min()
     assert state["counts"]["answers"] == 20
@@ -130,7 +130,7 @@ def test_more_clusters_than_a_byte_can_name_go_in_two():
         lw.Constraints(600, cannot_link=[(i, j) for i in range(260) for j in range(i)])
     )
     state = presenter.state()
-    assert state["wide"]
+    assert state["two_bytes"]
     labels = rows_of(presenter)
     assert len(set(labels[:260].tolist())) == 260
     assert len(state["clusters"]) == 200
@@ -142,7 +142,7 @@ def test_it_ends_at_the_budget_and_when_nothing_is_left():
     answer(presenter, 10)
     state = presenter.state()
     assert (state["ended"], state["question"], state["counts"]["answers"]) == ("budget", None, 3)
-    assert refused(presenter, do="answer", question="3:0-1", said="yes")["kind"] == "ended"
+    assert refused(presenter, do="answer", question="3:0-1", answer="yes")["kind"] == "ended"
     ask(presenter, "undo")
     assert presenter.state()["question"] is not None
     small = make_presenter(X=IRIS.X[[0, 60, 120]])
@@ -164,7 +164,7 @@ def test_an_answer_to_another_question_is_stale():
     presenter = make_presenter()
     first = presenter.state()["question"]["id"]
     answer(presenter, 1)
-    assert refused(presenter, do="answer", question=first, said="yes")["kind"] == "stale"
+    assert refused(presenter, do="answer", question=first, answer="yes")["kind"] == "stale"
 
 
 def test_a_name_does_not_make_the_question_stale():
@@ -172,7 +172,7 @@ def test_a_name_does_not_make_the_question_stale():
     asked = presenter.state()["question"]["id"]
     ask(presenter, "name", cluster=0, name="  All of  them ")
     assert presenter.state()["clusters"][0]["name"] == "All of them"
-    ask(presenter, "answer", question=asked, said="yes")
+    ask(presenter, "answer", question=asked, answer="yes")
     clusters = {c["cluster"]: c["name"] for c in presenter.state()["clusters"]}
     lines = csv.DictReader(io.StringIO(ask(presenter, "export", what="labels").file.decode()))
     assert all(line["name"] == clusters[int(line["cluster"])] for line in lines)
@@ -186,7 +186,7 @@ def test_undo_takes_back_what_the_state_says():
     assert ask(presenter, "undo").body["undone"] is None
     answer(presenter, 4)
     wanted = presenter.state()["undo"]
-    assert wanted["said"] in ("yes", "no")
+    assert wanted["answer"] in ("yes", "no")
     reply = ask(presenter, "undo")
     assert reply.changed
     assert reply.body["undone"]["number"] == wanted["number"]
@@ -200,14 +200,14 @@ def test_any_answer_can_be_taken_back_or_changed():
     assert [e["number"] for e in events] == [6, 5, 4, 3, 2, 1]
     ask(presenter, "take_back", event=2)
     assert [e["number"] for e in ask(presenter, "history").body["events"]] == [6, 5, 4, 3, 1]
-    ask(presenter, "change", event=3, said="unsure")
+    ask(presenter, "change", event=3, answer="unsure")
     changed = ask(presenter, "history", before=4, limit=1).body
     assert changed["more"]
-    assert [(e["number"], e["said"], e["changed"]) for e in changed["events"]] == [(3, "unsure", True)]
+    assert [(e["number"], e["answer"], e["changed"]) for e in changed["events"]] == [(3, "unsure", True)]
     assert refused(presenter, do="take_back", event=2)["kind"] == "failed"
 
 
-def test_merging_and_closing_clusters_is_said_of_their_rows():
+def test_merging_and_closing_clusters_add_facts_about_their_rows():
     presenter = make_presenter()
     answer(presenter, 20)
     one, other = presenter.state()["clusters"][:2]
@@ -222,17 +222,17 @@ def test_merging_and_closing_clusters_is_said_of_their_rows():
     while (q := presenter.state()["question"]) is not None:
         pair = {q["first"]["row"], q["second"]["row"]}
         assert not pair <= members
-        ask(presenter, "answer", question=q["id"], said=TRUTH(*pair))
+        ask(presenter, "answer", question=q["id"], answer=TRUTH(*pair))
     assert refused(presenter, do="merge", first=0, second=0)["kind"] == "bad"
 
 
-def test_a_contradiction_is_told_with_the_answers_that_cause_it():
+def test_a_contradiction_is_reported_with_the_answers_that_cause_it():
     presenter = make_presenter()
     ask(presenter, "add", first=0, second=1, kind="must-link")
     ask(presenter, "add", first=1, second=2, kind="must-link")
     error = refused(presenter, do="add", first=2, second=0, kind="cannot-link")
     assert error["kind"] == "contradiction"
-    links = {(frozenset((c["first"], c["second"])), c["said"], c["event"]) for c in error["chain"]}
+    links = {(frozenset((c["first"], c["second"])), c["answer"], c["event"]) for c in error["chain"]}
     assert links == {
         (frozenset((0, 1)), "yes", 1),
         (frozenset((1, 2)), "yes", 2),
@@ -250,8 +250,12 @@ def test_a_change_that_contradicts_names_itself_without_an_event():
     ask(presenter, "add", first=0, second=1, kind="must-link")
     ask(presenter, "add", first=1, second=2, kind="must-link")
     ask(presenter, "add", first=0, second=2, kind="must-link")
-    error = refused(presenter, do="change", event=3, said="no")
-    assert sorted((c["event"] or 0, c["said"]) for c in error["chain"]) == [(0, "no"), (1, "yes"), (2, "yes")]
+    error = refused(presenter, do="change", event=3, answer="no")
+    assert sorted((c["event"] or 0, c["answer"]) for c in error["chain"]) == [
+        (0, "no"),
+        (1, "yes"),
+        (2, "yes"),
+    ]
 
 
 # ---------------------------------------------------------------- what is told on request
@@ -295,7 +299,7 @@ def test_without_columns_there_are_no_rules():
     assert not presenter.state()["rules"]
 
 
-def test_texts_are_told_by_their_words():
+def test_texts_are_described_by_their_words():
     texts = [f"{'goal match' if i % 2 else 'stock bond'} number{i}" for i in range(12)]
     X = np.column_stack([np.arange(12) % 2, np.arange(12) / 100.0])
     presenter = Presenter(
@@ -323,7 +327,7 @@ def test_what_another_program_writes_is_noticed(tmp_path):
     answer(presenter, 3)
     assert not presenter.has_changed()
     assert other.has_changed()
-    reply = other.handle({"id": "x", "do": "answer", "question": stale, "said": "yes"})
+    reply = other.handle({"id": "x", "do": "answer", "question": stale, "answer": "yes"})
     assert reply.body["error"]["kind"] == "stale"
     assert reply.changed
     seen = ("changes", "seconds", "labels")  # depend on what a presenter saw
@@ -350,7 +354,7 @@ WILD = st.recursive(
 )
 FIELDS = (
     "question",
-    "said",
+    "answer",
     "event",
     "first",
     "second",
@@ -433,7 +437,7 @@ def test_advice_goes_on_after_a_restart(tmp_path):
     presenter.close()
 
 
-def test_agreement_with_the_classes_is_told_at_the_end():
+def test_agreement_with_the_classes_is_reported_at_the_end():
     presenter = make_presenter(classes=IRIS.y)
     assert presenter.state()["agreement"] is None
     answer(presenter, 500)
@@ -473,10 +477,10 @@ def test_colours_are_the_same_after_a_restart(tmp_path_factory, deeds):
             ask(presenter, "undo")
         elif deed == "change" and history:
             event = history[number % len(history)]["number"]
-            presenter.handle({"id": "c", "do": "change", "event": event, "said": "no"})
+            presenter.handle({"id": "c", "do": "change", "event": event, "answer": "no"})
         elif question is not None and deed != "change":
             said = TRUTH(question["first"]["row"], question["second"]["row"]) if deed == "true" else deed
-            presenter.handle({"id": "a", "do": "answer", "question": question["id"], "said": said})
+            presenter.handle({"id": "a", "do": "answer", "question": question["id"], "answer": said})
         if number % 4 == 3:
             other = make_presenter(path)
             assert other.state()["colours"] == presenter.state()["colours"]
@@ -507,11 +511,11 @@ def test_advice_rests_on_answers_alone():
     state = presenter.state()
     assert state["changes"] == []
     assert state["advice"]["stop"] is None
-    ask(presenter, "answer", question=state["question"]["id"], said="unsure")
+    ask(presenter, "answer", question=state["question"]["id"], answer="unsure")
     assert presenter.state()["changes"] == []
 
 
-def test_texts_without_words_are_told_of():
+def test_texts_without_words_are_reported():
     X = np.arange(4.0)[:, None]
     presenter = Presenter(
         lw.Session(X, lw.COBRAS(random_state=0)), X, RowView(text_items(["", "", "", ""])), title=""

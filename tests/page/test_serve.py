@@ -178,7 +178,7 @@ def test_the_terminal_and_the_page_go_on_with_one_session(fruit, linkwise):
 
 
 # ---------------------------------------------------------------- host, port, password
-def test_a_port_that_is_taken_is_said(fruit):
+def test_a_port_that_is_taken_is_reported(fruit):
     with served(fruit.path) as page:
         port = urlsplit(page.address).port
         with served(fruit.path, "--port", port) as other:

@@ -90,7 +90,7 @@ def test_wide_labels_take_two_bytes(pages):
         return Presenter(lw.Session(X, learner), X, view_numbers(X, ("x",)), title="wide")
 
     presenter = begin()
-    if not presenter.state()["wide"]:
+    if not presenter.state()["two_bytes"]:
         pytest.fail("the clustering has too few clusters to need two bytes")
     view = pages(begin).view().ready()
     assert len(view.labels) == 600
@@ -117,7 +117,7 @@ def test_the_frame_of_a_file_says_how_long_its_json_is():
 def test_an_answer_to_a_question_that_moved_on_is_refused(page):
     one, other = page.view().ready(), page.view().ready()
     assert one.answer("no")["ok"]
-    reply = other.ask("answer", question="0:0-1", said="yes")
+    reply = other.ask("answer", question="0:0-1", answer="yes")
     assert reply["error"]["kind"] == "stale"
     assert other.state["counts"]["answers"] == 1
     assert other.state["question"] == one.state["question"]
@@ -126,7 +126,7 @@ def test_an_answer_to_a_question_that_moved_on_is_refused(page):
 def test_of_many_answers_to_one_question_one_is_stored(page):
     views = [page.view().ready() for _ in range(5)]
     question = views[0].state["question"]["id"]
-    names = [view.say("answer", question=question, said="no") for view in views]
+    names = [view.say("answer", question=question, answer="no") for view in views]
     for view, name in zip(views, names, strict=True):
         view.until(lambda v, name=name: name in v.replies)
     kinds = [view.replies[name]["ok"] for view, name in zip(views, names, strict=True)]
@@ -153,12 +153,12 @@ def test_a_view_that_takes_nothing_does_not_hold_up_the_others(pages):
 
 def test_what_a_view_has_not_taken_is_replaced_by_the_newest():
     view = SocketClient()
-    view.show(Update({"n": 1, "wide": False}, labels=b"1", places=b"p"))
-    view.show(Update({"n": 2, "wide": True}, labels=b"2"))
+    view.show(Update({"n": 1, "two_bytes": False}, labels=b"1", places=b"p"))
+    view.show(Update({"n": 2, "two_bytes": True}, labels=b"2"))
     view.reply(Reply({"re": "r"}))
-    view.show(Update({"n": 3, "wide": True}))
+    view.show(Update({"n": 3, "two_bytes": True}))
     sent = [view.next() for _ in range(5)]
-    newest = '{"state":{"n":3,"wide":true}}'
+    newest = '{"state":{"n":3,"two_bytes":true}}'
     assert sent == [b"\0\0\0\0p", b"\2\0\0\0002", newest, '{"re":"r"}', None]
 
 
@@ -183,7 +183,7 @@ def test_too_many_pages_are_refused(page, monkeypatch):
 
 
 # ---------------------------------------------------------------- long work
-def test_pings_are_answered_and_views_are_told_while_the_presenter_works(pages):
+def test_pings_are_answered_and_views_are_informed_while_the_presenter_works(pages):
     presenter = Slow(small_presenter())
     page = pages(lambda: presenter)
     one, other = page.view().ready(), page.view().ready()
@@ -255,7 +255,7 @@ def test_until_the_data_are_read_the_page_says_so(pages):
     assert view.log[-3:] == ["places", "labels", "state"]
 
 
-def test_what_cannot_be_read_is_said_on_the_page_and_ends_the_server(pages):
+def test_what_cannot_be_read_is_reported_on_the_page_and_ends_the_server(pages):
     go_on = threading.Event()
 
     def begin():
@@ -331,7 +331,7 @@ def test_what_another_program_does_is_shown(pages, tmp_path):
     view.until(lambda v: v.state["counts"]["answers"] == 0)
     with lw.Session.open(path) as other:
         other.add(0, 11, "cannot-link")
-    view.until(lambda v: v.state["counts"]["volunteered"] == 1)
+    view.until(lambda v: v.state["counts"]["added"] == 1)
 
 
 def test_a_session_that_is_held_by_another_program_is_shown_later(pages, monkeypatch):

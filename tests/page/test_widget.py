@@ -67,7 +67,7 @@ def test_it_shows_the_first_question_at_once(made):
 def test_an_answer_is_stored_and_shown_before_its_reply(made):
     session = session_of()
     page = made(session)
-    body, _ = asked(page, "answer", question=page.state["question"]["id"], said="no")
+    body, _ = asked(page, "answer", question=page.state["question"]["id"], answer="no")
     assert body["ok"]
     assert page.order[-1] == "reply"
     assert "state" in page.order
@@ -82,7 +82,7 @@ def test_the_whole_session_ends_in_the_clusters_that_were_meant(made):
             break
         question = page.state["question"]
         same = (question["first"]["row"] - question["second"]["row"]) % 3 == 0
-        body, _ = asked(page, "answer", f"v{n}", question=question["id"], said="yes" if same else "no")
+        body, _ = asked(page, "answer", f"v{n}", question=question["id"], answer="yes" if same else "no")
         assert body["ok"]
     assert page.state["ended"] == "exhausted"
     assert lw.constraint_score(session.labels, lw.Constraints.from_labels(np.arange(12) % 3)) == 1
@@ -106,7 +106,7 @@ def test_a_file_goes_out_as_bytes(made):
 
 
 @pytest.mark.parametrize("request_", [None, 7, [], "undo", {}, {"id": 1}, {"id": "v", "do": "nothing"}])
-def test_what_is_no_request_is_told_so(made, request_):
+def test_what_is_no_request_is_reported(made, request_):
     page = made(session_of())
     page._handle_custom_msg(request_, [])
     wait_until(lambda: page.sent)
@@ -119,11 +119,11 @@ def test_what_another_cell_answers_is_seen(made):
     page = made(session)
     session.answer("no")
     wait_until(lambda: page.state["counts"]["answers"] == 1)
-    stale, _ = asked(page, "answer", question="0:0-1", said="yes")
+    stale, _ = asked(page, "answer", question="0:0-1", answer="yes")
     assert stale["error"]["kind"] == "stale"
 
 
-def test_long_work_is_told(made, monkeypatch):
+def test_long_work_is_reported(made, monkeypatch):
     page = made(session_of())
     seen = []
     page.observe(lambda change: seen.append(change["new"]["busy"]), "state")
@@ -155,7 +155,7 @@ def test_messages_go_out_on_the_loop_of_the_notebook(made):
 def test_two_widgets_on_one_session(made):
     session = session_of()
     one, other = made(session), made(session)
-    asked(one, "answer", question=one.state["question"]["id"], said="no")
+    asked(one, "answer", question=one.state["question"]["id"], answer="no")
     wait_until(lambda: other.state["counts"]["answers"] == 1)
     assert other.state["question"] == one.state["question"]
 
@@ -170,7 +170,7 @@ def test_closing_ends_the_thread_and_leaves_the_session_open(made):
     assert session.status.n_answers == 1
 
 
-def test_a_closed_session_is_told(made):
+def test_a_closed_session_is_reported(made):
     session = session_of()
     page = made(session)
     session.close()
@@ -252,12 +252,12 @@ def test_a_table_that_nothing_can_be_clustered_by_is_shown_all_the_same(made):
         (["a"] * 11, "11 items for 12 rows"),
         (pd.DataFrame({"a": range(13)}), "13 items for 12 rows"),
         (np.zeros((5, 4, 4)), "5 items for 12 rows"),
-        (["a"] * 11 + [7], "neither text nor"),
-        ([[1.0, 2.0]] * 11 + [[1.0]], "not all of one length"),
+        (["a"] * 11 + [7], "neither texts, pictures nor curves"),
+        ([[1.0, 2.0]] * 11 + [[1.0]], "curves differ in length"),
         (pd.DataFrame({"review": TEXTS[1:]}), "11 items for 12 rows"),
         ([], "0 items"),
         (np.zeros((12, 4, 4, 2)), "shape"),
-        (np.zeros(12), "neither text nor"),
+        (np.zeros(12), "neither texts, pictures nor curves"),
         ({"a": 1}, "items is a dict"),
         (7, "items is a int"),
     ],
@@ -296,7 +296,10 @@ def test_without_anywidget_it_says_how_to_get_it():
         "except ImportError as error: print(error)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == 'the widget needs anywidget, not installed here: pip install "linkwise[notebook]"\n'
+    assert (
+        said.stdout
+        == 'The widget needs anywidget, which is not installed. Run pip install "linkwise[notebook]".\n'
+    )
 
 
 def test_linkwise_by_itself_does_not_load_it():

@@ -105,7 +105,7 @@ def test_a_number_is_round_among_the_rows_that_come_to_a_node():
     assert [str(clauses[node]) for node in sorted(clauses)] == ["x0 > 0", "x1 > 32"]
 
 
-def test_a_bound_beyond_all_values_is_told_as_it_is():
+def test_a_bound_beyond_all_values_is_reported_as_it_is():
     assert gap(np.array([1.0, 2.0]), 5.0) == (2.0, 5.0)
     assert gap(np.array([7.0]), 5.0) == (5.0, 7.0)
 

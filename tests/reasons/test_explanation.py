@@ -94,7 +94,7 @@ def test_rules_that_made_the_clusters_are_found():
 
 @given(st.integers(0, 1000), st.sampled_from(["unit", "standard", "none"]))
 @settings(max_examples=20, deadline=None)
-def test_scale_does_not_change_what_is_said(seed, scale):
+def test_scale_does_not_change_what_is_reported(seed, scale):
     frame = customers(60, seed)
     labels = np.random.default_rng(seed).integers(0, 3, 60)
     said = [
@@ -128,7 +128,7 @@ def test_smaller_when_less_is_asked_for():
     assert len(lw.explain(y, X, max_leaves=2, fidelity=1.0).rules) == 2
 
 
-def test_a_cluster_without_a_rule_is_said_to_stand_elsewhere():
+def test_a_cluster_without_a_rule_is_reported():
     X, y = load_wine(return_X_y=True)
     found = lw.explain(y, X, max_leaves=2)
     (lost,) = (cluster for cluster in found.clusters if not cluster.rules)
@@ -150,7 +150,7 @@ def test_the_tree_of_clusilc_is_its_explanation():
         inside = found.leaf_of == rule.leaf
         ends = np.vstack([c.must_link, c.cannot_link])
         touched = inside[ends].any(axis=1)
-        broken = np.concatenate(c.violated(model.labels_))
+        broken = np.concatenate(c.find_violations(model.labels_))
         assert (rule.n_constraints, rule.n_satisfied) == (touched.sum(), (touched & ~broken).sum())
     np.testing.assert_array_equal(model.labels_, [found.rule_of(row).cluster for row in range(len(X))])
 
@@ -290,7 +290,7 @@ X, Y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
         (lambda: lw.explain(Y, X, constraints=[(0, 1)]), TypeError, "Build it with"),
     ],
 )
-def test_what_is_wrong_is_said(call, error, words):
+def test_what_is_wrong_is_reported(call, error, words):
     with pytest.raises(error, match=words):
         call()
 

@@ -74,7 +74,7 @@ def test_the_branch_that_fewest_rows_need_goes_first():
     assert [(len(path), int(cut.label[leaf])) for leaf, path in cut.paths()] == [(1, 0), (2, 1), (2, 2)]
 
 
-def test_close_values_far_from_zero_are_told_apart():
+def test_close_values_far_from_zero_are_distinguished():
     X = 1e9 + np.arange(8.0)[:, None] / 8
     codes = (np.arange(8) >= 4).astype(np.int32)
     tree = grown(X, codes)

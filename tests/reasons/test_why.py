@@ -20,7 +20,7 @@ def words(reason):
     return reason.sentences(NAMES.__getitem__)
 
 
-def test_answers_are_told_as_a_chain():
+def test_answers_are_reported_as_a_chain():
     c = lw.Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
     apart, together = (
         lw.why([0, 0, 0, 1, 1], 0, 3, constraints=c),
@@ -64,7 +64,7 @@ def test_parts_that_were_not_compared_yet():
     assert (told.by, told.facts) == ("parts", ())
 
 
-def test_a_doubt_is_told():
+def test_a_doubt_is_reported():
     known = Evidence(4)
     known.add(0, 2, "unsure")
     for i, j in ((1, 3), (0, 2)):
@@ -242,6 +242,6 @@ def test_a_fitted_learner_brings_its_own_answers():
         ),
     ],
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_what_is_wrong_is_reported(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -64,7 +64,7 @@ def test_reports_fit_the_labels(pool):
     assert np.array_equal(model.pool_.clustering(made[0].clustering), model.labels_)
     for other in model.alternatives_:
         labels = model.pool_.clustering(other.clustering)
-        assert other.score == c.n_constraints - sum(v.sum() for v in c.violated(labels))
+        assert other.score == c.n_constraints - sum(v.sum() for v in c.find_violations(labels))
         assert other.n_clusters == len(np.unique(labels))
         assert adjusted_rand_score(labels, model.labels_) < 1
     scores = [other.score for other in model.alternatives_]

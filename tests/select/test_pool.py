@@ -156,7 +156,7 @@ def test_graphs_without_edges_are_counted():
     assert pool.n_failed == 2  # sigma = 0.01, for two numbers of clusters
 
 
-def test_progress_is_told_and_may_end_the_work():
+def test_progress_is_reported_and_may_end_the_work():
     told = []
     build_pool(X, SMALL, progress=lambda made, planned: told.append((made, planned)))
     assert told[-1] == (SMALL.size, SMALL.size)

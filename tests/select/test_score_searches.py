@@ -73,7 +73,7 @@ def test_all_that_is_reported_fits_together(search):
     np.testing.assert_array_equal(model.labels_, model.best_estimator_.labels_)
     np.testing.assert_array_equal(model.labels_, k_means(**model.best_params_).fit_predict(X))
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    assert model.violations_ == sum(v.sum() for v in C.violated(model.labels_))
+    assert model.violations_ == sum(v.sum() for v in C.find_violations(model.labels_))
     assert model.score(X, constraints=C) == 1 - model.violations_ / 60
     assert not hasattr(model.estimator, "labels_")
 
@@ -196,7 +196,7 @@ def test_bad_settings_raise_errors(make, words):
         make().fit(X)
 
 
-def test_progress_is_told_and_may_end_the_search():
+def test_progress_is_reported_and_may_end_the_search():
     told = []
     lw.NumSatSearch(k_means(), KS, progress=lambda *at: told.append(at)).fit(X)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -217,7 +217,7 @@ PARTS = {k: k_means(n_clusters=k).fit_predict(X) for k in (2, 3, 4, 5)}
 def test_numsat_satisfies_no_fewer_than_any_setting(seed, n):
     c = lw.Constraints.sample(y, n, seed)
     model = lw.NumSatSearch(k_means(), KS).fit(X, constraints=c)
-    broken = [(sum(int(v.sum()) for v in c.violated(labels)), k) for k, labels in PARTS.items()]
+    broken = [(sum(int(v.sum()) for v in c.find_violations(labels)), k) for k, labels in PARTS.items()]
     assert (model.violations_, model.n_clusters_) == min(broken)
     assert model.best_score_ == c.n_constraints - model.violations_
 

@@ -18,9 +18,9 @@ from linkwise.select.self_tuning import (
     compose_givens,
     find_aligning_rotation,
     label_by_axes,
+    relative_squared_distances,
     rotate_vectors,
     scale_affinities_locally,
-    scaled_squared_distances,
 )
 
 
@@ -33,7 +33,7 @@ def test_scikit_learn_s_checks(estimator, check):
 def test_affinities_by_hand():
     X = np.array([[0.0], [1.0], [3.0], [7.0]])
     sigma = [3.0, 2.0, 3.0, 6.0]  # distance to the second neighbour
-    affinity = scale_affinities_locally(scaled_squared_distances(X), 2)
+    affinity = scale_affinities_locally(relative_squared_distances(X), 2)
     for i in range(4):
         for j in range(4):
             wanted = np.exp(-((X[i, 0] - X[j, 0]) ** 2) / (sigma[i] * sigma[j])) if i != j else 0.0
@@ -42,7 +42,7 @@ def test_affinities_by_hand():
 
 def test_the_scale_of_copies_is_the_nearest_row_that_differs():
     X = np.r_[np.zeros(9), 1.0, 2.0][:, None]
-    affinity = scale_affinities_locally(scaled_squared_distances(X), 2)
+    affinity = scale_affinities_locally(relative_squared_distances(X), 2)
     assert affinity[0, 1] == 1.0
     assert affinity[0, 9] == pytest.approx(np.exp(-1.0))  # scales 1 and 1
     assert affinity[0, 10] == pytest.approx(np.exp(-4.0 / 2.0))  # scales 1 and 2

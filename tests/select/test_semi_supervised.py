@@ -76,10 +76,10 @@ def test_the_pool_is_made_with_one_half_and_chosen_by_the_other():
     model = semi_supervised(random_state=5).fit(X, constraints=known)
     making, choosing = split_into_halves(known, 5)
     pool = build_pool(X, NOTHING, 5, extra=list_clusterers(SMALL, 5, 150), constraints=making)
-    broken = sum(v.sum() for v in choosing.violated(model.labels_))
+    broken = sum(v.sum() for v in choosing.find_violations(model.labels_))
     assert satisfied_weights(pool, choosing).max() == choosing.n_constraints - broken
     np.testing.assert_array_equal(pool.labels, model.pool_.labels)
-    assert model.violations_ == sum(v.sum() for v in known.violated(model.labels_))
+    assert model.violations_ == sum(v.sum() for v in known.find_violations(model.labels_))
     whole = semi_supervised(split=False, random_state=5).fit(X, constraints=known)
     assert whole.violations_ <= model.violations_
 

@@ -10,7 +10,7 @@ import linkwise as lw
 from linkwise.errors import InfeasibleConstraintsError, SessionError, SessionLockedError, StaleAnswerError
 from linkwise.session import store
 from linkwise.session.session import Session
-from session.doings import LEARNERS, TRUTH, X, Y, answer_by, image, present, true_pairs
+from session.session_examples import LEARNERS, TRUTH, X, Y, answer_by, image, present, true_pairs
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def held(path, monkeypatch):
     ],
     ids=["answer", "add", "import", "change", "undo"],
 )
-def test_a_lock_that_is_not_let_go_is_said(held, path, do):
+def test_a_lock_that_is_not_let_go_is_reported(held, path, do):
     was = image(held)
     with pytest.raises(SessionLockedError, match="in use by another process") as refused:
         do(held)

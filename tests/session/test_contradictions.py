@@ -5,7 +5,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ConstraintError, InfeasibleConstraintsError
 from linkwise.session.session import Session
-from session.doings import LEARNERS, N_ROWS, X, image
+from session.session_examples import LEARNERS, N_ROWS, X, image
 
 IDS = [f"r{i}" for i in range(N_ROWS)]
 

@@ -15,7 +15,7 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
 from patience import patience
-from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
+from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
 
 @pytest.fixture

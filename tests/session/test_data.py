@@ -12,7 +12,7 @@ import linkwise as lw
 from linkwise.errors import ConstraintError, DataMismatchError, SessionError
 from linkwise.session.description import data_difference, fingerprint, fingerprint_difference
 from linkwise.session.session import Session
-from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
+from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from linkwise.session.description import (
     seed_of_learner,
     to_json_value,
 )
-from linkwise.session.tables import MOST_JSON, MOST_PARTS
+from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
 
 
 # ---------------------------------------------------------------- learners
@@ -186,7 +186,7 @@ def test_data_beyond_float32_are_other_data():
     assert data_difference(fingerprint(X.astype(np.float32)), huge).endswith("(column 1)")
 
 
-def test_shapes_that_differ_are_told():
+def test_shapes_that_differ_are_reported():
     assert (
         fingerprint_difference(fingerprint(X), fingerprint(X[:-1]))
         == "50 rows, 3 columns, not 49 rows, 3 columns"

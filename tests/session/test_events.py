@@ -114,7 +114,7 @@ def test_an_event_that_cannot_hold_is_damage(wrong, words):
 @pytest.mark.parametrize(
     ("ids", "words"), [(None, "3 = 7 = 9, but 3 ≠ 9"), (list("abcdefghij"), "d = h = j, but d ≠ j")]
 )
-def test_a_contradiction_is_told_in_ids(ids, words):
+def test_a_contradiction_is_reported_in_ids(ids, words):
     with pytest.raises(InfeasibleConstraintsError) as told, name_rows_by_id(ids):
         raise InfeasibleConstraintsError("rows 3, 7, 9", (3, 7, 9))
     assert str(told.value) == (

@@ -19,7 +19,7 @@ from fuzz import session_mutations as fuzz
 from fuzz.session_edits import OPENS, REFUSED, REFUSED_WITH_DATA, TABLE, UNREADABLE, file_of
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
-from session.doings import N_ROWS
+from session.session_examples import N_ROWS
 
 N_MUTANTS = 520
 SEED = 20

@@ -14,7 +14,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.errors import InfeasibleConstraintsError, SessionError
 from linkwise.session.events import names_of
 from linkwise.session.session import Session
-from session.doings import (
+from session.session_examples import (
     ALL_LEARNERS,
     LEARNERS,
     N_ROWS,
@@ -211,7 +211,7 @@ class Doing(RuleBasedStateMachine):
             for fact in event.facts or [(event.first, event.second, event.answer)]:
                 known.add(*fact)
         assert session.constraints == known.to_constraints()
-        assert [v.sum() for v in session.constraints.violated(session.labels)] == [0, 0]
+        assert [v.sum() for v in session.constraints.find_violations(session.labels)] == [0, 0]
         assert sum(status.cluster_sizes) == status.n_rows == N_ROWS
         answers = [e.answer for e in history if e.kind == "answer"]
         assert (status.n_yes, status.n_no, status.n_unsure) == tuple(
@@ -271,7 +271,7 @@ def test_what_was_foreseen_is_not_computed_again(said, monkeypatch):
 @each_learner
 @settings(max_examples=15, deadline=None)
 @given(given_=st.lists(ANSWERS, max_size=8))
-def test_how_the_clustering_came_about_is_told_again(learner, given_):
+def test_how_the_clustering_came_about_is_reported_again(learner, given_):
     session = lw.Session(X, learner())
     seen = [(0, session.labels.tolist())]
     for said in given_:

@@ -14,7 +14,7 @@ from linkwise.errors import ConstraintError, SessionError
 from linkwise.session import registry
 from linkwise.session.description import describe_learner
 from linkwise.session.session import Session
-from session.doings import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, true_pairs
+from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, Y, answer_by, image, present, true_pairs
 
 
 class InOrder:
@@ -70,7 +70,7 @@ def test_a_learner_of_ones_own(path):
         assert image(session) == was
 
 
-def test_learners_of_ones_own_are_told_apart(path):
+def test_learners_of_ones_own_are_distinguished(path):
     """Ours and theirs may bear one name."""
     with Session.open(path, X, InOrder()) as session:
         answer_by(session, TRUTH, 2)

@@ -3,7 +3,7 @@
 import pytest
 
 import linkwise as lw
-from session.doings import ALL_LEARNERS, N_ROWS, X, image
+from session.session_examples import ALL_LEARNERS, N_ROWS, X, image
 
 
 @pytest.mark.parametrize("learner", ALL_LEARNERS.values(), ids=ALL_LEARNERS)

@@ -4,7 +4,13 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import SessionError
-from linkwise.session.registry import build_learner, check_kind, check_kinds, is_described, stored_parameters
+from linkwise.session.registry import (
+    build_learner,
+    check_kind,
+    check_kinds,
+    drop_machine_parameters,
+    is_described,
+)
 
 
 def text(name, **parameters):
@@ -36,7 +42,7 @@ def test_anything_else_is_no_description(value):
 
 def test_parameters_of_the_machine_are_left_out():
     given = {"backend": "x", "preset": "quick", "cache": "/tmp", "random_state": 0}
-    assert stored_parameters(given) == {"preset": "quick", "random_state": 0}
+    assert drop_machine_parameters(given) == {"preset": "quick", "random_state": 0}
 
 
 # ---------------------------------------------------------------- learners

@@ -7,9 +7,9 @@ import pytest
 
 from linkwise.asking.learner import Question
 from linkwise.constraints.evidence import Fact
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, settle_events
 from linkwise.session.replay import Replay
-from linkwise.session.tables import Snapshot
 
 X = np.arange(12.0).reshape(6, 2)
 SEED = 7
@@ -305,7 +305,7 @@ def test_retold_are_the_labels_after_each_event_that_holds(replay):
     assert [number for number, _ in replay.labels_by_event()] == [0, 3, 4, 5]
 
 
-def test_a_story_is_told_to_its_end_while_the_session_goes_on(replay):
+def test_a_story_is_completed_while_the_session_goes_on(replay):
     follow(replay, [ADDED, YES])
     story = replay.labels_by_event()
     assert next(story)[0] == 0

@@ -19,7 +19,7 @@ from linkwise.errors import (
 from linkwise.session import writer as module
 from linkwise.session.session import Session
 from linkwise.session.store import Store
-from session.doings import told
+from session.session_examples import told
 
 X = np.array([[0.0, 1.0], [0.5, 1.0], [2.0, 0.0], [3.0, 1.5], [4.0, 2.5], [7.0, 0.5]])
 IDS = list("abcdef")
@@ -297,7 +297,7 @@ def test_answers_are_stored_and_lead_to_the_next_question(session):
     assert session.labels.tolist() == [0, 0, 1, 2, 3, 4]
 
 
-def test_only_what_is_said_of_pairs_gives_a_question_another_name(session):
+def test_only_facts_about_pairs_change_the_name_of_a_question(session):
     session.answer("no")
     session.set_name(0, "ripe")
     assert session.question_id == "1:1-2"

@@ -53,8 +53,8 @@ def test_sizes_are_in_order_of_the_clusters(labels, sizes):
             {"n_answers": 6, "n_yes": 3, "n_no": 2, "n_unsure": 1},
             "6 answers: 3 same, 2 different, 1 not sure",
         ),
-        ({"n_volunteered": 1}, "0 answers; 1 pair brought in"),
-        ({"n_volunteered": 2, "n_imported": 3}, "0 answers; 5 pairs brought in"),
+        ({"n_volunteered": 1}, "0 answers; 1 pair added"),
+        ({"n_volunteered": 2, "n_imported": 3}, "0 answers; 2 pairs added, 3 pairs imported"),
     ],
 )
 def test_answers_are_counted_in_words(numbers, words):

@@ -13,7 +13,7 @@ from linkwise.asking.learner import Question
 from linkwise.session.schema import APPLICATION_ID, SCHEMA_VERSION
 from linkwise.session.session import Session
 from linkwise.session.writer import SNAPSHOT_MAX_ROWS
-from session.doings import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
+from session.session_examples import LEARNERS, N_ROWS, TRUTH, X, answer_by, image, true_pairs
 
 MANY = 100_000
 

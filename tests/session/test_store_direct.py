@@ -19,8 +19,8 @@ import pytest
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
 from linkwise.session import schema, store
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.store import Store, WriteConflict
-from linkwise.session.tables import Snapshot
 
 IDS = ["a", "b", "ä", "d"]
 META = {

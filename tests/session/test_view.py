@@ -12,7 +12,7 @@ from linkwise.asking.learner import Question
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Fact
 from linkwise.errors import SessionDamagedError, SessionError, StaleAnswerError
-from linkwise.session.events import settle_events
+from linkwise.session.events import drop_undone, settle_events
 from linkwise.session.session import Session
 from linkwise.session.view import synchronized
 
@@ -235,6 +235,7 @@ def test_history_and_names_are_what_holds():
     assert [e.kind for e in session.events] == ["answer", "name", "name", "name", "name", "answer", "change"]
     assert [(e.number, e.answer) for e in session.history] == [(1, "yes"), (6, "yes")]
     assert session.history == settle_events(session.events)
+    assert session.remaining_events == drop_undone(session.events)
     assert session.names == {0: "ripe", 3: "green"}
     assert session.labels.tolist() == [0, 0, 0, 1, 2]
     assert session.cluster_names == {0: "ripe", 1: "green"}

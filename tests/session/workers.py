@@ -20,7 +20,7 @@ import linkwise as lw
 from linkwise.errors import StaleAnswerError
 from linkwise.session.session import Session
 from patience import patience
-from session.doings import LEARNERS, TRUTH, X, answer_by, true_pairs
+from session.session_examples import LEARNERS, TRUTH, X, answer_by, true_pairs
 
 
 def do(session, step):

@@ -157,7 +157,7 @@ class ActiveFeatureWeights(ActiveLearner):
         mean, components = find_dimensions(X, "scores")
         return PreparedDimensions(points, order, components, project(X, mean, components))
 
-    def start(self, problem: Problem) -> State:
+    def start(self, problem: Problem) -> FeatureWeightState:
         """Return the rows that may be shown and what is known of them."""
         points: Points = problem.prepared.points
         rows = choose_shown_rows(points, problem.askable)
@@ -165,9 +165,9 @@ class ActiveFeatureWeights(ActiveLearner):
             rows = rows[problem.askable[rows]]
         if len(rows) > MAX_ROWS:
             rows = rows[np.sort(rng_at(problem.seed, 1).permutation(len(rows))[:MAX_ROWS])]
-        return State(problem, rows, PointFacts(problem.evidence, points))
+        return FeatureWeightState(problem, rows, PointFacts(problem.evidence, points))
 
-    def ask(self, state: State) -> Asking:
+    def ask(self, state: FeatureWeightState) -> Asking:
         """Show, ask and tune until no pair is left to propose."""
         X, known = state.problem.X, state.known
         points: Points = state.problem.prepared.points
@@ -179,7 +179,7 @@ class ActiveFeatureWeights(ActiveLearner):
                 return shown
             yield question
 
-    def describe(self, state: State) -> list[str]:
+    def describe(self, state: FeatureWeightState) -> list[str]:
         """How many dimensions are in use, which columns count most, and how many clusters answers added."""
         now = state.weighed
         if now is None:
@@ -196,7 +196,7 @@ class ActiveFeatureWeights(ActiveLearner):
             )
         return lines
 
-    def column_shares(self, state: State) -> NDArray[np.float64] | None:
+    def column_shares(self, state: FeatureWeightState) -> NDArray[np.float64] | None:
         """The share of each column in the learned distance."""
         return None if state.weighed is None else state.weighed.shares
 
@@ -245,12 +245,12 @@ class ActiveFeatureWeights(ActiveLearner):
             m,
             np.sqrt(model.weights_[used])[:, None] * prepared.components[used],
             column_shares(model.weights_, prepared.components, prepared.Z),
-            not any(broken.any() for broken in said.violated(labels)),
+            not any(broken.any() for broken in said.find_violations(labels)),
         )
 
 
 @dataclass(slots=True)
-class State:
+class FeatureWeightState:
     """One run.
 
     Attributes

@@ -61,7 +61,9 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The rows.
         y : ignored
+            Not used; scikit-learn passes it.
         oracle : callable, optional
             ``oracle(first, second)`` returns "yes", "no", "unsure", True or False for two row
             positions. Without an oracle the learner asks nothing, and the clustering follows from the
@@ -87,7 +89,7 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self._validate_params()
         refuse_constraints_as_y(y)
         rows = check_rows(X, self)
-        budget, shown = checked_budget(budget), checked_askable(askable, len(rows))
+        budget, shown = check_budget(budget), check_askable(askable, len(rows))
         evidence = Evidence(len(rows), check_constraints(constraints, rows))
         seed = resolve_seed(self.random_state)
         refuse_no_oracle(oracle)
@@ -123,42 +125,44 @@ class ActiveLearner(ClusterMixin, BaseEstimator, ABC):
         self.history_ = history
         self.reason_ = reason
         self.constraints_ = evidence.to_constraints()
-        self.violations_ = int(sum(v.sum() for v in self.constraints_.violated(labels)))
+        self.violations_ = int(sum(v.sum() for v in self.constraints_.find_violations(labels)))
 
 
 def refuse_no_oracle(oracle: object) -> None:
-    """Raise where an oracle cannot be asked, with the way to make one of known classes."""
+    """Raise if an oracle is not a function; the error shows how to make one from known classes."""
     if oracle is not None and not callable(oracle):
         raise TypeError(
-            f"oracle={short_repr(oracle)} is no function; give a function of two row positions, "
-            "for known classes linkwise.TruthOracle(y), or None"
+            f"oracle={short_repr(oracle)} is not a function. Give a function of two row positions,"
+            " linkwise.TruthOracle(y) for known classes, or None."
         )
 
 
 def warn_that_nothing_is_asked(name: str) -> None:
-    """Tell the caller of `fit` that the clusters are those of no answer at all."""
+    """Warn the caller of `fit` that no answer has shaped the clusters."""
     warnings.warn(
-        f"{name} was given neither an oracle nor constraints, so it asks nothing and clusters by the rows "
-        "alone; give fit(X, oracle=...), or answer questions yourself in linkwise.Session",
+        f"{name} got neither an oracle nor constraints, so it asks nothing and clusters by the rows alone."
+        " Give fit(X, oracle=...), or answer questions yourself in linkwise.Session.",
         NothingAskedWarning,
         stacklevel=3,
     )
 
 
-def checked_budget(budget: object) -> int | None:
+def check_budget(budget: object) -> int | None:
     """A number of questions, 0 or more, or None."""
     if budget is None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, Integral):
         raise TypeError(
-            f"budget={short_repr(budget)} ({type(budget).__name__}); give a number of questions, or None"
+            f"budget={short_repr(budget)} is not a whole number. Give a number of questions, or None."
         )
     if int(budget) < 0:
-        raise ValueError(f"budget={short_repr(int(budget))}; give 0 or more questions, or None for no bound")
+        raise ValueError(
+            f"budget={short_repr(int(budget))} is negative. Give 0 or more questions, or None for no bound."
+        )
     return int(budget)
 
 
-def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+def check_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
     """A mask of rows from a mask or from positions; None: all rows."""
     if askable is None:
         return None
@@ -169,11 +173,11 @@ def checked_askable(askable: ArrayLike | None, n_rows: int) -> NDArray[np.bool_]
         return given
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise TypeError(
-            f"askable has dtype {given.dtype}, shape {given.shape}; give positions or one bool a row"
+            f"askable has dtype {given.dtype}, shape {given.shape}. Give positions, or one bool a row."
         )
     wrong = given[(given < 0) | (given >= n_rows)]
     if len(wrong):
-        raise ValueError(f"askable names row {wrong[0]}, but the rows are 0 to {n_rows - 1}")
+        raise ValueError(f"askable names row {wrong[0]}, but the rows are 0 to {n_rows - 1}.")
     mask = np.zeros(n_rows, dtype=bool)
     mask[given] = True
     return mask

@@ -136,7 +136,7 @@ def find_neighbourhoods(
     group[groups.row] = groups.number
     size = np.bincount(groups.number)
     shown = np.bincount(groups.number, weights=askable[groups.row], minlength=len(size)) > 0
-    apart = np.unique(groups.foes, axis=0).reshape(-1, 2)
+    apart = np.unique(groups.cannot_link, axis=0).reshape(-1, 2)
     newcomer = -1 if last is None else int(group[last])
     chosen = _choose_groups(size, apart, shown, newcomer)
     against = _against(apart, chosen, len(size))
@@ -195,7 +195,9 @@ def _place_implied(against: Mask, place_of: Rows, k: int) -> Rows:
 
 def _doubtful_points(evidence: Evidence, group: Rows) -> Mask:
     """Points with an answer "unsure", and those that belong together with them."""
-    pairs = [(i, j) for i, j in evidence.answered("unsure").tolist() if evidence.verdict(i, j) == "unsure"]
+    pairs = [
+        (i, j) for i, j in evidence.pairs_with_answer("unsure").tolist() if evidence.verdict(i, j) == "unsure"
+    ]
     doubt = np.zeros(len(group), dtype=bool)
     points = np.array(pairs, dtype=np.int64).ravel()
     doubt[points] = True
@@ -208,7 +210,7 @@ def add_implied(evidence: Evidence, implied: Rows) -> Evidence:
     Pairs have one order, whatever the order of the answers. If answers show more than k clusters, an implied
     pair may be wrong; pairs that contradict an answer are left out.
     """
-    pairs = [_sorted(evidence.answered(answer)) for answer in ("yes", "no")]
+    pairs = [_sorted(evidence.pairs_with_answer(answer)) for answer in ("yes", "no")]
     known = Evidence(evidence.n_rows, Constraints(evidence.n_rows, *pairs))
     for i, j in implied.tolist():
         if known.verdict(i, j) is None:

@@ -200,8 +200,8 @@ class Partition:
         n = len(self.instances)
         held = _distinct(groups.number * n + self.at[groups.row])  # group and super-instance, by group
         group, number = np.divmod(held, n)
-        pair, place = _matches(group, groups.foes[:, 0])
-        both = _among(held, groups.foes[pair, 1] * n + number[place])
+        pair, place = _matches(group, groups.cannot_link[:, 0])
+        both = _among(held, groups.cannot_link[pair, 1] * n + number[place])
         return set(number[place[both]].tolist())
 
     def representatives(self) -> NDArray[np.int64]:
@@ -219,7 +219,7 @@ def _between(instances: list[SuperInstance]) -> NDArray[np.float64]:
 
 
 @dataclass(slots=True)
-class State:
+class SuperInstanceState:
     """One run of COBRA or COBRAS.
 
     Attributes
@@ -278,7 +278,7 @@ def group(partition: Partition, evidence: Evidence) -> Grouping:
     n_keys = n_groups + len(key)
     cluster_of = np.full(n_keys, -1)  # of each group and each of the others, where there is one
     cluster_of[key] = cluster
-    foes = np.vstack([groups.foes, groups.foes[:, ::-1]])
+    foes = np.vstack([groups.cannot_link, groups.cannot_link[:, ::-1]])
     foes = foes[cluster_of[foes[:, 1]] >= 0]
     speaks = _distinct(groups.number * n_keys + key[at])  # which group is spoken for, by whom
     # a stray in its super-instance speaks for itself only

@@ -57,7 +57,13 @@ class Grouped(Protocol):
     """An object with groups of rows, or of representatives: `Evidence`, or a view of it."""
 
     def groups(self) -> Groups:
-        """Return the groups and the cannot-links between them."""
+        """Return the groups and the cannot-links between them.
+
+        Returns
+        -------
+        Groups
+            The groups of rows that must-links join.
+        """
         ...
 
 
@@ -103,9 +109,21 @@ class Learner(Protocol):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Any:
         """Do all work that needs no answer.
 
-        Several runs share the result, one after the other or side by side, so nobody may write to it. What
-        is expensive to compute again during a run, such as a split, belongs in `Problem.memo`. Long work
-        reports its progress; what `progress` raises ends it.
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            The rows.
+        seed : int
+            Seed of all random draws.
+        progress : callable, optional
+            Called as ``progress(done, planned)`` during long work. An exception that it raises ends the work.
+
+        Returns
+        -------
+        object
+            A value that nobody writes to, since several runs share it, one after the other or side by side.
+            Results that are expensive to compute again during a run, such as a split, belong in
+            `Problem.memo`.
         """
 
     def start(self, problem: Problem) -> Any:
@@ -153,6 +171,16 @@ class Describing(Protocol):
         """Describe in a sentence or two what the run has found, in words that a person understands.
 
         It is called after every answer, so it must be fast.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        sequence of str
+            The sentences.
         """
 
 
@@ -161,14 +189,37 @@ class Representing(Protocol):
     """A learner that treats many rows as one."""
 
     def representatives(self, state: Any, /) -> NDArray[np.int64] | None:
-        """For each row its representative in the clustering that is shown; None before there is one."""
+        """Return the representative of each row in the clustering that is shown.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows,), or None
+            Position of each row's representative; None before there is a clustering.
+        """
 
 
 @runtime_checkable
 class _StandingIn(Protocol):
     """A learner that has `representatives` under the old name of the method."""
 
-    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None: ...
+    def stand_ins(self, state: Any, /) -> NDArray[np.int64] | None:
+        """Return the representative of each row, as `Representing.representatives` does.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows,), or None
+            Position of each row's representative.
+        """
 
 
 def find_representatives(learner: object, state: Any) -> NDArray[np.int64] | None:
@@ -188,7 +239,18 @@ class Weighing(Protocol):
     """A learner that learns how much each column counts."""
 
     def column_shares(self, state: Any, /) -> NDArray[np.float64] | None:
-        """Return the share of each column of X in the distances of rows, sum 1; None before it is known."""
+        """Return how much each column counts in the distances between rows.
+
+        Parameters
+        ----------
+        state : object
+            The state of the run.
+
+        Returns
+        -------
+        ndarray of shape (n_features,) or None
+            Share of each column of X, sum 1; None before the run has learned it.
+        """
 
 
 def rng_at(seed: int, *place: int) -> np.random.Generator:

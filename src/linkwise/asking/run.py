@@ -132,7 +132,7 @@ class Run:
     def _advance(self, answer: Answer | None) -> None:
         """Run the learner to its next question that the evidence does not answer, within the budget."""
         try:
-            question = self._asking.send(answer)  # type: ignore[arg-type]  # None starts a generator
+            question = next(self._asking) if answer is None else self._asking.send(answer)
             while (known := self._look_up(question)) is not None:
                 question = self._asking.send(known)
         except StopIteration as end:

@@ -80,7 +80,7 @@ def _count_satisfied(model: COBS, pairs: Constraints) -> list[int]:
 
 
 def _count_violated(pairs: Constraints, labels: NDArray[np.int32]) -> int:
-    return int(sum(broken.sum() for broken in pairs.violated(labels)))
+    return int(sum(broken.sum() for broken in pairs.find_violations(labels)))
 
 
 def summarize_choice(model: COBS, pairs: Constraints) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from linkwise import __version__
-from linkwise.cli.options import CLUSTERER, LEARNER, SEED, Command, Commands, option_of, with_options
+from linkwise.cli.typer_options import CLUSTERER, LEARNER, SEED, Command, Commands, option_of, with_options
 from linkwise.workspace.method_choice import MethodChoice
 from linkwise.workspace.options import ExplainOptions, Reading, SessionOptions
 

@@ -93,7 +93,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         labels = self._fit(rows, wanted, k, resolve_seed(self.random_state), progress)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(labels)))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(labels)))
         return self
 
     def _most_clusters(self, rows: Any) -> int:
@@ -125,7 +125,7 @@ class ScoredByConstraints(ABC):
 
     @abstractmethod
     def predict(self, X: ArrayLike) -> Labels:
-        """Clusters of rows."""
+        """Return the cluster of each row."""
 
     def score(
         self,
@@ -135,9 +135,23 @@ class ScoredByConstraints(ABC):
         constraints: Constraints | None = None,
         sample_weight: None = None,
     ) -> float:
-        """Compute the share of the constraints between the rows of X that `predict` satisfies.
+        """Compute the share of the constraints that `predict` satisfies.
 
-        It is 1.0 without constraints. `sample_weight` must be None: scikit-learn's pipelines pass it.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+        y : ignored
+            Not used; scikit-learn passes it.
+        constraints : Constraints, optional
+            Must-links and cannot-links between the rows; none by default.
+        sample_weight : None
+            Must be None; scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+        float
+            The share, 0 to 1; 1.0 without constraints.
         """
         refuse_weights(sample_weight)
         labels = self.predict(X)

@@ -220,7 +220,7 @@ class Constraints:
         end = np.searchsorted(self.component_cannot_link[:, 0], a, side="right")
         return "cannot-link" if b in self.component_cannot_link[at:end, 1] else None
 
-    def violated(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def find_violations(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Find the constraints that a clustering breaks.
 
         Parameters
@@ -247,6 +247,23 @@ class Constraints:
         must = found[self.must_link[:, 0]] != found[self.must_link[:, 1]]
         cannot = found[self.cannot_link[:, 0]] == found[self.cannot_link[:, 1]]
         return must, cannot
+
+    def violated(self, labels: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Find the constraints that a clustering breaks, under the earlier name of `find_violations`.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_rows,)
+            Cluster of every row.
+
+        Returns
+        -------
+        tuple of two ndarrays of bool, shapes (n_must_links,) and (n_cannot_links,)
+            Whether each must-link, and each cannot-link, is broken.
+        """
+        text = "Constraints.violated is deprecated. Use Constraints.find_violations."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.find_violations(labels)
 
     # ------------------------------------------------------------ sources and files
     @classmethod
@@ -487,7 +504,7 @@ def constraint_score(labels: ArrayLike, constraints: Constraints) -> float:
         )
     if constraints.n_constraints == 0:
         return 1.0
-    broken = sum(int(v.sum()) for v in constraints.violated(labels))
+    broken = sum(int(v.sum()) for v in constraints.find_violations(labels))
     return 1.0 - broken / constraints.n_constraints
 
 

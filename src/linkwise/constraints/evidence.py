@@ -7,6 +7,7 @@ only: the relation of two rows, and the groups.
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -98,7 +99,9 @@ class Groups:
 
     @property
     def foes(self) -> NDArray[np.int64]:
-        """An earlier name of `cannot_link`."""
+        """The cannot-links, under the earlier name of `cannot_link`."""
+        text = "Groups.foes is deprecated. Use Groups.cannot_link."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
         return self.cannot_link
 
 
@@ -294,8 +297,8 @@ class Evidence:
             )
         Constraints(  # raises if they contradict earlier answers
             self.n_rows,
-            np.vstack([self.answered("yes"), constraints.must_link]),
-            np.vstack([self.answered("no"), constraints.cannot_link]),
+            np.vstack([self.pairs_with_answer("yes"), constraints.must_link]),
+            np.vstack([self.pairs_with_answer("no"), constraints.cannot_link]),
         )
 
     def _adopt(self, c: Constraints) -> None:
@@ -370,7 +373,7 @@ class Evidence:
         if verdict == "unsure":
             return Relation(verdict, (Fact(i, j, "unsure"),))
         if verdict == "yes":
-            chain = shortest_chain(self.n_rows, self.answered("yes"), i, j)
+            chain = shortest_chain(self.n_rows, self.pairs_with_answer("yes"), i, j)
             return Relation(verdict, _facts_of_chain(chain))
         near, far = self._chain_apart(i, j)
         step = Fact(near[-1], far[0], "no")
@@ -385,9 +388,9 @@ class Evidence:
             The same object until an answer changes it.
         """
         if self._groups is None:
-            group, cannot = self._group_of_each(), self.answered("no")
+            group, cannot = self._group_of_each(), self.pairs_with_answer("no")
             named = np.zeros(self.n_rows, dtype=bool)
-            named[self.answered("yes").ravel()] = named[cannot.ravel()] = True
+            named[self.pairs_with_answer("yes").ravel()] = named[cannot.ravel()] = True
             row = np.flatnonzero(named)
             of = group[row]
             first, number = np.empty_like(group), np.empty_like(group)
@@ -406,10 +409,10 @@ class Evidence:
         sizes = np.bincount(groups.number).astype(np.int64)
         apart = np.unique(groups.cannot_link, axis=0)
         known = (sizes * (sizes - 1) // 2).sum() + (sizes[apart[:, 0]] * sizes[apart[:, 1]]).sum()
-        given = np.sort(np.vstack([self.answered("yes"), self.answered("no")]), axis=1)
+        given = np.sort(np.vstack([self.pairs_with_answer("yes"), self.pairs_with_answer("no")]), axis=1)
         return int(known) - len(np.unique(given, axis=0))
 
-    def answered(self, answer: Answer, since: int = 0) -> Pairs:
+    def pairs_with_answer(self, answer: Answer, since: int = 0) -> Pairs:
         """Return the pairs that have one answer, in the order in which they came.
 
         Parameters
@@ -428,7 +431,26 @@ class Evidence:
         chosen: Pairs = pairs[np.frombuffer(bytes(self._answers[since:]), np.uint8) == ANSWERS.index(answer)]
         return chosen
 
-    def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
+    def answered(self, answer: Answer, since: int = 0) -> Pairs:
+        """Return the pairs that have one answer, under the earlier name of `pairs_with_answer`.
+
+        Parameters
+        ----------
+        answer : {"yes", "no", "unsure"}
+            The answer to look for.
+        since : int, default=0
+            Number of the first answer to look at, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), int64
+            Row positions.
+        """
+        text = "Evidence.answered is deprecated. Use Evidence.pairs_with_answer."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.pairs_with_answer(answer, since)
+
+    def has_verdict(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
         """Return whether each pair has a verdict; ``"unsure"`` is one.
 
         Parameters
@@ -452,6 +474,25 @@ class Evidence:
         known[touched] = [self.verdict(i, j) is not None for i, j in pairs[touched].tolist()]
         return known
 
+    def known(self, pairs: Pairs, since: int = 0) -> NDArray[np.bool_]:
+        """Return whether each pair has a verdict, under the earlier name of `has_verdict`.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n, 2)
+            Two different rows each.
+        since : int, default=0
+            Look only at pairs that the answers from this number on touch.
+
+        Returns
+        -------
+        ndarray of shape (n,), bool
+            Whether `verdict` is not None.
+        """
+        text = "Evidence.known is deprecated. Use Evidence.has_verdict."
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.has_verdict(pairs, since)
+
     def to_constraints(self) -> Constraints:
         """Convert all yes and no answers to constraints.
 
@@ -460,7 +501,7 @@ class Evidence:
         Constraints
             Must-links and cannot-links, all with weight 1.
         """
-        return Constraints(self.n_rows, self.answered("yes"), self.answered("no"))
+        return Constraints(self.n_rows, self.pairs_with_answer("yes"), self.pairs_with_answer("no"))
 
     # ------------------------------------------------------------ the closure
     def _row(self, row: int) -> int:
@@ -494,11 +535,13 @@ class Evidence:
 
     def _chain_apart(self, i: int, j: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Find the shortest i = ... = a and b = ... = j such that a ≠ b is an answer."""
-        return shortest_chain_apart(self.n_rows, self.answered("yes"), self.answered("no"), i, j)
+        return shortest_chain_apart(
+            self.n_rows, self.pairs_with_answer("yes"), self.pairs_with_answer("no"), i, j
+        )
 
     def _contradiction_error(self, i: int, j: int, answer: Answer) -> InfeasibleConstraintsError:
         if answer == "no":
-            chain = shortest_chain(self.n_rows, self.answered("yes"), i, j)
+            chain = shortest_chain(self.n_rows, self.pairs_with_answer("yes"), i, j)
         else:  # a = ... = i, and now i = j, and j = ... = b, although a ≠ b
             near, far = self._chain_apart(i, j)
             chain = (*reversed(near), *reversed(far))

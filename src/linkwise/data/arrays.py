@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -34,7 +35,7 @@ class _ArrayHeader:
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    order: str
+    order: Literal["C", "F"]
     n_following: int
     open: Callable[[], AbstractContextManager[IO[bytes]]]
 
@@ -134,7 +135,7 @@ def _read_archive(raw: bytes) -> tuple[dict[str, _ArrayHeader], dict[str, DataEr
     for name, info in members.items():
         try:
             _check_packing(info)
-            stored[name] = _read_header(lambda info=info: archive.open(info), info.file_size)  # type: ignore[misc]
+            stored[name] = _read_header(partial(archive.open, info), info.file_size)
         except DataError as error:
             broken[name] = error
     return stored, broken
@@ -176,8 +177,8 @@ def _unpack(stored: _ArrayHeader) -> np.ndarray[Any, Any]:
     if len(content) < stored.n_bytes:
         raise DataError(f"{_UNREADABLE}: the archive ends too soon. {_AGAIN}")
     if stored.dtype.kind == "b":  # any byte but 0 is true
-        return np.frombuffer(content, np.uint8).reshape(stored.shape, order=stored.order) != 0  # type: ignore[call-overload, no-any-return]
-    return np.frombuffer(content, stored.dtype).reshape(stored.shape, order=stored.order)  # type: ignore[call-overload, no-any-return]
+        return np.frombuffer(content, np.uint8).astype(bool).reshape(stored.shape, order=stored.order)
+    return np.frombuffer(content, stored.dtype).reshape(stored.shape, order=stored.order)
 
 
 def _add_ids(frame: nw.DataFrame[Any], name: str, stored: _ArrayHeader) -> nw.DataFrame[Any]:

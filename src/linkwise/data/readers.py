@@ -143,7 +143,7 @@ def _read_file(path: Path, ending: str, delimiter: str | None) -> _Read:
 
 def _require_polars() -> None:
     try:
-        import polars  # noqa: F401
+        import polars  # noqa: F401  # only whether it is installed
     except ImportError as error:
         raise ImportError('Reading tables from files needs polars: pip install "linkwise[app]"') from error
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count
+from linkwise.native.library import library
 
 Linkage = Literal["single", "complete", "average", "ward"]
 LINKAGES: tuple[Linkage, ...] = ("single", "complete", "average", "ward")
@@ -54,4 +54,4 @@ def agglomerate(
     check_array("distances", distances, (len(distances), len(distances)))
     check_array("size", size, (len(distances),), np.int64)
     check_count("n_clusters", n_clusters)
-    return _native.agglomerate(distances, size, LINKAGES.index(linkage), n_clusters, most)
+    return library.agglomerate(distances, size, LINKAGES.index(linkage), n_clusters, most)

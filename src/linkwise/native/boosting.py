@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_range, check_row_array
+from linkwise.native.library import library
 
 
 class TwoNearest(NamedTuple):
@@ -42,7 +42,7 @@ def two_nearest(X: NDArray[Any], centers: NDArray[np.float64], n_threads: int) -
     check_row_array(X)
     check_array("centers", centers, (None, X.shape[1]))
     check_count("n_threads", n_threads)
-    return TwoNearest(*_native.two_nearest(X, centers, n_threads))
+    return TwoNearest(*library.two_nearest(X, centers, n_threads))
 
 
 def assign_by_priority(
@@ -80,7 +80,7 @@ def assign_by_priority(
     for name, array, dtype in (("must", must, np.uint8), ("order", order, np.int32)):
         if array.dtype != dtype or array.shape != (len(pairs),):
             raise TypeError(
-                f"{name} must be an array of {np.dtype(dtype).name}, one a pair; "
+                f"{name} must be an array of {np.dtype(dtype).name}, one a pair, "
                 f"got {array.dtype}, shape {array.shape}"
             )
     if pairs.dtype != np.int32 or pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -88,7 +88,7 @@ def assign_by_priority(
     if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(near.best):
         raise ValueError(f"pairs must name rows 0 to {len(near.best) - 1}")
     check_range("order", order, 0, len(pairs) - 1)
-    return _native.assign_by_priority(*near, pairs, must, order)
+    return library.assign_by_priority(*near, pairs, must, order)
 
 
 def similarity_sums(
@@ -118,7 +118,7 @@ def similarity_sums(
     check_count("n_threads", n_threads)
     if K.shape[1] != len(K) or not 0 <= int(labels.min()) <= int(labels.max()) < k:
         raise ValueError(f"K must be square, got {K.shape}, and labels be from 0 to k - 1 = {k - 1}")
-    return _native.similarity_sums(K, labels, k, n_threads)
+    return library.similarity_sums(K, labels, k, n_threads)
 
 
 class HypothesesMeans(NamedTuple):
@@ -181,5 +181,5 @@ def hypotheses_k_means(
         raise ValueError(f"H must have a column for each of {len(alpha)} alphas and labels below {n_values}")
     if rows is not None and (len(rows) > k or rows.min() < 0 or rows.max() >= len(H)):
         raise ValueError(f"rows must be at most k = {k} rows of H, got {rows}")
-    found = _native.hypotheses_k_means(H, alpha, n_values, k, seeds, rows, max_iter, n_threads)
+    found = library.hypotheses_k_means(H, alpha, n_values, k, seeds, rows, max_iter, n_threads)
     return HypothesesMeans(*found)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count
+from linkwise.native.library import library
 
 Array = NDArray[np.float64]
 
@@ -57,4 +57,4 @@ def bregman_projections(
         check_array(name, values, (len(pairs),))
     check_array("start", start, (pairs.shape[1],) * 2)
     check_count("max_sweeps", max_sweeps)
-    return ProjectedMetric(*_native.bregman_projections(pairs, sign, bound, gamma, start, max_sweeps, tol))
+    return ProjectedMetric(*library.bregman_projections(pairs, sign, bound, gamma, start, max_sweeps, tol))

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_range
+from linkwise.native.library import library
 
 
 def assign_apart(
@@ -56,7 +56,7 @@ def assign_apart(
     check_range("order", order, 0, len(costs) - 1)
     _check_pairs(pairs, len(costs))
     check_count("sweeps", sweeps)
-    return _native.assign_apart(costs, pairs, start, order, sweeps, limit)
+    return library.assign_apart(costs, pairs, start, order, sweeps, limit)
 
 
 def colour_apart(
@@ -89,7 +89,7 @@ def colour_apart(
     _check_pairs(pairs, m)
     check_count("k", k)
     check_count("limit", limit)
-    return _native.colour_apart(pairs, m, k, limit)
+    return library.colour_apart(pairs, m, k, limit)
 
 
 def _check_pairs(pairs: NDArray[np.int32], m: int) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array, check_weight
+from linkwise.native.library import library
 
 
 def all_dbscans(
@@ -57,4 +57,4 @@ def all_dbscans(
     check_count("the smallest of min_pts", int(min_pts.min()))
     check_count("n_threads", n_threads)
     check_weight(weight, X)
-    return _native.all_dbscans(X, eps, min_pts, n_threads, weight)
+    return library.all_dbscans(X, eps, min_pts, n_threads, weight)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array
+from linkwise.native.library import library
 
 
 def nearest_rows(
@@ -44,7 +44,7 @@ def nearest_rows(
     if allowed is not None:
         check_array("allowed", allowed, (X.shape[0],), np.bool_)
     check_count("n_threads", n_threads)
-    return _native.nearest_rows(X, labels, centers, allowed, n_threads)
+    return library.nearest_rows(X, labels, centers, allowed, n_threads)
 
 
 def nearest_points(
@@ -71,7 +71,7 @@ def nearest_points(
     check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
-    return _native.nearest_points(X, points, n_threads)
+    return library.nearest_points(X, points, n_threads)
 
 
 def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
@@ -94,4 +94,4 @@ def squared_distances(X: NDArray[Any], points: NDArray[np.float64], n_threads: i
     check_row_array(X)
     check_array("points", points, (None, X.shape[1]))
     check_count("n_threads", n_threads)
-    return _native.squared_distances(X, points, n_threads)
+    return library.squared_distances(X, points, n_threads)

@@ -7,8 +7,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_range
+from linkwise.native.library import library
 
 
 def random_trees(
@@ -66,7 +66,7 @@ def random_trees(
     tried = isqrt(rows.shape[1]) if max_features is None else max_features
     if not 1 <= tried <= rows.shape[1]:
         raise ValueError(f"max_features must be 1 to {rows.shape[1]}, got {tried}")
-    return _native.random_trees(rows, items, home, n_trees, seed, tried, n_threads)
+    return library.random_trees(rows, items, home, n_trees, seed, tried, n_threads)
 
 
 def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: int) -> None:
@@ -86,4 +86,4 @@ def add_shared(shared: NDArray[np.uint8], leaves: NDArray[np.int32], n_threads: 
     check_count("n_threads", n_threads)
     if not shared.flags.writeable:
         raise ValueError("shared is read-only. Give a writable array.")
-    _native.add_shared(shared, leaves, n_threads)
+    library.add_shared(shared, leaves, n_threads)

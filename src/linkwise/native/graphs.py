@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array
+from linkwise.native.library import library
 
 
 def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
@@ -28,7 +28,7 @@ def distance_range(X: NDArray[Any], n_threads: int) -> tuple[float, float]:
     """
     check_row_array(X)
     check_count("n_threads", n_threads)
-    return _native.distance_range(X, n_threads)
+    return library.distance_range(X, n_threads)
 
 
 def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float64], n_threads: int) -> None:
@@ -50,4 +50,4 @@ def gaussian_weights(X: NDArray[np.float64], scale: float, out: NDArray[np.float
     if not scale >= 0:
         raise ValueError(f"scale must not be negative, got {scale}")
     check_count("n_threads", n_threads)
-    _native.gaussian_weights(X, scale, out, n_threads)
+    library.gaussian_weights(X, scale, out, n_threads)

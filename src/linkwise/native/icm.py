@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count
+from linkwise.native.library import library
 
 Pairs = NDArray[np.int32]
 Table = NDArray[np.float64]
@@ -62,7 +62,7 @@ def conditional_modes(
     _check_pairs("must", must, must_penalty, m, k)
     _check_pairs("cannot", cannot, cannot_penalty, m, k)
     check_count("max_sweeps", max_sweeps)
-    return _native.conditional_modes(
+    return library.conditional_modes(
         costs, labels, must, must_penalty, cannot, cannot_penalty, group, order, max_sweeps
     )
 

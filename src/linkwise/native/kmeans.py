@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array, check_stop, check_weight
+from linkwise.native.library import library
 
 
 class LloydRuns(NamedTuple):
@@ -81,7 +81,7 @@ def lloyd(
     check_array("starts", starts, (None, None, X.shape[1]))
     check_stop(max_iter, n_threads)
     check_weight(weight, X)
-    return LloydRuns(*_native.lloyd(X, starts, max_iter, tol, n_threads, weight))
+    return LloydRuns(*library.lloyd(X, starts, max_iter, tol, n_threads, weight))
 
 
 def two_means(
@@ -110,7 +110,7 @@ def two_means(
     check_row_array(X)
     check_array("start", start, (2, X.shape[1]))
     check_stop(max_iter, n_threads)
-    return TwoMeans(*_native.two_means(X, start, max_iter, tol, n_threads))
+    return TwoMeans(*library.two_means(X, start, max_iter, tol, n_threads))
 
 
 def kmeans_plusplus(
@@ -163,7 +163,7 @@ def kmeans_plusplus(
     check_weight(weight, X)
     if given is not None:
         check_array("given", given, (None, X.shape[1]))
-    return _native.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight, given)
+    return library.kmeans_plusplus(X, k, seeds, n_candidates, n_threads, weight, given)
 
 
 def exchange(
@@ -203,7 +203,7 @@ def exchange(
     least, most = int(labels.min()), int(labels.max())
     if least < 0 or most >= k:
         raise ValueError(f"labels must be from 0 to k - 1 = {k - 1}, got {least} to {most}")
-    return _native.exchange(X, labels, k, max_passes, n_threads)
+    return library.exchange(X, labels, k, max_passes, n_threads)
 
 
 def label_sums(
@@ -242,4 +242,4 @@ def label_sums(
     check_weight(weight, X)
     if int(labels.max()) >= k:
         raise ValueError(f"labels must be below k = {k}, got {labels.max()}")
-    return _native.label_sums(X, labels, k, weight, n_threads)
+    return library.label_sums(X, labels, k, weight, n_threads)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array
+from linkwise.native.library import library
 
 
 def metric_distances(
@@ -33,7 +33,7 @@ def metric_distances(
         One row for each row, one column for each centre or cluster.
     """
     _check(X, centers, maps, n_threads)
-    return _native.metric_distances(X, centers, maps, n_threads)
+    return library.metric_distances(X, centers, maps, n_threads)
 
 
 def metric_nearest(
@@ -61,7 +61,7 @@ def metric_nearest(
     """
     _check(X, centers, maps, n_threads)
     check_array("offset", offset, (len(centers),))
-    return _native.metric_nearest(X, centers, maps, offset, n_threads)
+    return library.metric_nearest(X, centers, maps, offset, n_threads)
 
 
 def _check(X: NDArray[Any], centers: NDArray[np.float64], maps: NDArray[np.float64], n_threads: int) -> None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_range
+from linkwise.native.library import library
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def ratio_step(
         raise ValueError(f"c must not be negative, got {c}")
     for name, count in (("max_iter", max_iter), ("every", every), ("n_threads", n_threads)):
         check_count(name, count)
-    f, value, bound, n_iter, a, v, z = _native.ratio_step(
+    f, value, bound, n_iter, a, v, z = library.ratio_step(
         starts, ends, weights, g, c, *dual, max_iter, every, gap, least, n_threads
     )
     return RatioStep(f, value, bound, n_iter, (a, v, z))

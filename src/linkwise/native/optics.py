@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_row_array
+from linkwise.native.library import library
 
 
 def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]:
@@ -33,7 +33,7 @@ def core_squares(X: NDArray[Any], k: int, n_threads: int) -> NDArray[np.float64]
     check_count("n_threads", n_threads)
     if k > len(X):
         raise ValueError(f"k={k}, but there are {len(X)} rows. Give k at most {len(X)}.")
-    return _native.core_squares(X, k, n_threads)
+    return library.core_squares(X, k, n_threads)
 
 
 class DensityWalk(NamedTuple):
@@ -84,4 +84,4 @@ def density_walk(
     check_count("n_threads", n_threads)
     if not 0 <= start < len(X):
         raise ValueError(f"start={start}, but the rows are 0 to {len(X) - 1}.")
-    return DensityWalk(*_native.density_walk(X, core, start, mutual, n_threads))
+    return DensityWalk(*library.density_walk(X, core, start, mutual, n_threads))

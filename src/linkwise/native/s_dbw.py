@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count, check_range, check_row_array
+from linkwise.native.library import library
 
 
 def s_dbw(
@@ -52,4 +52,4 @@ def s_dbw(
     check_count("n_threads", n_threads)
     if squares is not None:
         check_array("squares", squares, (len(X), len(means)))
-    return _native.s_dbw(X, labels, means, squares, pooled, n_threads)
+    return library.s_dbw(X, labels, means, squares, pooled, n_threads)

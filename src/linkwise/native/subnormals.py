@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from linkwise.native import _native
+from linkwise.native.library import library
 
 
 @contextmanager
@@ -14,8 +14,8 @@ def subnormals_as_zero() -> Generator[None, None, None]:
 
     It has an effect on x86-64 and AArch64 only.
     """
-    before = _native.flush_subnormals(True)
+    before = library.flush_subnormals(True)
     try:
         yield
     finally:
-        _native.flush_subnormals(before)
+        library.flush_subnormals(before)

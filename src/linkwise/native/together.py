@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count
+from linkwise.native.library import library
 
 
 def pack_together(
@@ -35,7 +35,7 @@ def pack_together(
         if rows.min() < 0 or rows.max() >= labels.shape[1]:
             raise ValueError(f"{name} names rows {rows.min()} to {rows.max()} of {labels.shape[1]}")
     check_count("n_threads", n_threads)
-    return _native.pack_together(labels, first, second, n_threads)
+    return library.pack_together(labels, first, second, n_threads)
 
 
 def weighted_together(
@@ -62,7 +62,7 @@ def weighted_together(
     check_array("weights", weights, (None,), np.int64)
     check_array("bits", bits, ((len(weights) + 7) // 8, None), np.uint8)
     check_count("n_threads", n_threads)
-    return _native.weighted_together(bits, weights, n_threads)
+    return library.weighted_together(bits, weights, n_threads)
 
 
 def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) -> NDArray[np.int32]:
@@ -85,4 +85,4 @@ def greedy_colours(before: NDArray[np.int32], after: NDArray[np.int32], n: int) 
     check_count("n", n)
     if before.min() < 0 or (before >= after).any() or after.max() >= n:
         raise ValueError(f"An edge does not lead from a vertex to a later one, 0 to {n - 1}.")
-    return _native.greedy_colours(before, after, n)
+    return library.greedy_colours(before, after, n)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.native import _native
 from linkwise.native._checks import check_array, check_count
+from linkwise.native.library import library
 
 
 class LinkedRows(NamedTuple):
@@ -96,7 +96,7 @@ def leaf_squares(
     check_count("n_threads", n_threads)
     if Z.shape[1] % 8:
         raise ValueError(f"Z must have a multiple of 8 columns, got {Z.shape[1]}. Pad it with zeros.")
-    return LeafSquares(*_native.leaf_squares(Z, order, rank, weight, place, least, tie, n_threads))
+    return LeafSquares(*library.leaf_squares(Z, order, rank, weight, place, least, tie, n_threads))
 
 
 def best_splits(
@@ -156,5 +156,5 @@ def best_splits(
     if len(label) != len(linked.component):
         raise ValueError(f"label must have one entry a place, {len(linked.component)}, got {len(label)}")
     weights = per_square, per_broken, most, n_threads
-    found = _native.best_splits(*squares, *linked[1:], label, allowed, own, n_free, evidence, *weights)
+    found = library.best_splits(*squares, *linked[1:], label, allowed, own, n_free, evidence, *weights)
     return LeafSplits(*found)

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from linkwise.session.events import Event, drop_undone, facts_of
+from linkwise.session.events import Event, facts_of
 from linkwise.session.session import Session
 
 Namer = Callable[[int], str]
 """Returns the name of a row."""
 
 
-def list_events(session: Session) -> list[Event]:
-    """Return all events that still hold, with names of clusters and each answer in its present form."""
-    named = [event for event in drop_undone(session.events) if event.kind == "name"]
-    return sorted([*session.history, *named], key=lambda event: event.number)
+class AnswerList(NamedTuple):
+    """The events of a session that hold.
+
+    Attributes
+    ----------
+    events : list of Event
+        In order: each answer in its present form, and names of clusters.
+    changed : frozenset of int
+        Numbers of the answers that were changed.
+    """
+
+    events: list[Event]
+    changed: frozenset[int]
+
+    @classmethod
+    def of(cls, session: Session) -> AnswerList:
+        """List the events of a session."""
+        remaining = session.remaining_events
+        names = [event for event in remaining if event.kind == "name"]
+        changed = frozenset(e.target for e in remaining if e.kind == "change" and e.target is not None)
+        return cls(sorted([*session.history, *names], key=lambda event: event.number), changed)
 
 
-def serialize_event(event: Event, session: Session, name_row: Namer) -> dict[str, Any]:
-    """Return one event as values for JSON."""
+def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> dict[str, Any]:
+    """Return one event as values for JSON; `changed` has the numbers of the answers that were changed."""
     return {
         "number": event.number,
         "kind": event.kind,
@@ -28,22 +45,23 @@ def serialize_event(event: Event, session: Session, name_row: Namer) -> dict[str
         "first": event.first,
         "second": event.second,
         "names": [name_row(row) for row in (event.first, event.second) if row is not None],
-        "said": event.answer,
+        "answer": event.answer,
         "pairs": len(event.facts),
         "text": event.source,
-        "changed": any(e.kind == "change" and e.target == event.number for e in drop_undone(session.events)),
+        "changed": event.number in changed,
         "target": event.target,
     }
 
 
 def serialize_chain(
-    session: Session, chain: Sequence[int], new: frozenset[int], changed: object, name_row: Namer
+    history: Sequence[Event], chain: Sequence[int], new: frozenset[int], changed: object, name_row: Namer
 ) -> list[dict[str, Any]]:
     """Return the links of a conflict, each with its event.
 
     Parameters
     ----------
-    session : Session
+    history : sequence of Event
+        The events about pairs that count.
     chain : sequence of int
         Rows joined by must-links, in order; the first and the last are also required apart.
     new : frozenset of int
@@ -54,24 +72,24 @@ def serialize_chain(
     """
     events = {
         (min(fact[:2]), max(fact[:2]), fact.answer): event
-        for event in session.history
+        for event in history
         if event.number != changed
         for fact in facts_of(event)
     }
     pairs = [(i, j, "yes") for i, j in pairwise(chain)]
     pairs += [(chain[0], chain[-1], "no")] if len(chain) > 1 else []
-    return [_link(i, j, said, events, new, name_row) for i, j, said in pairs]
+    return [_link(i, j, answer, events, new, name_row) for i, j, answer in pairs]
 
 
 def _link(
-    i: int, j: int, said: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
+    i: int, j: int, answer: str, events: dict[Any, Event], new: frozenset[int], name_row: Namer
 ) -> dict[str, Any]:
-    event = None if new == {i, j} else events.get((min(i, j), max(i, j), said))
+    event = None if new == {i, j} else events.get((min(i, j), max(i, j), answer))
     return {
         "first": i,
         "second": j,
         "names": [name_row(i), name_row(j)],
-        "said": said,
+        "answer": answer,
         "event": None if event is None else event.number,
         "kind": "add" if event is None else event.kind,
     }

@@ -150,7 +150,7 @@ class AccessControl:
         self.token = secrets.token_urlsafe(32)
         return f"http://{self.names[0]}/?token={self.token}"
 
-    def redeemed(self, token: str) -> bool:
+    def redeem(self, token: str) -> bool:
         """Return whether this is the token, and use it up."""
         if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
             return False
@@ -257,7 +257,7 @@ async def _let_in(scope: Scope, receive: Receive, access: AccessControl) -> Resp
     address = _address_of(scope)
     if wait := access.attempts.wait(address):
         return _too_many(wait)
-    if scope["method"] == "GET" and access.redeemed(token):
+    if scope["method"] == "GET" and access.redeem(token):
         return access.with_cookie(_to_page())
     if scope["method"] == "GET":
         access.attempts.note(address)

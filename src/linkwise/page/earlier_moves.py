@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from linkwise.asking.learner import Labels
-from linkwise.page.stopping import moved_share
+from linkwise.page.stopping import measure_change
 from linkwise.session.session import Session
 
 
@@ -39,6 +39,6 @@ class EarlierMoves:
                 return True
             number, labels = step
             if self._labels is not None:
-                self.shares[number] = moved_share(self._labels, labels)
+                self.shares[number] = measure_change(self._labels, labels)
             self._labels = labels
         return False

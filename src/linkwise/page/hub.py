@@ -99,7 +99,7 @@ class Worker:
         return asyncio.wrap_future(future)
 
     @property
-    def has_waiting(self) -> bool:
+    def has_tasks(self) -> bool:
         """Whether another function is waiting for its turn."""
         return not self._tasks.empty()
 
@@ -219,7 +219,7 @@ class Hub:
 
     def _must_stop(self) -> bool:
         """Whether to interrupt looking ahead; asked on the thread of the worker."""
-        if self.worker.has_waiting:
+        if self.worker.has_tasks:
             self._foreseen = -1
             return True
         return False

@@ -22,7 +22,7 @@ try:
     import traitlets
 except ImportError as error:
     raise ImportError(
-        f'the widget needs {error.name}, not installed here: pip install "linkwise[notebook]"'
+        f'The widget needs {error.name}, which is not installed. Run pip install "linkwise[notebook]".'
     ) from None
 
 from linkwise.data import (
@@ -98,8 +98,8 @@ def widget(
     X = session.X
     if X is None:
         raise SessionError(
-            "the session was opened without its data, so nothing can be asked; "
-            "open it with Session.open(path, X)"
+            "The session was opened without its data, so it has no questions. "
+            "Open it with Session.open(path, X)."
         )
     X = np.asarray(X)
     view, columns = _create_view(items, X, _given_ids(session))
@@ -217,7 +217,7 @@ def _create_view(items: Any, X: NDArray[Any], ids: list[str] | None) -> tuple[Ro
         _check_length(len(items), len(X))
         return RowView(_list_items(items), create_namer(ids)), None
     if not isinstance(items, Table) and not hasattr(items, "columns"):
-        raise DataError(f"items is a {type(items).__name__}; give {WANTED}")
+        raise DataError(f"items is a {type(items).__name__}. Give {WANTED}.")
     try:
         table = items if isinstance(items, Table) else from_frame(items)
     except DataError:  # nothing to cluster by, such as texts alone; to be shown they need not serve for that
@@ -239,12 +239,12 @@ def _list_items(items: Any) -> Items:
     except ValueError:  # a list of lists of several lengths
         arrays = []
     if not arrays or any(array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 for array in arrays):
-        raise DataError(f"items holds what is neither text nor a picture nor a curve; give {WANTED}")
+        raise DataError(f"items holds values that are neither texts, pictures nor curves. Give {WANTED}.")
     if len({array.shape for array in arrays}) == 1:
         whole = np.stack(arrays)
         return series_items(whole) if whole.ndim == 2 else image_items(whole)
     if min(array.ndim for array in arrays) == 1:
-        raise DataError("the curves are not all of one length; fill the shorter ones up with NaN")
+        raise DataError("The curves differ in length. Fill the shorter ones up with NaN.")
     each = [image_items(array[None]) for array in arrays]
     return Items("image", no_fields, lambda row: each[row].content(0))
 
@@ -272,5 +272,5 @@ def _encode_columns(table: Table) -> Encoded | None:
 def _check_length(n_items: int, n_rows: int) -> None:
     if n_items != n_rows:
         raise DataError(
-            f"there are {n_items} items for {n_rows} rows; give one a row, in the order of the rows"
+            f"There are {n_items} items for {n_rows} rows. Give one for each row, in the order of the rows."
         )

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise.asking.learner import Labels
 from linkwise.constraints.checks import CONSTRAINT_KINDS
+from linkwise.constraints.evidence import ANSWERS, Answer
 from linkwise.data import Encoded
 from linkwise.errors import (
     ConstraintError,
@@ -30,21 +31,21 @@ from linkwise.errors import (
     StaleAnswerError,
 )
 from linkwise.page import requests
-from linkwise.page.answer_list import list_events, serialize_chain, serialize_event
+from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_event
 from linkwise.page.cards import RowView, list_differing_fields
+from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
-from linkwise.page.descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, moved_share
+from linkwise.page.stopping import advise, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
+from linkwise.wording import NO_MORE_QUESTIONS
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
-ANSWERS = ("yes", "no", "unsure")
 EXPORTS = ("labels", "constraints", "session", "rules")
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
@@ -107,6 +108,7 @@ class Presenter:
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
+        self._answers: tuple[int, AnswerList] = (-1, AnswerList([], frozenset()))
         self._event = -1
         self._refresh()
 
@@ -132,14 +134,14 @@ class Presenter:
             ended = self._end_reason()
             answers = [e for e in history if e.kind == "answer" and e.answer != "unsure"]
             changes = [self._shares[e.number] for e in answers if e.number in self._shares][-SHOWN_CHANGES:]
-            last = next((e for e in reversed(list_events(self._session))), None)
+            listed = self._list_answers()
             return {
                 "protocol": PROTOCOL,
                 "title": self._title,
                 "kind": self._view.items.kind,
                 "place": self._place,
                 "rows": session.n_rows,
-                "wide": self._needs_two_bytes(),
+                "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
                 "colours": self._colours,
                 "event": self._event,
@@ -153,7 +155,7 @@ class Presenter:
                     "yes": status.n_yes,
                     "no": status.n_no,
                     "unsure": status.n_unsure,
-                    "volunteered": status.n_volunteered,
+                    "added": status.n_volunteered,
                     "imported": status.n_imported,
                     "done": status.n_done,
                     "inferred": status.n_inferred,
@@ -167,7 +169,7 @@ class Presenter:
                 "learner": learner_phrase(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
-                "undo": None if last is None else self._serialize(last),
+                "undo": self._serialize(listed.events[-1]) if listed.events else None,
             }
 
     def agreement(self) -> float | None:
@@ -185,8 +187,8 @@ class Presenter:
             question = None if self._end_reason() else self._question()
             if question is not None:
                 likely = question["guess"]
-                for said in (likely, "no" if likely == "yes" else "yes"):
-                    self._session.look_ahead(said, stop=stop)
+                for answer in (likely, "no" if likely == "yes" else "yes"):
+                    self._session.look_ahead(answer, stop=stop)
             if self._earlier.advance(stop):
                 self._has_new_shares = len(self._earlier.shares) > len(self._shares)
                 self._shares = self._earlier.shares | self._shares
@@ -239,14 +241,14 @@ class Presenter:
 
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
-        said = requests.read_choice(request, "said", ANSWERS)
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
         question = requests.read_text(request, "question")
         if self._end_reason() is not None:
             raise RefusedRequest(
-                "ended", "There are no more questions. You can still mark pairs or export the clusters."
+                "ended", f"{NO_MORE_QUESTIONS}. You can still mark pairs or export the clusters."
             )
         begun = perf_counter()
-        self._session.answer(said, question_id=question)  # type: ignore[arg-type]  # one of ANSWERS
+        self._session.answer(answer, question_id=question)
         self._refresh()
         self._times.append(perf_counter() - begun)
         return {}
@@ -260,15 +262,15 @@ class Presenter:
         return {"undone": None if event is None else self._serialize(event)}
 
     def _change(self, request: Request) -> dict[str, Any]:
-        said = requests.read_choice(request, "said", ANSWERS)
-        self._session.change(requests.read_integer(request, "event"), said)  # type: ignore[arg-type]
+        answer: Answer = requests.read_choice(request, "answer", ANSWERS)
+        self._session.change(requests.read_integer(request, "event"), answer)
         return {}
 
     def _add(self, request: Request) -> dict[str, Any]:
         kind = requests.read_choice(request, "kind", CONSTRAINT_KINDS)
         n_rows = self._session.n_rows
         first, second = (requests.read_integer(request, name, n_rows) for name in ("first", "second"))
-        self._session.add(first, second, kind)  # type: ignore[arg-type]  # one of CONSTRAINT_KINDS
+        self._session.add(first, second, kind)
         return {}
 
     def _merge(self, request: Request) -> dict[str, Any]:
@@ -295,9 +297,10 @@ class Presenter:
             requests.read_integer(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
         )
         before = None if request.get("before") is None else requests.read_integer(request, "before")
-        events = [e for e in list_events(self._session) if before is None or e.number < before]
-        newest = events[::-1][:limit]
-        return {"events": [self._serialize(e) for e in newest], "more": len(events) > len(newest)}
+        listed = self._list_answers()
+        events = [e for e in listed.events if before is None or e.number < before]
+        newest = [serialize_event(e, listed.changed, self._view.name) for e in events[::-1][:limit]]
+        return {"events": newest, "more": len(events) > len(newest)}
 
     def _list_rules(self, request: Request) -> dict[str, Any]:
         described = self._describe()
@@ -325,7 +328,7 @@ class Presenter:
         name = f"{stem}.{ending}" if what == "session" else f"{stem}-{ending}"
         return {"name": name, "type": kind}, export()
 
-    ACTIONS = {  # noqa: RUF012  # a constant
+    ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
         "merge": _merge, "done": _set_done, "name": _name,
         "item": _item, "history": _history, "rules": _list_rules, "why": _why, "export": _export,
@@ -340,7 +343,7 @@ class Presenter:
         labels, colours = self._session.labels, self._session.cluster_colours
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
-            share = moved_share(self._labels, labels)
+            share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
         if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
             self._labels, self._colours, self._counter = labels, colours, self._counter + 1
@@ -371,7 +374,7 @@ class Presenter:
             "id": name,
             "first": first,
             "second": second,
-            "differ": list_differing_fields(first, second),
+            "differing": list_differing_fields(first, second),
             "why": q.why,
             "guess": q.expected or likely,
         }
@@ -391,7 +394,7 @@ class Presenter:
             "name": cluster.name,
             "exemplar": cluster.exemplars[0],
             "exemplars": list(cluster.exemplars),
-            "short": [self._view.name(row) for row in cluster.exemplars],
+            "exemplar_names": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
         }
 
@@ -403,12 +406,21 @@ class Presenter:
         return found
 
     def _serialize(self, event: Event) -> dict[str, Any]:
-        return serialize_event(event, self._session, self._view.name)
+        return serialize_event(event, self._list_answers().changed, self._view.name)
+
+    def _list_answers(self) -> AnswerList:
+        """Return the events that hold, listed once after each event."""
+        last = self._last_event()
+        if self._answers[0] != last:
+            self._answers = last, AnswerList.of(self._session)
+        return self._answers[1]
 
     def _chain(self, request: Request, chain: Sequence[int]) -> list[dict[str, Any]]:
         """Return the links of a conflict, each with its event."""
         changed = request.get("event") if request.get("do") == "change" else None
-        return serialize_chain(self._session, chain, self._asked_pair(request), changed, self._view.name)
+        return serialize_chain(
+            self._session.history, chain, self._asked_pair(request), changed, self._view.name
+        )
 
     def _asked_pair(self, request: Request) -> frozenset[int]:
         """Return the two rows of a refused request."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 Request = Mapping[str, Any]
+Choice = TypeVar("Choice", bound=str)
 
 MOST_ROWS = 50  # items at a time
 MOST_EVENTS = 200  # events at a time
@@ -64,29 +65,29 @@ def read_integer(request: Request, name: str, limit: int = LARGEST) -> int:
     """Return a number from 0 to `limit` - 1."""
     value = request.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give a whole number")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a whole number.")
     if not 0 <= value < limit:
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give a number from 0 to {limit - 1}")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give a number from 0 to {limit - 1}.")
     return value
 
 
-def read_choice(request: Request, name: str, allowed: Sequence[str]) -> str:
+def read_choice(request: Request, name: str, allowed: Sequence[Choice]) -> Choice:
     """Return one of the allowed words."""
     value = request.get(name)
     if not isinstance(value, str) or value not in allowed:
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give {', '.join(allowed)}")
-    return value
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give {', '.join(allowed)}.")
+    return allowed[allowed.index(value)]
 
 
 def read_text(request: Request, name: str, most: int = MOST_LETTERS) -> str:
     """Return a text that is not too long."""
     value = request.get(name)
     if not isinstance(value, str):
-        raise RefusedRequest("bad", f"{name} is {_shown(value)}; give text")
+        raise RefusedRequest("bad", f"{name} is {_shown(value)}. Give text.")
     if len(value) > most:
-        raise RefusedRequest("bad", f"{name} has {len(value)} letters; give at most {most}")
+        raise RefusedRequest("bad", f"{name} has {len(value)} letters. Give at most {most}.")
     if not value.translate(JOINERS).isprintable():
-        raise RefusedRequest("bad", f"{name} holds letters that cannot be shown; leave them out")
+        raise RefusedRequest("bad", f"{name} holds letters that cannot be shown. Leave them out.")
     return value
 
 
@@ -94,7 +95,7 @@ def read_rows(request: Request, n_rows: int) -> list[int]:
     """Return some rows of the data."""
     value = request.get("rows")
     if not isinstance(value, list) or not 0 < len(value) <= MOST_ROWS:
-        raise RefusedRequest("bad", f"rows is {_shown(value)}; give a list of 1 to {MOST_ROWS} rows")
+        raise RefusedRequest("bad", f"rows is {_shown(value)}. Give a list of 1 to {MOST_ROWS} rows.")
     return [read_integer({"rows": row}, "rows", n_rows) for row in value]
 
 

@@ -149,7 +149,7 @@ class _Listener(H11Protocol):
 
     _refused = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn
         super().connection_made(transport)
         silent = [other for other in self.connections if isinstance(other, _Listener) and other.silent]
         self._timer = self.loop.call_later(SILENT_S, self._end_silence)

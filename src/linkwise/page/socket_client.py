@@ -71,7 +71,7 @@ def encode_update(update: Update) -> dict[str, Frame]:
     if update.places is not None:
         frames["places"] = bytes([PLACES, 0, 0, 0]) + update.places
     if update.labels is not None:
-        kind = WIDE_LABELS if update.state["wide"] else LABELS
+        kind = WIDE_LABELS if update.state["two_bytes"] else LABELS
         frames["labels"] = bytes([kind, 0, 0, 0]) + update.labels
     return frames
 

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from linkwise.asking.learner import Labels
 from linkwise.session.colours import count_shared_rows
+from linkwise.wording import NO_MORE_QUESTIONS
 
 WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
 
 
-def moved_share(before: Labels, after: Labels) -> float:
+def measure_change(before: Labels, after: Labels) -> float:
     """Return the share of rows that left the majority of their cluster, or joined a larger one.
 
     The share is 0 if the clusters are the same, whatever their numbers. When a cluster splits, its smaller
@@ -43,7 +44,7 @@ def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> in
 def advise(changes: Sequence[float], *, ended: bool) -> dict[str, Any]:
     """Advise whether to stop: ``stop`` is True, False, or None while it is too early to tell."""
     if ended:
-        return {"stop": True, "text": "There are no more questions."}
+        return {"stop": True, "text": f"{NO_MORE_QUESTIONS}."}
     last = changes[-WINDOW:]
     if len(last) < WINDOW:
         left = WINDOW - len(last)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from math import floor, inf, isfinite
+from operator import and_
 from typing import Any, Literal
 
 import numpy as np
@@ -234,4 +235,4 @@ def merge_clauses(way: Way, clauses: Mapping[int, Clause]) -> tuple[Clause, ...]
     for node, answer in way:
         clause = clauses[node] if answer else clauses[node].otherwise()
         by_column.setdefault(clause.column, []).append(clause)
-    return tuple(reduce(lambda a, b: a & b, clauses_of_column) for clauses_of_column in by_column.values())  # type: ignore[operator]
+    return tuple(reduce(and_, clauses_of_column) for clauses_of_column in by_column.values())

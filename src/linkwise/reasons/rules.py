@@ -139,7 +139,7 @@ def _constraints_by_leaf(
     touched, kept = np.zeros((2, n_nodes), dtype=np.int64)
     if constraints is None:
         return touched, kept
-    broken = constraints.violated(codes)
+    broken = constraints.find_violations(codes)
     for pairs, wrong in zip((constraints.must_link, constraints.cannot_link), broken, strict=True):
         ends = leaf[pairs]
         for column, counts in ((0, np.ones(len(ends), bool)), (1, ends[:, 0] != ends[:, 1])):  # once a leaf

@@ -38,6 +38,7 @@ class Why:
     Attributes
     ----------
     first, second : int
+        Positions of the two rows.
     clusters : tuple of (str, int or None)
         Of `first` and of `second`; None for a row in no cluster, of a clusterer that leaves rows out.
     by : {"answers", "parts", "rules", "nothing"}

@@ -219,10 +219,10 @@ class Tally:
         """Count the facts that arrived since the last time."""
         if self._counted == len(self.evidence):
             return
-        yes, no = (self.evidence.answered(a, self._counted) for a in ("yes", "no"))
+        yes, no = (self.evidence.pairs_with_answer(a, self._counted) for a in ("yes", "no"))
         # of the pairs answered yes, those that a clustering joins less those that it parts; of the others
         # the other way round
-        self.net += 2 * (self.pool.joined(yes) - self.pool.joined(no)) - len(yes) + len(no)
+        self.net += 2 * (self.pool.count_joined(yes) - self.pool.count_joined(no)) - len(yes) + len(no)
         self._counted = len(self.evidence)
         self._best = None
 
@@ -272,7 +272,7 @@ class OpenPairs:
 
     def forget_known(self, evidence: Evidence) -> int:
         """Close the pairs that have a verdict; return how many are open."""
-        self.open &= ~evidence.known(self.pairs, self._heard)
+        self.open &= ~evidence.has_verdict(self.pairs, self._heard)
         self._heard = len(evidence)
         left = len(self)
         if 0 < left < len(self.open) // 2:  # moving the bits pays only now and then

@@ -39,7 +39,7 @@ class WithinRadius(NamedTuple):
     """Of the distance."""
 
 
-class Rule(NamedTuple):
+class AssignmentRule(NamedTuple):
     """The rule that assigns rows to clusters."""
 
     how: str
@@ -64,7 +64,7 @@ class Rule(NamedTuple):
         return found
 
 
-def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
+def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> AssignmentRule:
     """Find the rule of one of the clusterings of a pool.
 
     Parameters
@@ -87,12 +87,12 @@ def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Rule:
         maker.algorithm == DBSCAN and "minPts" in maker.parameters
     ):  # ours, not an added clusterer of that name
         return _make_dbscan_rule(pool, base, labels, maker.parameters, n_threads)
-    return Rule("nearest row", (WithinRadius(base, labels, np.inf),), NOISE)
+    return AssignmentRule("nearest row", (WithinRadius(base, labels, np.inf),), NOISE)
 
 
 def label_all_rows(
     pool: Pool, number: int, X: NDArray[Any], n_threads: int
-) -> tuple[Labels, Rule, str | None]:
+) -> tuple[Labels, AssignmentRule, str | None]:
     """Label all rows by one clustering of a pool; return labels, rule and what is approximate.
 
     If a sample was clustered, k-means continues on all rows; for other algorithms the rule assigns the other
@@ -130,9 +130,11 @@ def remember_all_rows(pool: Pool, X: NDArray[Any], n_threads: int) -> Callable[[
     return lru_cache(REMEMBERED)(lambda number: label_all_rows(pool, number, X, n_threads)[0])
 
 
-def _make_center_rule(centers: NDArray[np.float64]) -> Rule:
+def _make_center_rule(centers: NDArray[np.float64]) -> AssignmentRule:
     """Make the rule of the nearest centre."""
-    return Rule(CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE)
+    return AssignmentRule(
+        CENTRE, (WithinRadius(centers, np.arange(len(centers), dtype=np.int32), np.inf),), NOISE
+    )
 
 
 def _means(
@@ -149,7 +151,7 @@ def _make_dbscan_rule(
     labels: NDArray[np.int32],
     parameters: dict[str, Any],
     n_threads: int,
-) -> Rule:
+) -> AssignmentRule:
     square = parameters["eps"] ** 2
     core = _count_neighbours(base, square, pool.weight) >= parameters["minPts"]
     cores, others = (
@@ -161,7 +163,7 @@ def _make_dbscan_rule(
         noise = noise[native.nearest_points(base, cores.points, n_threads)[1][noise] > square]
     near = (others, cores._replace(square=np.inf) if pool.noise == "nearest" else cores)
     as_one = len(noise) > 0 and pool.noise == "cluster"
-    return Rule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
+    return AssignmentRule("nearest core row within eps", near, int(labels[noise[0]]) if as_one else NOISE)
 
 
 def _count_neighbours(

@@ -140,7 +140,7 @@ class ClusteringSearch(ClusterMixin, BaseEstimator, ABC):
         self.results_ = results
         self.best_params_, self.best_score_ = best.params, best.score
         self.best_estimator_, self.labels_, self.n_clusters_ = model, labels, best.n_clusters
-        broken = constraints.violated(pair_labels(model, labels))
+        broken = constraints.find_violations(pair_labels(model, labels))
         self.violations_ = int(sum(kind.sum() for kind in broken))
 
     @available_if(_can_predict)

@@ -220,7 +220,7 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
             cache=self.cache,
         )
         self._choose(rows, pool, choosing, seed)
-        self.violations_ = int(sum(v.sum() for v in wanted.violated(self.labels_)))
+        self.violations_ = int(sum(v.sum() for v in wanted.find_violations(self.labels_)))
         return self
 
     def _choose(self, X: NDArray[Any], pool: Pool, constraints: Constraints, seed: int) -> None:

@@ -25,9 +25,9 @@ from linkwise.cluster.graph.random_walk import Graph, embed_graph, laplacian_eig
 from linkwise.parallel import one_blas_thread
 from linkwise.select.self_tuning import (
     list_cluster_counts,
+    relative_squared_distances,
     require_solution,
     scale_affinities_locally,
-    scaled_squared_distances,
 )
 from linkwise.select.spectral import build_knn_graphs, spectral_labels
 from linkwise.validation import check_rows, resolve_seed
@@ -132,7 +132,7 @@ class EigengapSearch(ClusterMixin, BaseEstimator):
 
     def _graph(self, rows: NDArray[Any]) -> Graph:
         if self.affinity == "local_scaling":
-            return scale_affinities_locally(scaled_squared_distances(rows), self.n_neighbors)
+            return scale_affinities_locally(relative_squared_distances(rows), self.n_neighbors)
         k = min(self.n_neighbors + 1, len(rows))  # the row itself is the first
         nearest = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(rows, return_distance=False)
         graph = build_knn_graphs(nearest)(k)

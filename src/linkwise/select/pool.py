@@ -150,7 +150,7 @@ class Pool:
         first, second = self.base[pairs[:, 0]], self.base[pairs[:, 1]]
         return np.ascontiguousarray((self.labels[:, first] == self.labels[:, second]).T)
 
-    def joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count_joined(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the pairs that each clustering joins, shape (n_clusterings,).
 
         Parameters

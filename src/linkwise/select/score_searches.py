@@ -71,7 +71,7 @@ class NumSatSearch(ClusteringSearch):
 
     def _scorer(self, X: NDArray[Any], constraints: Constraints) -> Score:
         def score(labels: NDArray[Any], _: object) -> float:
-            must, cannot = constraints.violated(labels)
+            must, cannot = constraints.find_violations(labels)
             return float(
                 constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
             )

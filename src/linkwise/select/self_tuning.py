@@ -110,7 +110,7 @@ class SelfTuningSpectral(ClusterMixin, BaseEstimator):
         if counts == [1]:
             self.alignment_, labels = {1: 1.0}, np.zeros(len(rows), dtype=np.int32)
         else:
-            squares = scaled_squared_distances(rows)
+            squares = relative_squared_distances(rows)
             with one_blas_thread():
                 placed = require_solution(
                     embed_graph(scale_affinities_locally(squares, self.n_neighbors), counts[-1])
@@ -136,7 +136,7 @@ def list_cluster_counts(least: int, most: int, n_distinct: int) -> list[int]:
     return list(range(min(least, n_distinct), min(most, n_distinct) + 1))
 
 
-def scaled_squared_distances(X: NDArray[Any]) -> Matrix:
+def relative_squared_distances(X: NDArray[Any]) -> Matrix:
     """Compute squared distances of all rows, in units of the widest range of a feature."""
     points = X.astype(np.float64)
     unit = float(np.ptp(points, axis=0).max()) or 1.0

@@ -17,9 +17,9 @@ def describe_choice(pool: Pool, evidence: Evidence) -> list[str]:
 
     Cost: O(clusterings x answers) comparisons.
     """
-    yes, no = evidence.answered("yes"), evidence.answered("no")
+    yes, no = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
     said = len(yes) + len(no)
-    right = (pool.joined(yes) - pool.joined(no) + len(no)).astype(np.float64)
+    right = (pool.count_joined(yes) - pool.count_joined(no) + len(no)).astype(np.float64)
     first = int(rank_clusterings(pool, right)[0])
     lines = [f"Leading: {format_choice(report_choice(pool, right, first))}."]
     fitting, broken = int((right == said).sum()), said - int(right[first])

@@ -14,7 +14,7 @@ from linkwise.constraints.checks import is_sequence
 from linkwise.constraints.files import index_ids
 from linkwise.errors import ConstraintError, SessionError, short_repr
 from linkwise.session import registry
-from linkwise.session.tables import MOST_JSON, MOST_PARTS
+from linkwise.session.deserialize import MOST_JSON, MOST_PARTS
 from linkwise.wording import count_noun
 
 BLOCK_ROWS = 65_536  # rows that are summed at once
@@ -45,7 +45,7 @@ def describe_learner(learner: Learner) -> dict[str, Any]:
 def _parameters(estimator: object) -> dict[str, Any]:
     """All parameters that a session stores."""
     given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    return registry.stored_parameters(given)
+    return registry.drop_machine_parameters(given)
 
 
 def _stored_value(name: str, value: object) -> Any:

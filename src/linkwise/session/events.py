@@ -61,7 +61,11 @@ def drop_undone(events: Sequence[Event]) -> list[Event]:
 
 def settle_events(events: Sequence[Event]) -> list[Event]:
     """Keep the events about pairs that still count, and give each its latest answer."""
-    left = drop_undone(events)
+    return apply_changes(drop_undone(events))
+
+
+def apply_changes(left: Sequence[Event]) -> list[Event]:
+    """Keep the events about pairs among those that are not undone, and give each its latest answer."""
     latest = {e.target: e.answer for e in left if e.kind == "change"}
     return [
         replace(e, answer=latest[e.number]) if e.number in latest else e

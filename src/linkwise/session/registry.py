@@ -47,7 +47,7 @@ def is_described(value: object) -> bool:
     )
 
 
-def stored_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def drop_machine_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Drop the parameters that concern only the machine."""
     return {name: value for name, value in parameters.items() if name not in MACHINE_PARAMETERS}
 
@@ -86,7 +86,7 @@ def build_learner(described: dict[str, Any], n_columns: int | None = None) -> An
 def _build(method: Method, parameters: dict[str, Any], n_columns: int | None) -> Any:
     """Build one estimator of the registry; check its parameters by name and value."""
     kind = method.load()
-    given = stored_parameters(parameters)
+    given = drop_machine_parameters(parameters)
     unknown = sorted(given.keys() - signature(kind).parameters.keys())
     if unknown:
         raise ValueError(f"{method.class_name} has no parameter {unknown[0][:MOST_TEXT]!r}")

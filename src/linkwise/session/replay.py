@@ -22,8 +22,8 @@ from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.session.colours import Colours
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, evidence_of, facts_of
-from linkwise.session.tables import Snapshot
 
 
 class Replay:

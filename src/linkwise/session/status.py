@@ -78,9 +78,10 @@ def build_status(
 
 
 def count_answers(status: Status) -> str:
-    """Put the counts into words: ``14 answers: 9 same, 4 different, 1 not sure; 3 pairs brought in``."""
+    """Put the counts into words: ``3 answers: 2 same, 1 different, 0 not sure; 3 pairs imported``."""
     text = count_noun(status.n_answers, "answer")
     if status.n_answers:
         text += f": {status.n_yes} same, {status.n_no} different, {status.n_unsure} not sure"
-    brought = status.n_volunteered + status.n_imported
-    return text + (f"; {count_noun(brought, 'pair')} brought in" if brought else "")
+    numbers = ((status.n_volunteered, "added"), (status.n_imported, "imported"))
+    others = [f"{count_noun(number, 'pair')} {how}" for number, how in numbers if number]
+    return "; ".join([text, *([", ".join(others)] if others else [])])

@@ -23,10 +23,10 @@ import numpy as np
 
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import SessionDamagedError, SessionError, SessionLockedError
-from linkwise.session import schema, tables
+from linkwise.session import deserialize, schema
 from linkwise.session.description import is_unicode
+from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, EventKind
-from linkwise.session.tables import Snapshot
 
 PATIENCE_S = 5.0  # how long to wait for another process's write
 
@@ -100,21 +100,21 @@ class Store:
                 schema.check_version(self._db, self.name)
                 schema.check_schema(self._db)
                 schema.check_pages(self._db)
-                self._n_rows = tables.read_meta(self._db)["data"]["shape"][0]
-                tables.check_size(self._db, self._n_rows)
-                tables.read_snapshot(self._db, self._n_rows, last=0)
+                self._n_rows = deserialize.read_meta(self._db)["data"]["shape"][0]
+                deserialize.check_size(self._db, self._n_rows)
+                deserialize.read_snapshot(self._db, self._n_rows, last=0)
             self._db.execute("PRAGMA foreign_keys=ON")
 
     # ------------------------------------------------------------ reading
     def meta(self) -> dict[str, Any]:
         """All settings of the session."""
         with self._translate_errors():
-            return tables.read_meta(self._db)
+            return deserialize.read_meta(self._db)
 
     def ids(self) -> list[str] | None:
         """The id of every row, or None if the session has no ids."""
         with self._translate_errors():
-            return tables.read_ids(self._db, self._n_rows)
+            return deserialize.read_ids(self._db, self._n_rows)
 
     def version(self) -> int:
         """A number that changes when another client writes."""
@@ -130,12 +130,12 @@ class Store:
         """The events after a number, in order, as of one moment even if others write meanwhile."""
         with self._translate_errors(), self._read_transaction():
             schema.check_schema(self._db)
-            return list(tables.read_events(self._db, self._n_rows, after))
+            return list(deserialize.read_events(self._db, self._n_rows, after))
 
     def snapshot(self) -> Snapshot | None:
         """The labels that were stored last."""
         with self._translate_errors(), self._read_transaction():
-            return tables.read_snapshot(self._db, self._n_rows, self.last())
+            return deserialize.read_snapshot(self._db, self._n_rows, self.last())
 
     # ------------------------------------------------------------ writing
     def append(
@@ -182,7 +182,7 @@ class Store:
 
         Labels of a custom learner that are not cluster numbers are not stored: no session file may hold them.
         """
-        if not tables.are_labels(snapshot.labels):
+        if not deserialize.are_labels(snapshot.labels):
             return
         blob = np.ascontiguousarray(snapshot.labels, dtype="<i4").tobytes()
         with self._translate_errors(), self._transaction(durable=False):  # labels can be computed again

@@ -18,12 +18,12 @@ from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
 from linkwise.session.description import seed_of_learner
-from linkwise.session.events import Event, evidence_of, names_of, settle_events
+from linkwise.session.deserialize import Snapshot
+from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of
 from linkwise.session.registry import build_learner
 from linkwise.session.replay import Replay
 from linkwise.session.status import Status, build_status
 from linkwise.session.store import Store
-from linkwise.session.tables import Snapshot
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,6 +53,7 @@ class SessionView:
         self._events = store.events()
         self._replay: Replay | None = None  # without data there is none
         self._evidence: tuple[int, Evidence] | None = None  # as of an event; used without a replay
+        self._remaining: tuple[int, list[Event]] = (0, [])  # as of an event
         self._settled: tuple[int, list[Event]] = (0, [])  # as of an event
         self._has_changed = False  # whether another client wrote since the question was last read
         self._current_evidence()  # so that a damaged file is noticed here
@@ -217,6 +218,13 @@ class SessionView:
 
     @property
     @synchronized
+    def remaining_events(self) -> list[Event]:
+        """The events that are not undone: about pairs, changes of answers, and names of clusters."""
+        self._catch_up()
+        return list(self._remaining_events())
+
+    @property
+    @synchronized
     def status(self) -> Status:
         """Counts of answers, sizes of clusters, and whether asking has ended."""
         snapshot, is_current = self._clustering()
@@ -291,10 +299,16 @@ class SessionView:
                 ) from error
         return self._evidence[1]
 
+    def _remaining_events(self) -> list[Event]:
+        """The events that are not undone, derived once after each event."""
+        if self._remaining[0] != self._last_number:
+            self._remaining = self._last_number, drop_undone(self._events)
+        return self._remaining[1]
+
     def _settled_events(self) -> list[Event]:
         """The settled events as of the last event, derived once after each."""
         if self._settled[0] != self._last_number:
-            self._settled = self._last_number, settle_events(self._events)
+            self._settled = self._last_number, apply_changes(self._remaining_events())
         return self._settled[1]
 
     @synchronized

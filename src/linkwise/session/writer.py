@@ -14,7 +14,7 @@ from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Fact
 from linkwise.errors import ConstraintError, SessionError
 from linkwise.session.description import is_unicode
-from linkwise.session.events import Event, EventKind, drop_undone, evidence_of, name_rows_by_id, names_of
+from linkwise.session.events import Event, EventKind, evidence_of, name_rows_by_id, names_of
 from linkwise.session.store import WriteConflict
 from linkwise.session.view import SessionView, synchronized
 
@@ -194,7 +194,7 @@ class SessionWriter(SessionView):
             No event of this number holds, or another client wrote at the same moment.
         """
         self._catch_up()
-        left = drop_undone(self._events)
+        left = self._remaining_events()
         if number is not None:  # of changes only the last one: later answers may depend on the others
             left = [e for e in left if e.number == number and e.kind != "change"]
             if not left:

@@ -13,7 +13,7 @@ from linkwise.session.events import Event
 from linkwise.session.session import Status
 from linkwise.terminal import screen
 from linkwise.terminal.dialogue import Ending
-from linkwise.wording import answer_word, count_noun, strip_controls
+from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
 LEAST_LINES, MOST_LINES = 8, 40
@@ -62,7 +62,7 @@ class Terminal:
         lines = min(MOST_LINES, max(LEAST_LINES, self.console.height - LINES_AROUND))
         self._show(Text())
         self._show(screen.draw_heading(status, self.budget))
-        self._show(Text("Do these two belong together?"))
+        self._show(Text(QUESTION))
         self._show(Text())
         self._show(self.pair(question, self.console.width, lines))
         self._show(Text())
@@ -81,7 +81,7 @@ class Terminal:
     def confirm_undo(self, event: Event | None, status: Status) -> None:
         """Show which answer is undone."""
         if event is None:
-            self._show(Text("undo  there is no answer to undo"))
+            self._show(Text(f"undo  {NOTHING_TO_UNDO}"))
             return
         self._show(Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}"))
         self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width))
@@ -115,7 +115,7 @@ class Terminal:
 def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
     """Put an event into words: ``Same for 1042 and 2077``."""
     if event.kind == "import":
-        return f"{count_noun(len(event.facts), 'pair')} brought in from {strip_controls(event.source)}"
+        return f"{count_noun(len(event.facts), 'pair')} imported from {strip_controls(event.source)}"
     if event.kind == "change":
         return f"the change of answer {event.target} to {answer_word(event.answer)}"
     if event.kind == "name":
@@ -123,5 +123,5 @@ def event_in_words(event: Event, name_of: Callable[[int], str]) -> str:
     if event.kind == "done":
         return f"{count_noun(len(event.facts), 'pair')} of a cluster that was marked as done"
     first, second = (name_of(row) for row in (event.first, event.second) if row is not None)
-    unasked = "" if event.kind == "answer" else ", volunteered"
+    unasked = "" if event.kind == "answer" else ", added"
     return f"{answer_word(event.answer)} for {strip_controls(first)} and {strip_controls(second)}{unasked}"

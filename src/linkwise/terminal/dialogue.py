@@ -15,6 +15,7 @@ from linkwise.errors import SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
 from linkwise.terminal.keys import Reader, parse_command
+from linkwise.wording import STALE_ANSWER
 
 Ending = Literal["exhausted", "budget", "quit"]
 BusyContext = Callable[[], AbstractContextManager[Any]]
@@ -94,7 +95,7 @@ def run_dialogue(
                     session.answer(command, question_id=question_id)
                 display.confirm_answer(command, session.status)
         except StaleAnswerError:
-            display.reject("Another window has answered since; this is the present question.")
+            display.reject(f"{STALE_ANSWER} This is the current question.")
         except SessionError as error:
             if type(error) is not SessionError:  # locked or damaged: the dialogue cannot go on
                 raise

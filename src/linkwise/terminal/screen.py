@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from linkwise import wording
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
 from linkwise.session.status import count_answers
@@ -279,13 +280,7 @@ def draw_cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
 
 def help_text(why: str) -> RenderableType:
     """Draw the task of the person, the keys, and the reason of the question."""
-    keys = (
-        ("y", "same: they belong together"),
-        ("n", "different: they do not"),
-        ("s", "not sure: nothing follows, and the pair is not asked again"),
-        ("u", "undo the last answer, as often as you like"),
-        ("q", "quit; every answer is saved, and you can go on later"),
-    )
+    keys = (*wording.KEYS.items(), ("q", "Quit; every answer is saved, and you can go on later"))
     return Group(
         Text("Judge by your own purpose: only your answers decide what a cluster is."),
         draw_listing(keys),
@@ -294,11 +289,11 @@ def help_text(why: str) -> RenderableType:
 
 
 ENDS = {
-    "exhausted": "Nothing is left to ask: no further answer would change the clusters.",
-    "budget": "The budget of questions is used up.",
+    "exhausted": f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED}",
+    "budget": f"{wording.BUDGET_SPENT}.",
     "quit": "Stopped.",
 }
-UNSURE = "Nothing is left to ask: only pairs that you were not sure of could still change the clusters."
+UNSURE = f"{wording.NO_MORE_QUESTIONS}. {wording.EXHAUSTED_BUT_UNSURE}"
 
 
 def draw_ending(reason: str, status: Status, *, width: int) -> RenderableType:

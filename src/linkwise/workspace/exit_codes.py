@@ -73,7 +73,7 @@ def say(text: str) -> None:
 def _clean_usage_error(error: BaseException) -> BaseException:
     """Remove the prefix that the check of a value adds to typer's message."""
     if isinstance(text := getattr(error, "message", None), str):
-        error.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
+        error.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]  # it has one
     return error
 
 

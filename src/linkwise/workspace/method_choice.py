@@ -125,7 +125,7 @@ def _check_estimator(name: str) -> None:
     names = clusterers_by_name()
     if name not in names:
         raise UsageError(
-            f"--estimator is no clusterer of linkwise: {name}. Choose one of {', '.join(names)}."
+            f"--estimator names no clusterer of linkwise: {name}. Choose one of {', '.join(names)}."
         )
 
 

@@ -104,19 +104,19 @@ class Reading:
         "--skip-broken", "leave out images that cannot be read", "data", type=bool
     )
 
-    def given(self) -> dict[str, Any]:
-        """What the command line does say."""
+    def settings(self) -> dict[str, Any]:
+        """Return the options that the command line sets."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def choices(self) -> dict[str, Any]:
         """The part that is for `read_table` or `read_folder`."""
-        return {name: value for name, value in self.given().items() if name not in OF_ENCODING}
+        return {name: value for name, value in self.settings().items() if name not in OF_ENCODING}
 
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
         return tuple(
             word
-            for name, value in self.given().items()
+            for name, value in self.settings().items()
             for word in ((flag_of(name),) if value is True else (flag_of(name), _in_one(value)))
         )
 
@@ -128,7 +128,7 @@ class Reading:
 
     def _check(self, data: Path) -> None:
         """Refuse options that do not go together."""
-        for name in self.given():
+        for name in self.settings():
             if data.is_dir() and name not in OF_FOLDERS:
                 raise UsageError(
                     f"{data} is a folder, in which each image or text is a row. Leave {flag_of(name)} out."

@@ -247,7 +247,7 @@ def _describe_source(data: Path, path: Path, reading: Reading) -> dict[str, Any]
 def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) -> None:
     """Check that no option changes the data of a session that has answers."""
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
-    for name, value in reading.given().items():
+    for name, value in reading.settings().items():
         if _comparable(stored.get(name)) != _comparable(value):
             begun = f"with {flag_of(name)} {_value_in_words(stored.get(name))}, not {_value_in_words(value)}"
             begun = f"without {flag_of(name)}" if value is True else begun
@@ -300,7 +300,7 @@ def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: 
     if pairs is not None:
         constraints, name = pairs
         taken = session.import_constraints(constraints, source=name)
-        notes.append(f"{count_noun(taken, 'pair')} brought in from {name}")
+        notes.append(f"{count_noun(taken, 'pair')} imported from {name}")
     return notes
 
 

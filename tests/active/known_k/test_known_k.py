@@ -92,7 +92,7 @@ def test_one_cluster_needs_no_question(kind):
 
 
 @each
-def test_each_cluster_is_met_in_few_questions(kind):
+def test_each_cluster_is_reached_in_few_questions(kind):
     X, y = blobs()
     run = Run(made(kind, 3), X, Evidence(len(X)), 0)
     for _ in range(3):  # another cluster, and the third against both
@@ -229,10 +229,10 @@ def test_a_name_stands_for_quick_settings(n_features, metric):
 @pytest.mark.parametrize(
     ("estimator", "kind_of_error", "words"),
     [
-        ("k-means", ValueError, "estimator='k-means' is no clusterer of linkwise; give one of .*pckmeans"),
-        (KMeans(), TypeError, r"KMeans\(\) needs n_clusters and fit\(X, constraints=\)"),
-        (lw.COBS(), TypeError, "needs n_clusters"),
-        (lw.PCKMeans, TypeError, "is no estimator; give one, or a name"),
+        ("k-means", ValueError, "estimator='k-means' is unknown. Give the name of a clusterer .*pckmeans"),
+        (KMeans(), TypeError, r"KMeans\(\) lacks n_clusters or fit\(X, constraints=\)"),
+        (lw.COBS(), TypeError, "lacks n_clusters"),
+        (lw.PCKMeans, TypeError, "is not an estimator. Give one, or a name"),
         (3, ValueError, "'estimator' parameter"),
     ],
 )

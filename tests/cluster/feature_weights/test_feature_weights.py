@@ -205,7 +205,7 @@ def test_the_budget_holds(make, max_evals):
 
 
 @each_preset
-def test_it_is_told_whether_the_budget_cut_a_climb_short(make):
+def test_it_is_reported_whether_the_budget_cut_a_climb_short(make):
     """A round has its share only: it may be cut although the sum is not spent."""
     c = lw.Constraints.sample(WINE_CLASSES, 60, 1)
     ample = make(3, max_evals=100_000, sweeps=1, random_state=0).fit(WINE, constraints=c)
@@ -281,7 +281,7 @@ def test_more_is_satisfied_than_by_equal_weights():
     c = lw.Constraints.sample(WINE_CLASSES, 60, 0)
     plain = lw.FeatureWeightClustering(3, random_state=0).fit(WINE)
     model = lw.FeatureWeightClustering(3, random_state=0).fit(WINE, constraints=c)
-    before = sum(int(broken.sum()) for broken in c.violated(plain.labels_))
+    before = sum(int(broken.sum()) for broken in c.find_violations(plain.labels_))
     assert model.violations_ < before
     assert adjusted_rand_score(WINE_CLASSES, model.labels_) > adjusted_rand_score(WINE_CLASSES, plain.labels_)
 

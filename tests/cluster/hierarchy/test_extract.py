@@ -28,7 +28,7 @@ def agree(one, other):
 
 def satisfied(labels, constraints):
     alone = np.where(labels < 0, len(labels) + np.arange(len(labels)), labels)
-    return constraints.n_constraints - sum(int(broken.sum()) for broken in constraints.violated(alone))
+    return constraints.n_constraints - sum(int(broken.sum()) for broken in constraints.find_violations(alone))
 
 
 # ---------------------------------------------------------------- what holds a hierarchy

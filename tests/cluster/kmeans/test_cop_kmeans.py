@@ -49,7 +49,7 @@ def test_an_exact_assignment_is_the_cheapest_that_breaks_nothing(seed, k):
     model = lw.COPKMeans(k, init=centers, max_iter=1, assignment="exact")
     labels = model.fit(X, constraints=c).labels_
     every = [np.array(way) for way in product(range(k), repeat=7)]
-    right = [way for way in every if sum(v.sum() for v in c.violated(way)) == 0]
+    right = [way for way in every if sum(v.sum() for v in c.find_violations(way)) == 0]
     final = model.cluster_centers_
     if len(final) == k:
         least = min(((X - final[way]) ** 2).sum() for way in right)

@@ -88,7 +88,7 @@ def test_the_metrics_are_the_closed_form(kind, per_cluster, seed):
         assert found.log_det[h if per_cluster else 0] == pytest.approx(paper.log_det(A))
     # less than at any other metric nearby
     at_best = ours._objective(problem, clusters, centers, found)
-    if not c.violated(labels)[0].any() and not c.violated(labels)[1].any():
+    if not c.find_violations(labels)[0].any() and not c.find_violations(labels)[1].any():
         assert at_best <= ours._objective(problem, clusters, centers, given) + 1e-9
 
 

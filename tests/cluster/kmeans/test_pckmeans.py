@@ -91,7 +91,7 @@ def test_never_less_is_satisfied_than_by_plain_k_means(make, seed, n, w):
     total = c.must_link_weight.sum() + c.cannot_link_weight.sum()
 
     def weight(model):
-        broken = c.violated(model.labels_)
+        broken = c.find_violations(model.labels_)
         return total - c.must_link_weight[broken[0]].sum() - c.cannot_link_weight[broken[1]].sum()
 
     plain = make(4, random_state=seed, n_init=3).fit(X)

@@ -255,7 +255,7 @@ def test_rows_of_no_weight_take_no_part_but_get_a_label():
     np.testing.assert_array_equal(model.labels_, fewer.predict(X))
 
 
-def test_progress_is_told_and_can_end_the_work():
+def test_progress_is_reported_and_can_end_the_work():
     told = []
     lw.ClusILC(max_leaves=4).fit(np.arange(20.0)[:, None], progress=lambda *at: told.append(at))
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -18,8 +18,8 @@ function setUp() {
 test("an answer names the question and is confirmed after the reply", async () => {
   const { controller, display, requests } = setUp();
   const stored = controller.answer("yes");
-  assert.deepEqual(requests[0].sent, { do: "answer", question: "0:3-5", said: "yes" });
-  assert.equal(controller.isWaiting, true);
+  assert.deepEqual(requests[0].sent, { do: "answer", question: "0:3-5", answer: "yes" });
+  assert.equal(controller.isPending, true);
   assert.ok(!display.calls.some(([name]) => name === "announce"));
   controller.setState(createState(1, [3, 7]));
   requests[0].resolve({ ok: true });
@@ -50,7 +50,7 @@ test("the next question may be answered before the last reply", async () => {
   const { controller, requests } = setUp();
   controller.answer("yes");
   controller.setState(createState(1, [3, 7]));
-  assert.equal(controller.isWaiting, false);
+  assert.equal(controller.isPending, false);
   controller.askedAt = Number.NEGATIVE_INFINITY;
   controller.answer("no");
   assert.equal(requests.length, 2);
@@ -78,9 +78,9 @@ test("undo says what it took back, or that there is nothing", async () => {
   assert.deepEqual(notices(), ["There is nothing to undo."]);
   controller.setState(createState(1, [3, 7]));
   const stored = controller.undo();
-  requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], said: "unsure" } });
+  requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], answer: "unsure" } });
   await stored;
-  assert.equal(notices().at(-1), "Undone: “a and b: not sure”.");
+  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”.");
 });
 
 test("a conflict is shown with what is needed to send the answer again", async () => {
@@ -142,16 +142,16 @@ test("watchers hear of every new event and of nothing else", () => {
 });
 
 test("a repeated answer goes to the question while it is about the same rows, and else becomes a pair", () => {
-  const pair = { first: 5, second: 3, said: "no" };
-  const request = { do: "answer", question: "old", said: "no" };
+  const pair = { first: 5, second: 3, answer: "no" };
+  const request = { do: "answer", question: "old", answer: "no" };
   assert.deepEqual(repeatRequest(createState(2, [3, 5]), request, pair), {
     do: "answer",
     question: "2:3-5",
-    said: "no",
+    answer: "no",
   });
   const added = { do: "add", first: 5, second: 3, kind: "cannot-link" };
   assert.deepEqual(repeatRequest(createState(2, [3, 7]), request, pair), added);
   assert.deepEqual(repeatRequest(null, { do: "merge", first: 0, second: 1 }, pair), added);
-  const change = { do: "change", event: 1, said: "no" };
+  const change = { do: "change", event: 1, answer: "no" };
   assert.equal(repeatRequest(null, change, pair), change);
 });

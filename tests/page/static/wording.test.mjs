@@ -23,8 +23,8 @@ test("clusters are called by name, number, or noise", () => {
 
 test("events", () => {
   const describe = (event) => wording.describeEvent({ names: ["a", "b"], ...event });
-  assert.equal(describe({ kind: "answer", said: "yes" }), "a and b: same");
-  assert.equal(describe({ kind: "add", said: "no" }), "a and b: different");
+  assert.equal(describe({ kind: "answer", answer: "yes" }), "a and b: same");
+  assert.equal(describe({ kind: "add", answer: "no" }), "a and b: different");
   assert.equal(describe({ kind: "import", pairs: 2, text: "pairs.csv" }), "2 pairs from pairs.csv");
   assert.equal(describe({ kind: "done" }), "the cluster of a is done");
   assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
@@ -39,8 +39,8 @@ test("a link is open, broken, or ended by an error of the host", () => {
 });
 
 test("other facts than answers", () => {
-  assert.equal(wording.describeOtherFacts({ volunteered: 0, imported: 0, done: 0 }), "");
-  const counts = { volunteered: 2, imported: 1200, done: 1 };
+  assert.equal(wording.describeOtherFacts({ added: 0, imported: 0, done: 0 }), "");
+  const counts = { added: 2, imported: 1200, done: 1 };
   assert.equal(wording.describeOtherFacts(counts), "2 added, 1,200 imported, 1 cluster done");
 });
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import Partition, Splitter, State, merge
+from linkwise.active.super_instances import Partition, Splitter, SuperInstanceState, merge
 from linkwise.asking.learner import Asking, Problem, Progress
 
 
@@ -69,18 +69,20 @@ class COBRA(ActiveLearner):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
-    def start(self, problem: Problem) -> State:
+    def start(self, problem: Problem) -> SuperInstanceState:
         """Over-cluster the rows into super-instances."""
         splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         parts = splitter.split(splitter.whole(), self.n_super_instances)
         partition = Partition.of(parts, len(problem.X))
-        return State(splitter, partition, problem.evidence, problem.budget, partition.row_representatives())
+        return SuperInstanceState(
+            splitter, partition, problem.evidence, problem.budget, partition.row_representatives()
+        )
 
-    def ask(self, state: State) -> Asking:
+    def ask(self, state: SuperInstanceState) -> Asking:
         """Merge super-instances by questions."""
         grouping = yield from merge(state.splitter.X, state.partition, state.evidence, None)
         return grouping.labels(state.partition)
 
-    def representatives(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: SuperInstanceState) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
         return state.representatives

@@ -41,8 +41,8 @@ from linkwise.active.super_instances import (
     WHOLE,
     Partition,
     Splitter,
-    State,
     SuperInstance,
+    SuperInstanceState,
     merge,
 )
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
@@ -121,7 +121,18 @@ class COBRAS(ActiveLearner):
 
     @classmethod
     def paper(cls, *, random_state: int | np.random.RandomState | None = None) -> COBRAS:
-        """The letter of the paper: 10 k-means starts, a random half, no bound on a split."""
+        """Create the method as printed: 10 starts of k-means, a random half, no bound on a split.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None, default=None
+            Seed of all random draws.
+
+        Returns
+        -------
+        COBRAS
+            The learner, not fitted.
+        """
         return cls(
             n_init=10,
             max_split=None,
@@ -134,17 +145,17 @@ class COBRAS(ActiveLearner):
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
-    def start(self, problem: Problem) -> State:
+    def start(self, problem: Problem) -> SuperInstanceState:
         """Put all rows into one super-instance."""
         splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
         whole = Partition.of([splitter.whole()], len(problem.X))
-        return State(splitter, whole, problem.evidence, problem.budget)
+        return SuperInstanceState(splitter, whole, problem.evidence, problem.budget)
 
-    def representatives(self, state: State) -> NDArray[np.int64] | None:
+    def representatives(self, state: SuperInstanceState) -> NDArray[np.int64] | None:
         """For each row the representative of its super-instance."""
         return state.representatives
 
-    def ask(self, state: State) -> Asking:
+    def ask(self, state: SuperInstanceState) -> Asking:
         """Algorithm 1 of the paper."""
         splitter, partition, evidence = state.splitter, state.partition, state.evidence
         labels: Labels = np.zeros(len(splitter.X), dtype=np.int32)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.forest_kernel import ForestKernel
-from linkwise.active.kin.kernels import Items, Matrix, Rows, choose_shown_rows
+from linkwise.active.kin.kernels import KINItems, Matrix, Rows, choose_shown_rows
 from linkwise.active.kin.model import Covariance, Known, Model, Table, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
@@ -36,7 +36,7 @@ Value = TypeVar("Value")
 class PreparedItems(NamedTuple):
     """What needs no answer."""
 
-    items: Items
+    items: KINItems
     rows: NDArray[np.float64]
     """(n_items, n_columns) the representatives of the items, in units of the whole."""
     kernel: Matrix
@@ -60,7 +60,7 @@ class Task:
     @classmethod
     def of(cls, problem: Problem) -> Task:
         """Choose the rows to show."""
-        items: Items = problem.prepared.items
+        items: KINItems = problem.prepared.items
         row = choose_shown_rows(problem.X, items, problem.askable)
         askable = np.ones(len(row), dtype=bool) if problem.askable is None else problem.askable[row]
         if items.centers is None:
@@ -74,7 +74,7 @@ class Task:
         return found
 
     @property
-    def items(self) -> Items:
+    def items(self) -> KINItems:
         """The things that are clustered."""
         return self.prepared.items
 
@@ -164,12 +164,12 @@ def is_prior_refuted(belief: Belief) -> bool:
     """Whether there are two facts, and the prior clustering breaks one; else it stays."""
     groups, base = belief.groups, belief.task.prepared.base
     n_groups = int(groups.number.max(initial=-1)) + 1
-    if len(groups.row) - n_groups + len(groups.foes) < 2:
+    if len(groups.row) - n_groups + len(groups.cannot_link) < 2:
         return False
     own = base[groups.row]
     of_group = np.empty(n_groups, dtype=own.dtype)
     of_group[groups.number] = own
-    one, other = of_group[groups.foes].T
+    one, other = of_group[groups.cannot_link].T
     return bool((own != of_group[groups.number]).any() or (one == other).any())
 
 
@@ -193,7 +193,7 @@ def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
 
     def mix() -> tuple[Matrix, Covariance]:
         prior = task.prepared.kernel
-        kernel = prior if forest is None else grow_forest(task, forest).mixed(prior)
+        kernel = prior if forest is None else grow_forest(task, forest).mix_into(prior)
         return kernel, Covariance(kernel)
 
     return task.problem.memo.get("kernel", forest.key if forest else b"", mix, max_values=1)

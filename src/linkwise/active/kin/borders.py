@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from linkwise.active.kin.kernels import Items, Rows
+from linkwise.active.kin.kernels import KINItems, Rows
 from linkwise.active.kin.model import Table
 
 AROUND = 8  # centres among which the nearest to a row are looked for
@@ -34,7 +34,7 @@ class Cells(NamedTuple):
     """(n_items, m) the nearest centres, an item's own the first."""
 
 
-def find_cells(items: Items) -> Cells | None:
+def find_cells(items: KINItems) -> Cells | None:
     """The small clusters; None where items are distinct rows."""
     if items.centers is None or len(items.centers) < 2:
         return None
@@ -70,7 +70,7 @@ def margins(join: Table) -> Table:
     return np.asarray(best[:, 1] - best[:, 0])
 
 
-def weigh_rows(X: NDArray[Any], items: Items, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
+def weigh_rows(X: NDArray[Any], items: KINItems, cells: Cells, item: int) -> tuple[Rows, Rows, Table]:
     """The rows of an item, the items whose centres are nearest to each, and how much those count."""
     assert items.centers is not None
     row = cells.row[cells.start[item] : cells.start[item + 1]]

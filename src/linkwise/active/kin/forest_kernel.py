@@ -46,7 +46,7 @@ class ForestKernel:
             native.add_shared(self._shared, leaves, threads)
             self._grown = part + 1
 
-    def mixed(self, kernel: Matrix) -> Matrix:
+    def mix_into(self, kernel: Matrix) -> Matrix:
         """Mix the forest into a kernel, with the share that its number of items earns."""
         self.grow(PARTS)
         n = len(self._items)

@@ -46,7 +46,7 @@ Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 
-class Items(NamedTuple):
+class KINItems(NamedTuple):
     """The things that are clustered: distinct rows, or small clusters of rows."""
 
     of: Rows
@@ -60,12 +60,12 @@ class Items(NamedTuple):
 
 
 # ---------------------------------------------------------------- items
-def make_items(X: NDArray[Any], seed: int) -> Items:
+def make_items(X: NDArray[Any], seed: int) -> KINItems:
     """Make items of the distinct rows, or of small clusters if there are more than `MOST_ITEMS` of them."""
     if len(X) <= SAMPLE:
         points = distinct_points(X)
         if len(points.first) <= MOST_ITEMS:
-            return Items(points.of, points.first, np.bincount(points.of), None)
+            return KINItems(points.of, points.first, np.bincount(points.of), None)
     rows = X
     if len(X) > SAMPLE:
         rows = X[np.sort(rng_at(seed, 0).choice(len(X), SAMPLE, replace=False, shuffle=False))]
@@ -73,10 +73,10 @@ def make_items(X: NDArray[Any], seed: int) -> Items:
     of = native.nearest_points(X, centers, parallel.n_threads())[0]
     used = np.bincount(of, minlength=len(centers)) > 0
     of, centers = (np.cumsum(used) - 1)[of], np.ascontiguousarray(centers[used])
-    return Items(of, _nearest(X, of, centers, None), np.bincount(of), centers)
+    return KINItems(of, _nearest(X, of, centers, None), np.bincount(of), centers)
 
 
-def choose_shown_rows(X: NDArray[Any], items: Items, askable: NDArray[np.bool_] | None) -> Rows:
+def choose_shown_rows(X: NDArray[Any], items: KINItems, askable: NDArray[np.bool_] | None) -> Rows:
     """The row that each item shows: one that may be shown, or else its representative."""
     if askable is None:
         return items.first

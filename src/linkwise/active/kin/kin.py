@@ -43,7 +43,7 @@ from linkwise.active.kin.confidence import (
     expected_changes,
 )
 from linkwise.active.kin.kernels import (
-    Items,
+    KINItems,
     make_items,
     make_views,
     mean_kernel,
@@ -52,7 +52,7 @@ from linkwise.active.kin.kernels import (
 )
 from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.shown import row_labels
-from linkwise.active.kin.state import State
+from linkwise.active.kin.state import KINState
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
@@ -112,11 +112,11 @@ class KIN(ActiveLearner):
         kernel = mean_kernel(make_views(rows), seed, step)
         return PreparedItems(items, rows, kernel, base, find_cells(items))
 
-    def start(self, problem: Problem) -> State:
+    def start(self, problem: Problem) -> KINState:
         """Return the state of a run that has asked nothing yet."""
-        return State(Task.of(problem))
+        return KINState(Task.of(problem))
 
-    def ask(self, state: State) -> Asking:
+    def ask(self, state: KINState) -> Asking:
         """Ask which neighbourhoods are one, then place an item; in the end nothing is left open."""
         state.learn()
         while True:
@@ -130,7 +130,7 @@ class KIN(ActiveLearner):
         state.asked = None
         return row_labels(state.believe())
 
-    def describe(self, state: State) -> list[str]:
+    def describe(self, state: KINState) -> list[str]:
         """How many clusters there are, how certain they are, and how much the next answer may change."""
         belief = state.read()
         k, n_rows = belief.known.n_neighbourhoods, len(belief.task.items.of)
@@ -147,13 +147,13 @@ class KIN(ActiveLearner):
         self._keep_representatives(X, prepared.items)
         return labels
 
-    def _keep_more(self, X: NDArray[Any], state: State) -> None:
+    def _keep_more(self, X: NDArray[Any], state: KINState) -> None:
         """Keep how certain the clusters are, and the rows that new ones are compared with."""
         belief = state.read()
         self.proba_ = certainty(belief)
         self._keep_representatives(X, belief.task.items)
 
-    def _keep_representatives(self, X: NDArray[Any], items: Items) -> None:
+    def _keep_representatives(self, X: NDArray[Any], items: KINItems) -> None:
         self._representatives = items.first
         self._representative_rows = np.ascontiguousarray(X[items.first], dtype=np.float64)
 
@@ -163,11 +163,13 @@ class KIN(ActiveLearner):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
+            The new rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            With many rows in `fit`, only the representatives of small clusters of rows are compared.
+            Cluster of each row. If `fit` had many rows, new ones are compared with the representatives of
+            items alone.
         """
         check_is_fitted(self, "labels_")
         rows = check_rows(X, self, reset=False)
@@ -176,7 +178,7 @@ class KIN(ActiveLearner):
         return found
 
 
-def _compare_neighbourhoods(state: State, least: float) -> Asked:
+def _compare_neighbourhoods(state: KINState, least: float) -> Asked:
     """Ask about neighbourhoods that may be one, the likeliest first, while they are likely enough."""
     while (pair := likeliest_pair(state, least)) is not None:
         first, second = state.show(pair)
@@ -184,7 +186,7 @@ def _compare_neighbourhoods(state: State, least: float) -> Asked:
         yield Question(first, second, labels, "These are the closest rows of two clusters that may be one.")
 
 
-def _place_item(state: State, item: int) -> Asked:
+def _place_item(state: KINState, item: int) -> Asked:
     """Ask where an item belongs: in the likeliest neighbourhood, then in others that are likely enough."""
     state.placing = item
     coverage, left_open, is_doubtful = None, set(), False

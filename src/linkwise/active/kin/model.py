@@ -190,8 +190,8 @@ class Covariance:
         self._now: Matrix | None = None
         self._items: list[int] | None = None
 
-    def given(self, items: Rows) -> Matrix:
-        """The covariance given these items; valid until the next call."""
+    def condition_on(self, items: Rows) -> Matrix:
+        """Return the covariance given these items; it is valid until the next call."""
         wanted = items.tolist()
         start = len(wanted) // ROUND * ROUND
         done, self._items = self._items, None  # so an interruption leaves no half-made update
@@ -224,9 +224,9 @@ class Covariance:
         with one_blas_thread():
             blas.sger(-1 / (float(column[item]) + RIDGE), column, column, a=self._now.T, overwrite_a=1)
 
-    def explained(self, items: Rows, weight: Table) -> Table:
-        """How much each item, if asked about next, would lessen the weighted uncertainty of all."""
-        now = self.given(items)
+    def uncertainty_reductions(self, items: Rows, weight: Table) -> Table:
+        """Compute how much a question about each item would lessen the weighted uncertainty of all."""
+        now = self.condition_on(items)
         amount, total = weight.astype(np.float32), np.empty(len(now))
         with one_blas_thread():
             for a in range(0, len(now), 256):

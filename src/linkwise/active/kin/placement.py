@@ -120,7 +120,7 @@ def place_items(placed: PlacedItems, groups: Groups, placing: int) -> tuple[Plac
     may_start = np.bincount(groups.number, minlength=len(has_place)) > 1
     if placing >= 0 and group[placing] >= 0:
         may_start[group[placing]] = False
-    apart = _both_ways(groups.foes)
+    apart = _both_ways(groups.cannot_link)
     for number in _new_neighbourhoods(placed, groups, apart, has_place, may_start & ~has_place):
         placed = placed.add(groups.row[groups.number == number])
     return placed, _placement(placed, groups, apart, group, -1 if placing < 0 else int(group[placing]))

@@ -16,13 +16,13 @@ from linkwise.active.kin.belief import (
 from linkwise.active.kin.kernels import Rows
 from linkwise.active.kin.model import Table
 from linkwise.active.kin.placement import Mask
-from linkwise.active.kin.state import MOST_UNSURE, Pair, State
+from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
 
 
-def likeliest_pair(state: State, least: float) -> Pair | None:
+def likeliest_pair(state: KINState, least: float) -> Pair | None:
     """The closest items of the two neighbourhoods that are likeliest one, given those they differ from.
 
     Parameters
@@ -51,7 +51,7 @@ def likeliest_pair(state: State, least: float) -> Pair | None:
     return None
 
 
-def closest_open_pair(state: State, first: Rows, second: Rows, similarity: Table) -> Pair | None:
+def closest_open_pair(state: KINState, first: Rows, second: Rows, similarity: Table) -> Pair | None:
     """The most similar items that can be shown and compared; None: there are none, or they were in doubt.
 
     Parameters
@@ -75,7 +75,7 @@ def closest_open_pair(state: State, first: Rows, second: Rows, similarity: Table
     return None
 
 
-def choose_item(state: State) -> int | None:
+def choose_item(state: KINState) -> int | None:
     """The item that explains most of what is uncertain; None: all are known, or none may be shown."""
     belief = state.believe()
     eligible = state.task.askable & ~belief.placed.mask
@@ -100,7 +100,7 @@ def _most_informative(belief: Belief, eligible: Mask, turn: int) -> int:
     if len(learned):
         model = current_model(belief)
         unsure, learned = 1 - model.chances.join.max(axis=1), model.known.items
-    gain = current_kernel(belief)[1].explained(learned, task.weight * unsure)
+    gain = current_kernel(belief)[1].uncertainty_reductions(learned, task.weight * unsure)
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
     gain[~eligible] = -1
     return int(gain.argmax())

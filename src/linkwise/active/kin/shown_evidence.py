@@ -44,5 +44,5 @@ class ShownRowEvidence:
         names, first = np.unique(number, return_index=True)
         new = np.full(int(of_rows.number.max(initial=-1)) + 1, -1, dtype=np.int64)
         new[names[np.argsort(first)]] = np.arange(len(names))
-        apart = np.sort(new[of_rows.foes], axis=1)
+        apart = np.sort(new[of_rows.cannot_link], axis=1)
         return Groups(items, new[number], apart[(apart >= 0).all(axis=1)])

@@ -16,7 +16,7 @@ MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourh
 Pair = tuple[int, int]
 
 
-class State:
+class KINState:
     """The state of one run.
 
     Attributes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from inspect import signature
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from linkwise import methods
@@ -15,15 +15,6 @@ from linkwise.constraints.constraints import Constraints
 
 N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
 FULL_METRIC = 100  # features up to which MPCKMeans learns a full matrix
-
-
-class Clusterer(Protocol):
-    """What is needed of an estimator."""
-
-    labels_: NDArray[Any]
-
-    def fit(self, X: ArrayLike, *, constraints: Constraints | None = None) -> Any:
-        """Cluster by the constraints."""
 
 
 def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any:
@@ -39,8 +30,9 @@ def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any
         kind = clusterers_by_name().get(str(estimator or "mpckmeans").lower())
         if kind is None:
             raise ValueError(
-                f"estimator={estimator!r} is no clusterer of linkwise; give one of "
-                f"{', '.join(clusterers_by_name())}, or an estimator with n_clusters and fit(X, constraints=)"
+                f"estimator={estimator!r} is unknown. Give the name of a clusterer"
+                f" ({', '.join(clusterers_by_name())}), or an estimator with n_clusters and"
+                " fit(X, constraints=)."
             )
         found = kind(n_clusters=k)
         usual = {"n_init": N_INIT, "metric": "full" if n_features <= FULL_METRIC else "diagonal"}
@@ -55,11 +47,13 @@ def make_clusterer(estimator: object, k: int, n_features: int, seed: int) -> Any
 
 def _check(estimator: Any) -> None:
     if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
-        raise TypeError(f"estimator={estimator!r} is no estimator; give one, or a name such as 'pckmeans'")
+        raise TypeError(
+            f"estimator={estimator!r} is not an estimator. Give one, or a name such as 'pckmeans'."
+        )
     if "n_clusters" not in estimator.get_params() or "constraints" not in signature(estimator.fit).parameters:
         raise TypeError(
-            f"estimator={estimator!r} needs n_clusters and fit(X, constraints=); "
-            "take for example PCKMeans() or MPCKMeans()"
+            f"estimator={estimator!r} lacks n_clusters or fit(X, constraints=). "
+            "Give for example PCKMeans() or MPCKMeans()."
         )
 
 

@@ -126,7 +126,7 @@ def load_session_clusters(
     path: Path, reading: Reading, constraints: Path | None, progress: Progress | None = None
 ) -> ExplainedClusters:
     """The clusters of a session as of its last answer."""
-    for name in reading.given():
+    for name in reading.settings():
         raise UsageError(
             f"A session stores how its data are read. Leave {flag_of(name)} out, or describe its clusters by "
             "other columns: linkwise export SESSION --labels L.csv, then linkwise explain DATA --labels L.csv"

@@ -15,7 +15,7 @@ from linkwise.terminal import screen
 from linkwise.terminal.console import event_in_words
 from linkwise.terminal.progress import busy
 from linkwise.terminal.protocol import emit, event_as_json, state
-from linkwise.wording import strip_controls
+from linkwise.wording import NOTHING_TO_UNDO, strip_controls
 from linkwise.workspace.exit_codes import UsageError, say
 from linkwise.workspace.method_choice import learner_phrase
 from linkwise.workspace.origin import origin_of
@@ -24,11 +24,11 @@ from linkwise.workspace.project import data_path, find_session, open_with_curren
 
 REASONS = {
     None: "questions are left",
-    "exhausted": "nothing is left to ask",
+    "exhausted": "there are no more questions",
     "budget": "the budget is used up",
     "stopped": "questions are left",
 }
-STALE = "clusters are as of before the last change; linkwise ask and linkwise export bring them up to date"
+STALE = "These are the clusters before the last change. linkwise ask and linkwise export update them."
 
 
 # ---------------------------------------------------------------- status
@@ -93,7 +93,7 @@ def undo(path: Path, *, as_json: bool = False) -> None:
             undone = None if event is None else event_as_json(event, name)
             emit(type="state", done="undo", undone=undone, **_status_as_json(session, found))
         elif event is None:
-            print("There is nothing to take back: this session has no answers.")
+            print(f"{NOTHING_TO_UNDO} This session has no answers.")
         else:
             print(f"taken back: {event_in_words(event, name)}")
             print(f"left: {count_answers(session.status)}")

@@ -222,6 +222,18 @@ class FeatureWeightClustering(CenteredClusterer):
         """Create the method of the paper's experiments.
 
         It tunes all dimensions, in one sweep of steps of 10 %, from Xing's metric.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : object
+            Further parameters of the class; they take precedence over the preset.
+
+        Returns
+        -------
+        FeatureWeightClustering
+            The estimator, not fitted.
         """
         printed = {"sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 1}
         return cls(n_clusters, **{**printed, **parameters})

@@ -117,7 +117,7 @@ class Trials:
         rows = self.aim.Z * scale
         found = self.aim.cluster(rows, None if starts is None else starts * scale)
         c = self.aim.constraints
-        must, cannot = c.violated(found.labels)
+        must, cannot = c.find_violations(found.labels)
         if found.noise:  # of which no two rows are together
             must |= (found.labels[c.must_link] < 0).all(axis=1)
         satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)

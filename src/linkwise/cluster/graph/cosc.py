@@ -118,7 +118,7 @@ class COSC(ConstrainedClusterer):
         "random_state": ["random_state"],
     }
 
-    n_clusters: int | None  # type: ignore[assignment]
+    n_clusters: int | None  # type: ignore[assignment]  # other clusterers require it
 
     def __init__(
         self,

@@ -74,7 +74,9 @@ def extract(
     Raises
     ------
     TypeError
-        The hierarchy has an unknown type.
+        The hierarchy has an unknown type, or another argument has a wrong one.
+    ValueError
+        `min_cluster_size` is below 2, `ties` is unknown, or `constraints` are about another number of rows.
     DataError
         The hierarchy is malformed, or its heights decrease.
 
@@ -196,7 +198,7 @@ def _check_merges(found: Merges) -> Merges:
     children, heights, n = found
     if len(children) != n - 1 or len(heights) != n - 1:
         raise DataError(
-            f"the hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights. "
+            f"The hierarchy has {len(children)} merges of {n} rows and {len(heights)} heights. "
             f"Give the {n - 1} merges that join all of them."
         )
     own = n + np.arange(n - 1)

@@ -173,7 +173,7 @@ class FOSC(ClusterMixin, BaseEstimator):
         self.children_, self.distances_ = children, heights
         self.labels_: Labels = labels
         self.n_clusters_ = int(labels.max()) + 1
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(isolate_noise(labels))))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(isolate_noise(labels))))
         return self
 
 

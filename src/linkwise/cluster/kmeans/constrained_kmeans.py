@@ -157,7 +157,7 @@ def _run(
 ) -> _Run:
     """Alternate between labels and means; the labels of the seeds never change."""
     centers = start
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  # its last value is returned
         labels, squares = _assign(blocks, centers, seeds, home)
         squares[seeds] = 0  # a seed fills no empty cluster
         filled = points.fill_empty_clusters(labels, squares, len(centers), blocks.weight)

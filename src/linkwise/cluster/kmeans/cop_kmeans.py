@@ -251,7 +251,7 @@ def _run(
     centers = start
     order = rng.permutation(len(apart.nodes)).astype(np.int32)
     labels: Labels | None = None
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  # its last value is returned
         before = labels
         labels, squares, together = _assign(blocks, centers, apart, before, order, limit)
         if before is not None and (labels == before).all():

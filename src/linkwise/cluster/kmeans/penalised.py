@@ -55,7 +55,7 @@ def _run(
 ) -> PenalisedRun:
     """Alternate between labels and means until the means stop."""
     centers, labels = start, None
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  # its last value is returned
         labels, squares, _ = _assign(X, centers, named, prices, labels, rng)
         moved = _means(X, labels, squares, centers, named)
         shift = float(((moved - centers) ** 2).sum())
@@ -121,6 +121,6 @@ def improve_by_plain(
 
 def satisfied_weight(labels: Labels, constraints: Constraints) -> float:
     """Sum the weights of the constraints that a clustering satisfies."""
-    must, cannot = constraints.violated(labels)
+    must, cannot = constraints.find_violations(labels)
     kept = constraints.must_link_weight[~must].sum() + constraints.cannot_link_weight[~cannot].sum()
     return float(kept)

@@ -160,6 +160,18 @@ class BCKM(RoundsClusterer):
 
         Rounds start from rows far apart and end when the inertia does not fall; constraints of equal priority
         are ordered row by row.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : object
+            Further parameters of the class; they take precedence over the preset.
+
+        Returns
+        -------
+        BCKM
+            The estimator, not fitted.
         """
         preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
         return cls(n_clusters, **{**preset, **parameters})

@@ -146,6 +146,18 @@ class CKM(CenteredClusterer):
 
         It has one start from rows far apart, orders constraints row by row, and ends when the inertia does
         not fall.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : object
+            Further parameters of the class; they take precedence over the preset.
+
+        Returns
+        -------
+        CKM
+            The estimator, not fitted.
         """
         preset: dict[str, Any] = {
             "init": "farthest",

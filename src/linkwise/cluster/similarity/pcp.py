@@ -184,7 +184,7 @@ class PCP(ConstrainedClusterer):
             found = solve(joint, apart, columns, rng_at(seed, 1), self.tol, self.max_iter, told)
             self._keep(S, number, found)
             labels = self._clustered(found.V, number, k, seed)
-            if any(broken.any() for broken in constraints.violated(labels)):
+            if any(broken.any() for broken in constraints.find_violations(labels)):
                 number = number_components(copy, free)
                 plain = self._clustered(place_by_eigenvectors(S, number, k), number, k, seed)
                 better = prefer_more_satisfied(plain, labels, constraints)

@@ -144,7 +144,20 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """Create the method as printed, with raw columns."""
+        """Create the method as printed, with raw columns.
+
+        Parameters
+        ----------
+        n_clusters : int or None, default=None
+            Largest number of clusters; by default any number.
+        **parameters : object
+            Further parameters of the class; they take precedence over the preset.
+
+        Returns
+        -------
+        ClusILC
+            The estimator, not fitted.
+        """
         return cls(n_clusters, **{"standardize": False, **parameters})
 
     def fit(
@@ -176,6 +189,11 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         -------
         self
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            `n_clusters` is above the number of rows, or `constraints` are about another number of rows.
         """
         self._validate_params()
         refuse_constraints_as_y(y)
@@ -195,7 +213,7 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.tree_ = found.tree()
         self.labels_ = self.tree_.predict(rows)
         self.n_clusters_ = len(np.unique(self.labels_))
-        self.violations_ = int(sum(broken.sum() for broken in wanted.violated(self.labels_)))
+        self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(self.labels_)))
         self.constraints_ = wanted
         self.n_leaves_ = len(found.leaves)
         self.heuristics_ = np.array([problem.heuristic(s, b) for s, b in found.course[1:]])

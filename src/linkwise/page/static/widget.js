@@ -150,6 +150,18 @@ function keepFocus(page, box, event) {
 // src/wording.js
 var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
 var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
+var QUESTION = "Do these two belong together?";
+var NO_MORE_QUESTIONS = "There are no more questions";
+var BUDGET_SPENT = "The budget of questions is used up";
+var NOTHING_TO_UNDO = "There is nothing to undo.";
+var EXHAUSTED = "No further answer would change the clusters.";
+var EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+var SHARED_KEYS = [
+  ["Y", "Same: the two rows belong together"],
+  ["N", "Different: they do not"],
+  ["S", "Not sure: nothing follows, and the pair is not asked again"],
+  ["U", "Undo the last answer, as often as you like"]
+];
 var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 var BUSY = "The last answer is still being saved, so this one was ignored.";
 var MEMORY_ONLY = "In memory only";
@@ -162,7 +174,7 @@ var BROKEN_LINKS = {
   login: `linkwise was restarted and needs the password again. Reload this page to log in. ${SAVED}`
 };
 var FAILED_REQUESTS = {
-  stale: "The question has changed, perhaps in another window. Your answer was not stored; this is the current question.",
+  stale: "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question."
 };
 var SOURCES = {
@@ -184,7 +196,7 @@ function describeEvent(event) {
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.said] ?? event.said}`;
+  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
 }
 function describeLink(link, failed) {
   if (link === "open") return "";
@@ -195,7 +207,7 @@ var describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${lin
 var countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
 function describeOtherFacts(counts) {
   const parts = [
-    counts.volunteered ? `${formatNumber(counts.volunteered)} added` : "",
+    counts.added ? `${formatNumber(counts.added)} added` : "",
     counts.imported ? `${formatNumber(counts.imported)} imported` : "",
     counts.done ? `${formatCount(counts.done, "cluster")} done` : ""
   ];
@@ -205,9 +217,10 @@ function describeSession(state) {
   const where = state.place ? `Saved in ${state.place}` : "The session is in memory only: export it before you leave.";
   return [state.learner, ...state.description ?? [], where].filter(Boolean).map((line) => line === where || /[.!?…]$/.test(line) ? line : `${line}.`).join(" ");
 }
+var describeExhaustion = (counts) => counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHAUSTED;
 function describeNextQuestion(state) {
   const question = state.question;
-  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : "There are no more questions.";
+  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : `${NO_MORE_QUESTIONS}.`;
 }
 
 // src/cluster_dialogs.js
@@ -224,7 +237,7 @@ function openMerge(page, cluster) {
         { do: "merge", first: cluster.cluster, second: other.cluster },
         {
           describe: () => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`,
-          pair: { first: cluster.exemplar, second: other.exemplar, said: "yes" }
+          pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" }
         }
       );
     }
@@ -232,7 +245,7 @@ function openMerge(page, cluster) {
   const renderChoice = (
     /** @param {Cluster} other */
     (other) => {
-      const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.short.join(", ")}`;
+      const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
       return h(
         "li",
         {},
@@ -244,7 +257,7 @@ function openMerge(page, cluster) {
     h(
       "p",
       { class: "lw-soft" },
-      `This marks ${cluster.short[0]}, the most typical row of this cluster, and the most typical row of the other `,
+      `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other `,
       "cluster as same. You can undo it."
     ),
     h("ul", { class: "lw-choices" }, others.map(renderChoice))
@@ -372,7 +385,7 @@ var renderTableHead = (items, hasScale) => h(
     h("th", { scope: "col" }, renderBadge(SECOND), items[1].name),
     hasScale && h(
       "th",
-      { scope: "col", class: "lw-where lw-ends" },
+      { scope: "col", class: "lw-scale-cell lw-ends" },
       h("span", {}, "low"),
       " ",
       h("span", {}, "high")
@@ -401,7 +414,7 @@ function renderFields(items, differ = []) {
           isOther && h("span", { class: "lw-hidden" }, ", differs")
         ),
         cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
-        hasScale && h("td", { class: "lw-where" }, renderScale(placeOf(cells[0]), placeOf(cells[1])))
+        hasScale && h("td", { class: "lw-scale-cell" }, renderScale(placeOf(cells[0]), placeOf(cells[1])))
       );
     }
   );
@@ -489,7 +502,7 @@ function renderPair(question) {
     (item, i) => h("figure", {}, h("figcaption", {}, renderBadge(i ? SECOND : FIRST), item.name), contents[i])
   );
   const figures = contents.some(Boolean) && h("div", { class: "lw-pair" }, items.map(renderFigure));
-  return listChildren(figures, renderFields(items, question.differ));
+  return listChildren(figures, renderFields(items, question.differing));
 }
 var renderItem = (item) => listChildren(renderContents([item])[0], renderFields([item]));
 function renderGlimpse(item) {
@@ -557,7 +570,7 @@ var ClusterRow = class {
     this.size = h("span", { class: "lw-size" });
     this.bar = h("i", {});
     this.typical = h("p", { class: "lw-typical" });
-    this.done = h("span", { class: "lw-isdone" }, "✓ done");
+    this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
     this.rules = h("ul", { class: "lw-rules", hidden: true });
@@ -587,8 +600,8 @@ var ClusterRow = class {
   }
   /** @param {string[]} lines */
   showRules(lines) {
-    const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean);
-    this.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
+    const texts = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean);
+    this.rules.replaceChildren(...texts.map((line) => h("li", {}, line)));
     this.rules.hidden = lines.length === 0;
   }
   /**
@@ -623,9 +636,9 @@ var ClusterRow = class {
     this.mergeButton.setAttribute("aria-label", `Merge ${label} with another cluster`);
   }
   #showExemplars() {
-    const { exemplars, short } = this.cluster;
+    const { exemplars, exemplar_names: names } = this.cluster;
     const links = exemplars.map(
-      (row, i) => createButton(short[i], () => openItem(this.page, row), { className: "lw-link" })
+      (row, i) => createButton(names[i], () => openItem(this.page, row), { className: "lw-link" })
     );
     this.typical.replaceChildren(h("span", {}, "typical "), ...links);
   }
@@ -756,13 +769,13 @@ var ClustersPanel = class {
 
 // src/conflict_dialog.js
 var TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
-function renderWays(link, resolve) {
-  if (link.event === null) return [h("span", { class: "lw-now" }, "new answer")];
+function renderResolutions(link, resolve) {
+  if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
   const pair = link.names.join(" and ");
-  const about = `${pair}: ${ANSWER_WORDS[link.said]}`;
-  const other = link.said === "yes" ? "no" : "yes";
+  const about = `${pair}: ${ANSWER_WORDS[link.answer]}`;
+  const other = link.answer === "yes" ? "no" : "yes";
   const label = `Change to ${ANSWER_LABELS[other]}`;
-  const change = () => resolve({ do: "change", event: link.event, said: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
+  const change = () => resolve({ do: "change", event: link.event, answer: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
   const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
   const canChange = link.kind === "answer" || link.kind === "add";
   const words = TAKE_BACK[link.kind] ?? "Take back";
@@ -779,19 +792,19 @@ function renderLink(page, link, resolve) {
     createRowLink(page, first, link.first),
     " and ",
     createRowLink(page, second, link.second),
-    `: ${ANSWER_WORDS[link.said]}`
+    `: ${ANSWER_WORDS[link.answer]}`
   );
   return h(
     "li",
     { class: link.event === null && "lw-new" },
-    renderIcon(link.said),
+    renderIcon(link.answer),
     h(
       "div",
-      { class: "lw-what" },
+      { class: "lw-description" },
       pair,
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link))
     ),
-    h("div", { class: "lw-ways" }, renderWays(link, resolve))
+    h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve))
   );
 }
 function openConflict(page, conflict) {
@@ -931,25 +944,25 @@ var Controller = class {
     return item;
   }
   // ---------------------------------------------------------------- what the person does
-  /** @param {Answer} said */
-  async answer(said) {
+  /** @param {Answer} answer */
+  async answer(answer) {
     const question = this.state?.question;
     if (!question) return;
-    if (!this.isWaiting && performance.now() - this.askedAt < READ_MS) {
+    if (!this.isPending && performance.now() - this.askedAt < READ_MS) {
       this.#warn(EARLY);
       return;
     }
-    const pair = { first: question.first.row, second: question.second.row, said };
-    await this.store({ do: "answer", question: question.id, said }, { pair });
+    const pair = { first: question.first.row, second: question.second.row, answer };
+    await this.store({ do: "answer", question: question.id, answer }, { pair });
   }
   async undo() {
     if (!this.state?.undo) {
-      this.display.showNotice("There is nothing to undo.");
+      this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
     const describe = (
       /** @param {Reply & { ok: true }} reply */
-      (reply) => reply.undone ? `Undone: “${describeEvent(reply.undone)}”.` : "There was nothing to undo."
+      (reply) => reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO
     );
     await this.store({ do: "undo" }, { describe });
   }
@@ -957,13 +970,13 @@ var Controller = class {
    * Say how two selected rows stand to each other.
    * @param {Item} first
    * @param {Item} second
-   * @param {"yes" | "no"} said
+   * @param {"yes" | "no"} answer
    */
-  async mark(first, second, said) {
-    const request = { do: "add", first: first.row, second: second.row, kind: KINDS[said] };
+  async mark(first, second, answer) {
+    const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[said]}.`;
+      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
     };
     await this.store(request, { describe });
   }
@@ -984,7 +997,7 @@ var Controller = class {
   }
   // ---------------------------------------------------------------- storing
   /** Whether a request is on its way. An answer is, until it is confirmed or the next question is there. */
-  get isWaiting() {
+  get isPending() {
     const [pending, question] = [this.#pending, this.state?.question];
     if (!pending) return false;
     const hasNext = pending.do === "answer" && question && question.id !== pending.question;
@@ -997,7 +1010,7 @@ var Controller = class {
    */
   async store(request, { describe, pair, resolved = [] } = {}) {
     if (this.link !== "open") return;
-    if (this.isWaiting) {
+    if (this.isPending) {
       this.#warn(BUSY);
       return;
     }
@@ -1058,21 +1071,19 @@ var Controller = class {
   }
 };
 function repeatRequest(state, request, pair) {
-  if (!pair || pair.said === "unsure" || request.do !== "answer" && request.do !== "merge") return request;
+  if (!pair || pair.answer === "unsure" || request.do !== "answer" && request.do !== "merge")
+    return request;
   const question = state?.question;
   if (question && request.do === "answer") {
     const rows = /* @__PURE__ */ new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, said: pair.said };
+    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
   }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.said] };
+  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
 }
 
 // src/help_dialog.js
 var KEYS = [
-  ["Y", "Same: the two rows belong together"],
-  ["N", "Different: they do not"],
-  ["S", "Not sure: skip to another question"],
-  ["U", "Undo the last answer"],
+  ...SHARED_KEYS,
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["H", "History: change any answer or take it back"],
@@ -1103,20 +1114,20 @@ function renderChoices(page, event) {
   const answers = event.kind === "add" ? ["yes", "no"] : ["yes", "no", "unsure"];
   const pair = event.names.join(" and ");
   const change = (
-    /** @param {Answer} said */
-    (said) => {
-      if (said === event.said) return;
-      const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[said]}”.`;
-      page.controller.store({ do: "change", event: event.number, said }, { describe });
+    /** @param {Answer} answer */
+    (answer) => {
+      if (answer === event.answer) return;
+      const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[answer]}”.`;
+      page.controller.store({ do: "change", event: event.number, answer }, { describe });
     }
   );
   return h(
     "div",
     { class: "lw-segments", role: "group", "aria-label": `Answer about ${pair}` },
     answers.map(
-      (said) => createButton(ANSWER_LABELS[said], () => change(said), {
-        "aria-pressed": String(event.said === said),
-        "data-key": `${event.number}-${said}`
+      (answer) => createButton(ANSWER_LABELS[answer], () => change(answer), {
+        "aria-pressed": String(event.answer === answer),
+        "data-key": `${event.number}-${answer}`
       })
     )
   );
@@ -1149,7 +1160,7 @@ function renderEvent(page, event) {
   return h(
     "li",
     {},
-    h("div", { class: "lw-what" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
+    h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
     isPair && renderChoices(page, event),
     createButton("Take back", takeBack, {
       className: "lw-quiet",
@@ -1222,7 +1233,7 @@ function createExportMenu(page) {
     opener.focus();
   };
   const opener = createButton("Export", () => list.hidden ? open() : close(), {
-    className: "lw-plainer",
+    className: "lw-plain",
     "aria-expanded": "false",
     "aria-controls": list.id
   });
@@ -1251,10 +1262,10 @@ function createHeader(page) {
     h(
       "div",
       { class: "lw-tools" },
-      createButton("History", () => openHistory(page), { className: "lw-plainer" }),
+      createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
-        className: "lw-plainer",
+        className: "lw-plain",
         "aria-label": "Keys and help",
         title: "Keys and help"
       })
@@ -1778,7 +1789,7 @@ var Scatter = class {
     this.handlers = handlers;
     this.points = h("canvas", { class: "lw-points" });
     this.overlay = h("canvas", {
-      class: "lw-over",
+      class: "lw-overlay",
       tabindex: "0",
       role: "img",
       "aria-roledescription": "scatter plot",
@@ -2007,7 +2018,7 @@ var BY_MOUSE = "Drag to move, scroll to zoom, click a row to open it.";
 var BY_FINGER = "Drag sideways to move, pinch to zoom, tap a row to open it.";
 var HOVER_MS = 70;
 function createTip(page) {
-  const node = h("div", { class: "lw-tip", hidden: true, "aria-hidden": "true" });
+  const node = h("div", { class: "lw-tooltip", hidden: true, "aria-hidden": "true" });
   let row = -1;
   let timer;
   const show = async (x, y) => {
@@ -2105,7 +2116,7 @@ function createMapPanel(page, model) {
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
-    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
+    h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason
   );
@@ -2125,7 +2136,7 @@ function createMapPanel(page, model) {
   const updateRows = (state) => {
     const coordinates = toTypedArray(model.get("places"), Float32Array);
     const bytes = model.get("labels");
-    const labels = state.wide ? toTypedArray(bytes, Uint16Array) : toTypedArray(bytes, Uint8Array);
+    const labels = state.two_bytes ? toTypedArray(bytes, Uint16Array) : toTypedArray(bytes, Uint8Array);
     controller.setLabels(labels);
     node.hidden = coordinates.length === 0 || coordinates.length !== 2 * labels.length;
     if (places !== model.get("places")) {
@@ -2296,7 +2307,7 @@ function renderFinish(page, state) {
   const { controller } = page;
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
-  const reason = state.ended === "budget" ? "A larger budget allows more questions." : "The learner has no more questions.";
+  const reason = state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
   const agreement = typeof state.agreement === "number" && h(
     "p",
     {},
@@ -2329,10 +2340,10 @@ var QuestionCard = class {
     this.pair = h("div", { class: "lw-items" });
     this.finish = h("div", { class: "lw-finish", hidden: true });
     this.buttons = ANSWER_KEYS.map(
-      ([said, letter]) => createButton(
-        [renderIcon(said), h("span", {}, ANSWER_LABELS[said]), renderKey(letter)],
-        () => controller.answer(said),
-        { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter }
+      ([answer, letter]) => createButton(
+        [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(letter)],
+        () => controller.answer(answer),
+        { className: `lw-answer lw-${answer}`, "aria-keyshortcuts": letter }
       )
     );
     this.undo = createButton(
@@ -2368,9 +2379,9 @@ var QuestionCard = class {
   }
   /**
    * Show that the data are being read, or why they could not be.
-   * @param {Waiting} waiting
+   * @param {Opening} waiting
    */
-  showWaiting({ loading, failed }) {
+  showOpening({ loading, failed }) {
     const { state } = this.page.controller;
     if (failed) {
       const words = state ? "linkwise stopped with an error" : "linkwise could not open the data";
@@ -2402,7 +2413,7 @@ var QuestionCard = class {
   /** Enable what can be used now. */
   updateStatus() {
     const { controller } = this.page;
-    const isReady = controller.link === "open" && !controller.isWaiting;
+    const isReady = controller.link === "open" && !controller.isPending;
     for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
@@ -2422,7 +2433,7 @@ var QuestionCard = class {
   #showQuestion(state, question) {
     const count = `Question ${formatNumber(state.counts.answers + 1)}`;
     setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
-    setText(this.heading, "Do these two belong together?");
+    setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
@@ -2435,11 +2446,7 @@ var QuestionCard = class {
   #showEnd(state) {
     this.#shown = null;
     setText(this.eyebrow, "Finished");
-    const isSpent = state.ended === "budget" && state.budget;
-    setText(
-      this.heading,
-      isSpent ? `All ${formatCount(state.budget ?? 0, "question")} are answered` : "There are no more questions"
-    );
+    setText(this.heading, state.ended === "budget" ? BUDGET_SPENT : NO_MORE_QUESTIONS);
     this.finish.replaceChildren(...renderFinish(this.page, state));
   }
   /**
@@ -2505,7 +2512,7 @@ function render({ model, el }) {
     const state = model.get("state");
     controller.hasFailed = Boolean(state?.failed);
     if (state?.counts) showState(state);
-    else card.showWaiting(state ?? {});
+    else card.showOpening(state ?? {});
   };
   const onLink = () => {
     const isBack = controller.setLink(model.get("link") || "open");

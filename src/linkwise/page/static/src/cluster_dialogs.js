@@ -22,12 +22,12 @@ export function openMerge(page, cluster) {
       { do: "merge", first: cluster.cluster, second: other.cluster },
       {
         describe: () => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`,
-        pair: { first: cluster.exemplar, second: other.exemplar, said: "yes" },
+        pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" },
       },
     );
   };
   const renderChoice = /** @param {Cluster} other */ (other) => {
-    const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.short.join(", ")}`;
+    const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
     return h(
       "li",
       {},
@@ -38,7 +38,7 @@ export function openMerge(page, cluster) {
     h(
       "p",
       { class: "lw-soft" },
-      `This marks ${cluster.short[0]}, the most typical row of this cluster, and the most typical row of the other `,
+      `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other `,
       "cluster as same. You can undo it.",
     ),
     h("ul", { class: "lw-choices" }, others.map(renderChoice)),

@@ -44,7 +44,7 @@ export class ClusterRow {
     this.size = h("span", { class: "lw-size" });
     this.bar = h("i", {});
     this.typical = h("p", { class: "lw-typical" });
-    this.done = h("span", { class: "lw-isdone" }, "✓ done");
+    this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
     this.rules = h("ul", { class: "lw-rules", hidden: true });
@@ -76,8 +76,8 @@ export class ClusterRow {
 
   /** @param {string[]} lines */
   showRules(lines) {
-    const told = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean);
-    this.rules.replaceChildren(...told.map((line) => h("li", {}, line)));
+    const texts = lines.map((line) => line.replace(/^cluster \d+: [\d,]+ rows?(, )?/, "")).filter(Boolean);
+    this.rules.replaceChildren(...texts.map((line) => h("li", {}, line)));
     this.rules.hidden = lines.length === 0;
   }
 
@@ -114,9 +114,9 @@ export class ClusterRow {
   }
 
   #showExemplars() {
-    const { exemplars, short } = this.cluster;
+    const { exemplars, exemplar_names: names } = this.cluster;
     const links = exemplars.map((row, i) =>
-      createButton(short[i], () => openItem(this.page, row), { className: "lw-link" }),
+      createButton(names[i], () => openItem(this.page, row), { className: "lw-link" }),
     );
     this.typical.replaceChildren(h("span", {}, "typical "), ...links);
   }

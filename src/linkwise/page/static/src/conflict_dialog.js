@@ -19,14 +19,14 @@ const TAKE_BACK = { import: "Take back the import", done: "Take back “done”"
  * @param {ConflictLink} link
  * @param {Resolve} resolve
  */
-function renderWays(link, resolve) {
-  if (link.event === null) return [h("span", { class: "lw-now" }, "new answer")];
+function renderResolutions(link, resolve) {
+  if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
   const pair = link.names.join(" and ");
-  const about = `${pair}: ${ANSWER_WORDS[link.said]}`;
-  const other = link.said === "yes" ? "no" : "yes";
+  const about = `${pair}: ${ANSWER_WORDS[link.answer]}`;
+  const other = link.answer === "yes" ? "no" : "yes";
   const label = `Change to ${ANSWER_LABELS[other]}`;
   const change = () =>
-    resolve({ do: "change", event: link.event, said: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
+    resolve({ do: "change", event: link.event, answer: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
   const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
   const canChange = link.kind === "answer" || link.kind === "add";
   const words = TAKE_BACK[link.kind] ?? "Take back";
@@ -49,19 +49,19 @@ function renderLink(page, link, resolve) {
     createRowLink(page, first, link.first),
     " and ",
     createRowLink(page, second, link.second),
-    `: ${ANSWER_WORDS[link.said]}`,
+    `: ${ANSWER_WORDS[link.answer]}`,
   );
   return h(
     "li",
     { class: link.event === null && "lw-new" },
-    renderIcon(link.said),
+    renderIcon(link.answer),
     h(
       "div",
-      { class: "lw-what" },
+      { class: "lw-description" },
       pair,
       link.event !== null && h("span", { class: "lw-soft" }, describeSource(link)),
     ),
-    h("div", { class: "lw-ways" }, renderWays(link, resolve)),
+    h("div", { class: "lw-resolutions" }, renderResolutions(link, resolve)),
   );
 }
 

@@ -7,6 +7,7 @@ import {
   describeLink,
   describeNextQuestion,
   EARLY,
+  NOTHING_TO_UNDO,
 } from "./wording.js";
 
 /** @import { Answer, Cluster, ConflictLink, Item, Kind, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
@@ -18,7 +19,7 @@ const MOST_ITEMS = 400; // rows that are remembered
 /** @type {Record<"yes" | "no", Kind>} */
 const KINDS = { yes: "must-link", no: "cannot-link" };
 
-/** @typedef {{ first: number, second: number, said: Answer }} PairAnswer */
+/** @typedef {{ first: number, second: number, answer: Answer }} PairAnswer */
 /** @typedef {[Item | null, Item | null]} Selection the two rows that were selected in the plot */
 
 /**
@@ -145,25 +146,25 @@ export class Controller {
   }
 
   // ---------------------------------------------------------------- what the person does
-  /** @param {Answer} said */
-  async answer(said) {
+  /** @param {Answer} answer */
+  async answer(answer) {
     const question = this.state?.question;
     if (!question) return;
-    if (!this.isWaiting && performance.now() - this.askedAt < READ_MS) {
+    if (!this.isPending && performance.now() - this.askedAt < READ_MS) {
       this.#warn(EARLY);
       return;
     }
-    const pair = { first: question.first.row, second: question.second.row, said };
-    await this.store({ do: "answer", question: question.id, said }, { pair });
+    const pair = { first: question.first.row, second: question.second.row, answer };
+    await this.store({ do: "answer", question: question.id, answer }, { pair });
   }
 
   async undo() {
     if (!this.state?.undo) {
-      this.display.showNotice("There is nothing to undo.");
+      this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
     const describe = /** @param {Reply & { ok: true }} reply */ (reply) =>
-      reply.undone ? `Undone: “${describeEvent(reply.undone)}”.` : "There was nothing to undo.";
+      reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO;
     await this.store({ do: "undo" }, { describe });
   }
 
@@ -171,13 +172,13 @@ export class Controller {
    * Say how two selected rows stand to each other.
    * @param {Item} first
    * @param {Item} second
-   * @param {"yes" | "no"} said
+   * @param {"yes" | "no"} answer
    */
-  async mark(first, second, said) {
-    const request = { do: "add", first: first.row, second: second.row, kind: KINDS[said] };
+  async mark(first, second, answer) {
+    const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[said]}.`;
+      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
     };
     await this.store(request, { describe });
   }
@@ -201,7 +202,7 @@ export class Controller {
 
   // ---------------------------------------------------------------- storing
   /** Whether a request is on its way. An answer is, until it is confirmed or the next question is there. */
-  get isWaiting() {
+  get isPending() {
     const [pending, question] = [this.#pending, this.state?.question];
     if (!pending) return false;
     const hasNext = pending.do === "answer" && question && question.id !== pending.question;
@@ -215,7 +216,7 @@ export class Controller {
    */
   async store(request, { describe, pair, resolved = [] } = {}) {
     if (this.link !== "open") return;
-    if (this.isWaiting) {
+    if (this.isPending) {
       this.#warn(BUSY);
       return;
     }
@@ -289,11 +290,12 @@ export class Controller {
  * @returns {Request}
  */
 export function repeatRequest(state, request, pair) {
-  if (!pair || pair.said === "unsure" || (request.do !== "answer" && request.do !== "merge")) return request;
+  if (!pair || pair.answer === "unsure" || (request.do !== "answer" && request.do !== "merge"))
+    return request;
   const question = state?.question;
   if (question && request.do === "answer") {
     const rows = new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, said: pair.said };
+    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
   }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.said] };
+  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
 }

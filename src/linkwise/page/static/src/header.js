@@ -40,7 +40,7 @@ function createExportMenu(page) {
     opener.focus();
   };
   const opener = createButton("Export", () => (list.hidden ? open() : close()), {
-    className: "lw-plainer",
+    className: "lw-plain",
     "aria-expanded": "false",
     "aria-controls": list.id,
   });
@@ -68,10 +68,10 @@ export function createHeader(page) {
     h(
       "div",
       { class: "lw-tools" },
-      createButton("History", () => openHistory(page), { className: "lw-plainer" }),
+      createButton("History", () => openHistory(page), { className: "lw-plain" }),
       menu.node,
       createButton("?", () => openHelp(page), {
-        className: "lw-plainer",
+        className: "lw-plain",
         "aria-label": "Keys and help",
         title: "Keys and help",
       }),

@@ -1,15 +1,13 @@
 /** The keys, and how the data were read. */
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
+import { SHARED_KEYS } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 
 /** @type {[string, string][]} */
 const KEYS = [
-  ["Y", "Same: the two rows belong together"],
-  ["N", "Different: they do not"],
-  ["S", "Not sure: skip to another question"],
-  ["U", "Undo the last answer"],
+  ...SHARED_KEYS,
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["H", "History: change any answer or take it back"],

@@ -21,18 +21,18 @@ function renderChoices(page, event) {
   /** @type {Answer[]} */
   const answers = event.kind === "add" ? ["yes", "no"] : ["yes", "no", "unsure"];
   const pair = event.names.join(" and ");
-  const change = /** @param {Answer} said */ (said) => {
-    if (said === event.said) return;
-    const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[said]}”.`;
-    page.controller.store({ do: "change", event: event.number, said }, { describe });
+  const change = /** @param {Answer} answer */ (answer) => {
+    if (answer === event.answer) return;
+    const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[answer]}”.`;
+    page.controller.store({ do: "change", event: event.number, answer }, { describe });
   };
   return h(
     "div",
     { class: "lw-segments", role: "group", "aria-label": `Answer about ${pair}` },
-    answers.map((said) =>
-      createButton(ANSWER_LABELS[said], () => change(said), {
-        "aria-pressed": String(event.said === said),
-        "data-key": `${event.number}-${said}`,
+    answers.map((answer) =>
+      createButton(ANSWER_LABELS[answer], () => change(answer), {
+        "aria-pressed": String(event.answer === answer),
+        "data-key": `${event.number}-${answer}`,
       }),
     ),
   );
@@ -76,7 +76,7 @@ function renderEvent(page, event) {
   return h(
     "li",
     {},
-    h("div", { class: "lw-what" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
+    h("div", { class: "lw-description" }, title, h("span", { class: "lw-soft" }, describeDetails(event))),
     isPair && renderChoices(page, event),
     createButton("Take back", takeBack, {
       className: "lw-quiet",

@@ -65,7 +65,7 @@ const renderTableHead = (items, hasScale) =>
       hasScale &&
         h(
           "th",
-          { scope: "col", class: "lw-where lw-ends" },
+          { scope: "col", class: "lw-scale-cell lw-ends" },
           h("span", {}, "low"),
           " ",
           h("span", {}, "high"),
@@ -99,7 +99,7 @@ export function renderFields(items, differ = []) {
         isOther && h("span", { class: "lw-hidden" }, ", differs"),
       ),
       cells.map((cell) => h("td", {}, cell ? cell.value : "—")),
-      hasScale && h("td", { class: "lw-where" }, renderScale(placeOf(cells[0]), placeOf(cells[1]))),
+      hasScale && h("td", { class: "lw-scale-cell" }, renderScale(placeOf(cells[0]), placeOf(cells[1]))),
     );
   };
   return h(
@@ -205,7 +205,7 @@ export function renderPair(question) {
   const renderFigure = /** @type {(item: Item, i: number) => HTMLElement} */ (item, i) =>
     h("figure", {}, h("figcaption", {}, renderBadge(i ? SECOND : FIRST), item.name), contents[i]);
   const figures = contents.some(Boolean) && h("div", { class: "lw-pair" }, items.map(renderFigure));
-  return listChildren(figures, renderFields(items, question.differ));
+  return listChildren(figures, renderFields(items, question.differing));
 }
 
 /**

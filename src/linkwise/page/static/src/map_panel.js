@@ -19,7 +19,7 @@ const HOVER_MS = 70; // how long the pointer rests before a row is shown
  * @param {Page} page
  */
 function createTip(page) {
-  const node = h("div", { class: "lw-tip", hidden: true, "aria-hidden": "true" });
+  const node = h("div", { class: "lw-tooltip", hidden: true, "aria-hidden": "true" });
   let row = -1;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -59,7 +59,7 @@ function createTip(page) {
 }
 
 /**
- * The two selected rows, and what can be said about them.
+ * The two selected rows, and what you can say about them.
  * @param {Page} page
  */
 function createSelection(page) {
@@ -134,7 +134,7 @@ export function createMapPanel(page, model) {
     "section",
     { class: "lw-card lw-map", "aria-label": "Plot of all rows", hidden: true },
     h("div", { class: "lw-plot" }, plot.node, tip.node),
-    h("div", { class: "lw-under" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
+    h("div", { class: "lw-plot-footer" }, h("p", { class: "lw-soft" }, isTouch ? BY_FINGER : BY_MOUSE), zoom),
     selection.node,
     selection.reason,
   );
@@ -158,7 +158,7 @@ export function createMapPanel(page, model) {
   const updateRows = (state) => {
     const coordinates = toTypedArray(model.get("places"), Float32Array);
     const bytes = model.get("labels");
-    const labels = state.wide ? toTypedArray(bytes, Uint16Array) : toTypedArray(bytes, Uint8Array);
+    const labels = state.two_bytes ? toTypedArray(bytes, Uint16Array) : toTypedArray(bytes, Uint8Array);
     controller.setLabels(labels);
     node.hidden = coordinates.length === 0 || coordinates.length !== 2 * labels.length;
     if (places !== model.get("places")) {

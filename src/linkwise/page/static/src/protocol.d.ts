@@ -28,7 +28,7 @@ export interface Question {
   first: Item;
   second: Item;
   /** Names of the fields in which the two rows differ. */
-  differ: string[];
+  differing: string[];
   why: string;
   guess: Answer;
 }
@@ -40,7 +40,7 @@ export interface Cluster {
   exemplar: number;
   exemplars: number[];
   /** Names of the exemplars. */
-  short: string[];
+  exemplar_names: string[];
   done: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface SessionEvent {
   first: number;
   second: number;
   names: string[];
-  said: Answer;
+  answer: Answer;
   pairs: number;
   text: string | null;
   changed: boolean;
@@ -62,7 +62,7 @@ export interface ConflictLink {
   first: number;
   second: number;
   names: [string, string];
-  said: "yes" | "no";
+  answer: "yes" | "no";
   event: number | null;
   kind: "answer" | "add" | "import" | "done";
 }
@@ -72,7 +72,7 @@ export interface Counts {
   yes: number;
   no: number;
   unsure: number;
-  volunteered: number;
+  added: number;
   imported: number;
   done: number;
   inferred: number;
@@ -85,7 +85,7 @@ export interface State {
   place: string | null;
   rows: number;
   /** Whether labels take two bytes a row. */
-  wide: boolean;
+  two_bytes: boolean;
   /** A number that changes with the labels. */
   labels: number;
   /** The colour of each cluster. */
@@ -110,7 +110,7 @@ export interface State {
 }
 
 /** What the host sends before there is a question. */
-export interface Waiting {
+export interface Opening {
   loading?: string;
   failed?: string;
 }

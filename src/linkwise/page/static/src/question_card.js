@@ -5,14 +5,18 @@ import { renderPair } from "./items.js";
 import {
   ANSWER_LABELS,
   ANSWER_WORDS,
+  BUDGET_SPENT,
   countClusters,
   describeEvent,
+  describeExhaustion,
   formatCount,
   formatNumber,
+  NO_MORE_QUESTIONS,
+  QUESTION,
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Answer, Question, State, Waiting } from "./protocol.d.ts" */
+/** @import { Answer, Question, State, Opening } from "./protocol.d.ts" */
 
 /** @type {[Answer, string][]} */
 const ANSWER_KEYS = [
@@ -34,9 +38,7 @@ function renderFinish(page, state) {
   const found = formatCount(countClusters(state), "cluster");
   const from = `${formatCount(state.rows, "row")}, from ${formatCount(state.counts.answers, "answer")}.`;
   const reason =
-    state.ended === "budget"
-      ? "A larger budget allows more questions."
-      : "The learner has no more questions.";
+    state.ended === "budget" ? "A larger budget allows more questions." : describeExhaustion(state.counts);
   const agreement =
     typeof state.agreement === "number" &&
     h(
@@ -72,11 +74,11 @@ export class QuestionCard {
     this.heading = h("h2", { id: page.createId("asked"), tabindex: "-1" });
     this.pair = h("div", { class: "lw-items" });
     this.finish = h("div", { class: "lw-finish", hidden: true });
-    this.buttons = ANSWER_KEYS.map(([said, letter]) =>
+    this.buttons = ANSWER_KEYS.map(([answer, letter]) =>
       createButton(
-        [renderIcon(said), h("span", {}, ANSWER_LABELS[said]), renderKey(letter)],
-        () => controller.answer(said),
-        { className: `lw-answer lw-${said}`, "aria-keyshortcuts": letter },
+        [renderIcon(answer), h("span", {}, ANSWER_LABELS[answer]), renderKey(letter)],
+        () => controller.answer(answer),
+        { className: `lw-answer lw-${answer}`, "aria-keyshortcuts": letter },
       ),
     );
     this.undo = createButton(
@@ -113,9 +115,9 @@ export class QuestionCard {
 
   /**
    * Show that the data are being read, or why they could not be.
-   * @param {Waiting} waiting
+   * @param {Opening} waiting
    */
-  showWaiting({ loading, failed }) {
+  showOpening({ loading, failed }) {
     const { state } = this.page.controller;
     if (failed) {
       const words = state ? "linkwise stopped with an error" : "linkwise could not open the data";
@@ -149,7 +151,7 @@ export class QuestionCard {
   /** Enable what can be used now. */
   updateStatus() {
     const { controller } = this.page;
-    const isReady = controller.link === "open" && !controller.isWaiting;
+    const isReady = controller.link === "open" && !controller.isPending;
     for (const node of this.buttons) setEnabled(node, isReady && Boolean(controller.state?.question));
     setEnabled(this.undo, isReady && Boolean(controller.state?.undo));
   }
@@ -171,7 +173,7 @@ export class QuestionCard {
   #showQuestion(state, question) {
     const count = `Question ${formatNumber(state.counts.answers + 1)}`;
     setText(this.eyebrow, state.budget ? `${count} of ${formatNumber(state.budget)}` : count);
-    setText(this.heading, "Do these two belong together?");
+    setText(this.heading, QUESTION);
     if (this.#shown === question.id) return;
     this.#shown = question.id;
     this.page.controller.askedAt = performance.now();
@@ -185,13 +187,7 @@ export class QuestionCard {
   #showEnd(state) {
     this.#shown = null;
     setText(this.eyebrow, "Finished");
-    const isSpent = state.ended === "budget" && state.budget;
-    setText(
-      this.heading,
-      isSpent
-        ? `All ${formatCount(state.budget ?? 0, "question")} are answered`
-        : "There are no more questions",
-    );
+    setText(this.heading, state.ended === "budget" ? BUDGET_SPENT : NO_MORE_QUESTIONS);
     this.finish.replaceChildren(...renderFinish(this.page, state));
   }
 

@@ -58,7 +58,7 @@ export class Scatter {
     this.handlers = handlers;
     this.points = h("canvas", { class: "lw-points" });
     this.overlay = h("canvas", {
-      class: "lw-over",
+      class: "lw-overlay",
       tabindex: "0",
       role: "img",
       "aria-roledescription": "scatter plot",

@@ -80,7 +80,7 @@ function render({ model, el }) {
     const state = model.get("state");
     controller.hasFailed = Boolean(state?.failed);
     if (state?.counts) showState(state);
-    else card.showWaiting(state ?? {});
+    else card.showOpening(state ?? {});
   };
   const onLink = () => {
     const isBack = controller.setLink(model.get("link") || "open"); // a notebook has no such trait

@@ -7,6 +7,20 @@ export const ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" 
 /** The same within a sentence. @type {Record<Answer, string>} */
 export const ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
 
+export const QUESTION = "Do these two belong together?";
+export const NO_MORE_QUESTIONS = "There are no more questions";
+export const BUDGET_SPENT = "The budget of questions is used up";
+export const NOTHING_TO_UNDO = "There is nothing to undo.";
+const EXHAUSTED = "No further answer would change the clusters.";
+const EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+/** The keys that the page shares with the terminal. @type {[string, string][]} */
+export const SHARED_KEYS = [
+  ["Y", "Same: the two rows belong together"],
+  ["N", "Different: they do not"],
+  ["S", "Not sure: nothing follows, and the pair is not asked again"],
+  ["U", "Undo the last answer, as often as you like"],
+];
+
 export const EARLY =
   "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 export const BUSY = "The last answer is still being saved, so this one was ignored.";
@@ -24,7 +38,7 @@ const BROKEN_LINKS = {
 /** @type {Record<string, string>} */
 const FAILED_REQUESTS = {
   stale:
-    "The question has changed, perhaps in another window. Your answer was not stored; this is the current question.",
+    "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
   lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question.",
 };
 /** @type {Record<string, string>} */
@@ -74,7 +88,7 @@ export function describeEvent(event) {
       ? `the cluster of ${first} is named “${event.text}”`
       : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.said] ?? event.said}`;
+  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
 }
 
 /**
@@ -99,7 +113,7 @@ export const countClusters = (state) => state.clusters.length + (state.more_clus
 /** @param {Counts} counts */
 export function describeOtherFacts(counts) {
   const parts = [
-    counts.volunteered ? `${formatNumber(counts.volunteered)} added` : "",
+    counts.added ? `${formatNumber(counts.added)} added` : "",
     counts.imported ? `${formatNumber(counts.imported)} imported` : "",
     counts.done ? `${formatCount(counts.done, "cluster")} done` : "",
   ];
@@ -120,10 +134,16 @@ export function describeSession(state) {
     .join(" ");
 }
 
+/**
+ * Why the learner has no more questions.
+ * @param {Counts} counts
+ */
+export const describeExhaustion = (counts) => (counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHAUSTED);
+
 /** @param {State} state */
 export function describeNextQuestion(state) {
   const question = state.question;
   return question
     ? `Next question: ${question.first.name} and ${question.second.name}.`
-    : "There are no more questions.";
+    : `${NO_MORE_QUESTIONS}.`;
 }

@@ -144,7 +144,7 @@ WORDS = [
 
 @given(seed=seeds)
 @settings(max_examples=30, deadline=None)
-def test_words_that_look_alike_are_told_apart(seed):
+def test_words_that_look_alike_are_distinguished(seed):
     rng = np.random.default_rng(seed)
     words = rng.permutation(WORDS)[: rng.integers(2, 8)]
     column = np.concatenate([words, words, rng.choice(words, 20)])
@@ -213,7 +213,7 @@ def test_one_cluster_a_row_is_refused_at_once():
         lw.explain(np.arange(1500), np.arange(1500.0)[:, None])
 
 
-def test_a_bound_that_is_not_reached_is_said():
+def test_a_bound_that_is_not_reached_is_reported():
     rng = np.random.default_rng(0)
     found = lw.explain(rng.integers(0, 3, 200), rng.random((200, 2)), fidelity=1.0)
     assert "No more than 9 rules were tried, which do not reach 100%." in str(found)

@@ -25,11 +25,6 @@ def notice(page, start):
     return page.locator(".lw-notice").inner_text()
 
 
-def open_row(page, row):
-    """Open a row from the list of exemplars."""
-    page.locator(".lw-link", has_text=row).first.click()
-
-
 def small(said=()):
     """Eight rows in two groups; what was said about them."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9], [8, 8]], dtype=float)
@@ -81,7 +76,7 @@ def test_contradiction_names_the_chain_and_changes_a_link(chained):
     n = len(session.history)
     volunteer(page, 0, 4, "Mark as same")
     page.wait_for_selector(".lw-chain")
-    links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-what").all()}
+    links = {each.inner_text().split("\n")[0] for each in page.locator(".lw-chain .lw-description").all()}
     assert links == {
         "row 1 and row 0: same",
         "row 2 and row 1: same",
@@ -104,7 +99,7 @@ def test_contradiction_by_taking_a_link_back(chained):
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
-def test_what_gave_way_already_is_told_when_the_rest_is_left(served, browse):
+def test_what_gave_way_already_is_reported_when_the_rest_is_left(served, browse):
     said = [(0, 1), (1, 2), (0, 3), (3, 2)]
     session, X = small([*((i, j, "must-link") for i, j in said), (1, 4, "cannot-link")])
     page = browse(served(lambda: plain(session, X)))
@@ -180,14 +175,14 @@ def test_merge_done_and_undo(served, browse):
     first.get_by_role("button", name="Done").click()
     assert "marks all its" in page.locator("dialog").inner_text()
     page.get_by_role("button", name="Not yet").click()
-    assert page.locator(".lw-isdone:visible").count() == 0
+    assert page.locator(".lw-done:visible").count() == 0
     first.get_by_role("button", name="Done").click()
     page.get_by_role("button", name="Yes, it is done").click()
     notice(page, "Saved: all")
-    assert page.locator(".lw-isdone:visible").count() == 1
+    assert page.locator(".lw-done:visible").count() == 1
     page.keyboard.press("u")
-    notice(page, "Undone")
-    assert page.locator(".lw-isdone:visible").count() == 0
+    notice(page, "Taken back")
+    assert page.locator(".lw-done:visible").count() == 0
     assert page.locator(".lw-cluster").count() == n
 
 
@@ -210,7 +205,7 @@ def test_files(served, browse, tmp_path):
         assert store.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
-def test_rules_are_told(served, browse):
+def test_rules_are_reported(served, browse):
     page = browse(served(Bundled("iris", answers=30)))
     page.get_by_role("button", name="Show rules").click()
     page.locator(".lw-rules li").first.wait_for()

@@ -80,7 +80,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         }
         command(**values, **made)
 
-    run.__signature__ = signature(command).replace(parameters=plain, return_annotation=None)  # type: ignore[attr-defined]
+    run.__signature__ = signature(command).replace(parameters=plain, return_annotation=None)  # type: ignore[attr-defined]  # typer reads it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in plain}
     return run
 
@@ -149,7 +149,7 @@ def option_of(declared: Declared) -> Any:
 
 def _parameter(name: str, declared: Declared, default: Any = None) -> Parameter:
     """An option as a parameter that typer understands."""
-    annotation = Annotated[_type_of(name, declared) | None, option_of(declared)]  # type: ignore[valid-type]  # made at run time
+    annotation = Annotated[_type_of(name, declared) | None, option_of(declared)]  # type: ignore[valid-type]  # built at run time
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise.constraints.evidence import Fact
-from linkwise.session.events import Event
-from linkwise.session.schema import Damage, create_tables
-from linkwise.session.tables import (
+from linkwise.session.deserialize import (
     MOST_JSON,
     Snapshot,
     are_labels,
@@ -22,6 +20,8 @@ from linkwise.session.tables import (
     read_meta,
     read_snapshot,
 )
+from linkwise.session.events import Event
+from linkwise.session.schema import Damage, create_tables
 
 WHEN = "2026-01-01T00:00:00.000+00:00"
 DATA = {

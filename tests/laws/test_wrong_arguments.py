@@ -66,7 +66,7 @@ PLACES = {
     "on_conflict": lambda it: lw.Constraints(400, on_conflict=it),
     "relation, first": lambda it: C.relation(it, 0),
     "relation, second": lambda it: C.relation(0, it),
-    "violated": lambda it: C.violated(it),
+    "find_violations": lambda it: C.find_violations(it),
     "constraint_score": lambda it: lw.constraint_score(it, C),
     "constraint_score, constraints": lambda it: lw.constraint_score(Y, it),
     "from_labels": lambda it: lw.Constraints.from_labels(it),

@@ -9,7 +9,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.session.session import Session
-from session.doings import LEARNERS, TRUTH, X, answer_by, image, present, told
+from session.session_examples import LEARNERS, TRUTH, X, answer_by, image, present, told
 from session.workers import Workers, do
 
 ANSWERS_ONLY = [("answer",)] * 12

@@ -18,7 +18,7 @@ import numpy as np
 from linkwise.asking.learner import Labels, Reason
 from linkwise.constraints.evidence import ANSWERS, Fact
 from linkwise.session.events import Event, EventKind
-from linkwise.session.registry import check_kinds, is_described, stored_parameters
+from linkwise.session.registry import check_kinds, drop_machine_parameters, is_described
 from linkwise.session.schema import Damage
 
 KEYS = ("data", "learner", "seed", "source")  # of the table meta
@@ -62,7 +62,7 @@ def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
     learner, seed = meta["learner"], meta["seed"]
     if not is_described(learner):
         raise Damage("Its learner has no name or no parameters")
-    learner["parameters"] = stored_parameters(learner["parameters"])
+    learner["parameters"] = drop_machine_parameters(learner["parameters"])
     try:
         check_kinds(learner)
     except ValueError as error:

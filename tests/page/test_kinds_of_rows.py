@@ -58,7 +58,9 @@ def test_the_presenter_shows_what_a_row_is(tmp_path, kind):
     else:
         assert base64.b64decode(item["image"].partition(",")[2]) == project.items.content(item["row"])
         assert names == []
-    reply = presenter.handle({"id": "v1", "do": "answer", "question": state["question"]["id"], "said": "no"})
+    reply = presenter.handle(
+        {"id": "v1", "do": "answer", "question": state["question"]["id"], "answer": "no"}
+    )
     assert reply.body["ok"] is True
     rules = presenter.handle({"id": "v2", "do": "rules"})
     if kind == "text":

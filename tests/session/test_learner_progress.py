@@ -10,7 +10,7 @@ from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
 from linkwise.session.session import Session
 from registry import each_learner
-from session.doings import LEARNERS, TRUTH, X, answer_by
+from session.session_examples import LEARNERS, TRUTH, X, answer_by
 from session.test_learners import InOrder
 
 
@@ -76,7 +76,7 @@ def test_an_interruption_while_a_learner_prepares(path):
 
 
 # ---------------------------------------------------------------- where it stands
-def test_what_is_said_follows_every_event(path):
+def test_what_is_reported_follows_every_event(path):
     with Session.open(path, X, Talkative()) as session:
         assert session.status.description == ("I was told 0 things.",)
         answer_by(session, TRUTH, 2)
@@ -157,7 +157,7 @@ def test_unsure_decides_nothing():
     assert before[1].startswith("No answer decides yet; ")
 
 
-def test_a_sample_is_said_to_be_one():
+def test_a_sample_is_reported():
     learner = cobs().set_params(max_rows=8)
     n = len(learner.prepare(X, 0).base_rows)
     said = f"A sample of {n} rows was clustered; the others follow by the rule of the algorithm."

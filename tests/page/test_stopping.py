@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from linkwise.page.stopping import advise, moved_share
+from linkwise.page.stopping import advise, measure_change
 
 LABELS = st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=40)
 
@@ -14,11 +14,11 @@ LABELS = st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1,
 @given(pairs=LABELS, order=st.permutations(range(6)))
 def test_numbers_of_clusters_do_not_matter_and_no_more_move_than_a_matching_says(pairs, order):
     before, after = np.array(pairs, dtype=np.int32).T
-    share = moved_share(before, after)
+    share = measure_change(before, after)
     renamed = np.array(order, dtype=np.int32)[after + 1]
-    assert moved_share(before, renamed) == pytest.approx(share)
-    assert moved_share(after, before) == pytest.approx(share)
-    assert moved_share(before, np.array(order, dtype=np.int32)[before + 1]) == 0
+    assert measure_change(before, renamed) == pytest.approx(share)
+    assert measure_change(after, before) == pytest.approx(share)
+    assert measure_change(before, np.array(order, dtype=np.int32)[before + 1]) == 0
     table = np.zeros((6, 6))
     np.add.at(table, (before + 1, after + 1), 1)
     matched = table[linear_sum_assignment(-table)].sum()
@@ -27,9 +27,9 @@ def test_numbers_of_clusters_do_not_matter_and_no_more_move_than_a_matching_says
 
 def test_splits_and_merges_count_with_their_smaller_part():
     one, split = np.zeros(10, np.int32), np.array([0] * 7 + [1] * 3, np.int32)
-    assert moved_share(one, split) == pytest.approx(0.3)
-    assert moved_share(split, one) == pytest.approx(0.3)
-    assert moved_share(np.arange(2000, dtype=np.int32), np.arange(2000, dtype=np.int32)[::-1]) == 0
+    assert measure_change(one, split) == pytest.approx(0.3)
+    assert measure_change(split, one) == pytest.approx(0.3)
+    assert measure_change(np.arange(2000, dtype=np.int32), np.arange(2000, dtype=np.int32)[::-1]) == 0
 
 
 def test_advice():

@@ -18,7 +18,7 @@ import pytest
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.session.session import Session
 from linkwise.session.store import Store
-from session.doings import LEARNERS, TRUTH, X, answer_by, told
+from session.session_examples import LEARNERS, TRUTH, X, answer_by, told
 from session.workers import do
 
 PLAN = [

@@ -1,0 +1,26 @@
+"""The page and the terminal say the same in the same words."""
+
+import re
+
+import pytest
+
+from linkwise import wording
+from linkwise.page.notebook import STATIC
+
+SHARED = (
+    wording.QUESTION,
+    wording.NO_MORE_QUESTIONS,
+    wording.EXHAUSTED,
+    wording.EXHAUSTED_BUT_UNSURE,
+    wording.BUDGET_SPENT,
+    wording.NOTHING_TO_UNDO,
+    wording.STALE_ANSWER,
+    *wording.ANSWER_WORDS.values(),
+    *wording.KEYS.values(),
+)
+
+
+@pytest.mark.parametrize("words", SHARED)
+def test_the_page_repeats_the_words_of_the_terminal(words):
+    texts = re.findall(r'"([^"\n]*)"', (STATIC / "src" / "wording.js").read_text(encoding="utf-8"))
+    assert words in texts or any(text.startswith(f"{words} ") for text in texts)
