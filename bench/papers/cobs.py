@@ -180,14 +180,21 @@ def table4_line(task: str, best: float, ours: Chosen) -> tuple[str, ...]:
 
 
 def print_verdict(reached: Sequence[str], what: str, *, decides: bool) -> int:
-    """Tell how many of the printed figures are reached; 1 where more than a tenth is not, if that decides."""
+    """Print how many figures are reached; 1 if more than a tenth is not, and that decides."""
     compared = [text for text in reached if text]
     missed = compared.count("no")
     if compared:
-        print(
-            f"\n{len(compared) - missed} of {len(compared)} {what} within {TOLERANCE} of the paper, or above"
-        )
+        count = f"{len(compared) - missed} of {len(compared)} {what}"
+        print(f"\n{count} are at most {TOLERANCE} lower than in the paper, or higher")
     return int(decides and 10 * missed > len(compared))
+
+
+def print_higher(lines: Sequence[tuple[str, ...]]) -> None:
+    """Print how many figures of a comparison are higher than the paper's by more than the tolerance."""
+    compared = [line for line in lines if line[-1]]
+    higher = sum(round(float(line[2]), 2) > round(float(line[4]) + TOLERANCE, 2) for line in compared)
+    if compared:
+        print(f"{higher} of {len(compared)} figures are more than {TOLERANCE} higher than in the paper")
 
 
 # ---------------------------------------------------------------- Table III
@@ -365,6 +372,7 @@ def write_comparison(
     write_csv(s.folder / f"{file}_table.csv", ("task", *columns), beside)
     print(format_table(("task", *columns), beside))
     print_verdict([line[-1] for line in lines], "figures", decides=False)
+    print_higher(lines)
 
 
 def average_tasks(

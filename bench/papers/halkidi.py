@@ -41,6 +41,7 @@ from bench.scores import mean_of
 
 RUNS = 10
 SIGNIFICANT = 0.05
+NOT_TESTABLE = "not testable"
 FEATURES = ("raw", "unit")
 SPACES = ("svd", "columns")
 PERCENTS = (5, 10, 20, 30, 40, 50)
@@ -124,27 +125,36 @@ def test_lines(found: Found) -> list[tuple[str, ...]]:
             ours, other = f"{read_values(rows).mean():.3f}", f"{theirs.mean():.3f}"
             judgement = judge_test(p, figure, read_values(rows).mean() - theirs.mean())
             lines.append(
-                (s.task, s.features, s.method, ours, competitor, other, f"{p:.2g}", f"{paired:.2g}",
+                (s.task, s.features, s.method, ours, competitor, other, format_p(p), format_p(paired),
                  f"{figure:.2g}", judgement)
             )  # fmt: skip
     return lines
 
 
 def one_tailed(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
-    """P that ours is not greater: two samples, and pairs; of runs that never differ 0, 1 or 0.5."""
-    difference = ours - theirs
-    if np.ptp(ours) == np.ptp(theirs) == 0 or np.ptp(difference) == 0:
-        sure = 0.5 - 0.5 * float(np.sign(difference.mean()))
-        return sure, sure
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # runs that nearly agree lose digits; their p is far from 0.05
-        one, other = (test(ours, theirs, alternative="greater").pvalue for test in (ttest_ind, ttest_rel))
-    return float(one), float(other)
+    """One-tailed p-values of "ours is greater": of the two-sample and of the paired t-test.
+
+    A test without any variance has no p-value, and gives NaN: the first if both samples are constant, the
+    second if their difference is.
+    """
+    two_sample = paired = float("nan")
+    with warnings.catch_warnings(action="ignore"):  # runs that nearly agree lose digits, far from a p of 0.05
+        if np.ptp(ours) > 0 or np.ptp(theirs) > 0:
+            two_sample = float(ttest_ind(ours, theirs, alternative="greater").pvalue)
+        if np.ptp(ours - theirs) > 0:
+            paired = float(ttest_rel(ours, theirs, alternative="greater").pvalue)
+    return two_sample, paired
+
+
+def format_p(p: float) -> str:
+    """Format a p-value with two significant digits, or say that there is none."""
+    return NOT_TESTABLE if np.isnan(p) else f"{p:.2g}"
 
 
 def judge_test(p: float, printed: float, difference: float) -> str:
-    """A significant win of the paper, confirmed or not; its one exception likewise."""
+    """Compare a p-value with the printed one, which is a significant win but for one exception."""
+    if np.isnan(p):
+        return NOT_TESTABLE
     if printed >= SIGNIFICANT:
         return "as printed" if p >= SIGNIFICANT else "a win here, none printed"
     if p < SIGNIFICANT:
