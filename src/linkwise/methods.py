@@ -188,13 +188,13 @@ METHODS = (
         "mpckmeans",
         "MPCKMeans",
         "kmeans.mpckmeans",
-        "PCKMeans that also learns a metric. Best with few constraints.",
+        "PCKMeans that also learns a metric. Best on average with random pairs.",
     ),
     _refitted(
         "weights",
         "FeatureWeightClustering",
         "feature_weights.feature_weights",
-        "Learns which columns count. Best on average with random pairs, and it tolerates wrong pairs.",
+        "Learns from pairs how much each column counts, and tolerates wrong pairs.",
     ),
     _refitted(
         "seededkmeans",
