@@ -66,9 +66,7 @@ with config_context(enable_metadata_routing=True):
     )
 best = search.best_estimator_[-1]
 print(search.best_params_)
-print(
-    f"held-out pairs satisfied: {search.best_score_:.2f}; violated by the final clustering: {best.violations_}"
-)
+print(f"held-out pairs satisfied: {search.best_score_:.2f}; violated in the end: {best.violations_}")
 
 # %% [markdown]
 # Print the five best settings with their scores. The known digits had no part in the choice.
