@@ -1,13 +1,13 @@
-"""Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008): the framework beside its rivals.
+"""Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008): the framework and its rivals.
 
     python -m bench run halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
 
 The score is the Rand index on all rows in 10 runs, with 5 % of the rows as must-links and 6 % as
-cannot-links. Figures 5 and 6 compare the methods with and without the singular value decomposition before
-them. Table I has one-tailed t-tests of the figures with it, for two samples of equal variance; the paper
-does not name the kind of test, so the paired test stands beside it. Figure 8 adds constraints, Figure 9
-removes dimensions, and Figure 10 shows the time over rows and over constraints. Results go to
-bench/results/halkidi.
+cannot-links. Figures 5 and 6 compare the methods with and without a singular value decomposition before
+them. Table I has one-tailed t-tests of the figures with the decomposition, for two samples of equal variance.
+The paper does not name the kind of test, so the table also has the paired test. Samples without variance have
+no p-value; the table calls them not testable. Figure 8 adds constraints, Figure 9 removes dimensions, and
+Figure 10 shows the time by number of rows and of constraints. Results go to bench/results/halkidi.
 """
 
 from __future__ import annotations
@@ -182,8 +182,8 @@ def run_figures(options: argparse.Namespace) -> int:
     folder, out = find_source(options).folder, out_folder(options, "halkidi")
     here, wanted = names(folder), options.only.split(",")
     if missing := [name for name in FILES if name not in here]:
-        print(f"Not here (--data DIR): {', '.join(missing)}.")
-    print("Protein, the 116 rows of Xing et al. (2002), cannot be had.")
+        print(f"Missing sets: {', '.join(missing)}. Give their folder with --data.")
+    print("Protein, the 116 rows of Xing et al. (2002), are not available.")
     start = partial(
         run, path=out / "runs.csv", folder=folder,
         runs=options.runs, jobs=options.jobs, reuse=options.reuse,
@@ -213,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument(
-        "--only", default=",".join(WANTED), metavar="A,B", help="figures: 5 (and 6, Table I), 8, 9, 10"
+        "--only", default=",".join(WANTED), metavar="A,B", help="figures: 5 (with 6 and Table I), 8, 9, 10"
     )
     return run_figures(parser.parse_args(arguments))
 

@@ -1,8 +1,8 @@
-"""Lloyd's iteration beside scikit-learn's, from the same start, side by side in one run.
+"""The time of Lloyd's iteration in linkwise and in scikit-learn, from the same start.
 
-Both get the same rows and the same start and iterate until no label changes (``tol=0``, so neither
-has a variance to compute); scikit-learn's ``KMeans`` is timed with the checks that it makes. The
-environment variable OMP_NUM_THREADS is set to 1 and to 2, in a process each.
+Both get the same rows and the same start, and iterate until no label changes (``tol=0``, so neither
+computes a variance). The time of scikit-learn's ``KMeans`` includes its checks. OMP_NUM_THREADS is set to 1
+and to 2, in a process each.
 
     python -m bench run speed_kmeans [--quick] [--out DIR]
 """

@@ -166,7 +166,7 @@ def test_table4_is_measured_once_and_judged(tmp_path, capsys, monkeypatch):
     asked = ["table4", "--runs", "4", "--out", str(tmp_path)]
     assert cobs.main(asked) == 0
     told = capsys.readouterr().out
-    assert "without 8 of the sets: dermatology" in told
+    assert "8 of the sets are missing: dermatology" in told
     assert "1 of 1 sets are at most 0.05 lower" in told
     wine, other = rows_of(tmp_path / "cobs" / "table4.csv")
     assert (wine["reached"], other["reached"]) == ("yes", "")
@@ -185,7 +185,7 @@ def test_few_runs_decide_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cobs, "read_target", lambda name: [target])
     assert cobs.main(["table4", "--quick", "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    assert "without 1 of the sets: iris" in told
+    assert "1 of the sets are missing: iris" in told
     assert "0 of 1 sets are at most 0.05 lower" in told
 
 

@@ -121,7 +121,7 @@ def test_all_figures_are_printed(folder, tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     assert halkidi.main(["--data", str(folder), "--out", str(out), "--runs", "2"]) == 0
     said = capsys.readouterr().out
-    assert "cannot be had" in said
+    assert "are not available" in said
     assert "Table I" in said
     assert len(lines_of(out / "halkidi" / "accuracy.csv")) == 4
     tests = lines_of(out / "halkidi" / "table1.csv")
@@ -136,7 +136,7 @@ def test_without_a_folder_there_is_iris(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60,))
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     assert halkidi.main(["--out", str(tmp_path), "--runs", "2", "--only", "5,8,10"]) == 0
-    assert "Not here (--data DIR): diabetes, ionosphere, soybean, spam." in capsys.readouterr().out
+    assert "Missing sets: diabetes, ionosphere, soybean, spam." in capsys.readouterr().out
     assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "figure10.csv")} == {"blobs60", "iris"}
     assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "accuracy.csv")} == {"iris"}
 
