@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["run"]:  # all but the names and a few options goes to the experiments
         return run_experiments(given[1:])
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Everything that is measured.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Run the experiments.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="print the experiments")
     listing.set_defaults(command=list_experiments)

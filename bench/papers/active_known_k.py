@@ -96,7 +96,7 @@ def check_aims(means: Sequence[Mean], aims: Row) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run active_known_k", description="Learners that know the number of clusters"
+        prog="python -m bench run active_known_k", description="Learners for a known number of clusters."
     )
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")

@@ -294,7 +294,7 @@ def print_misses(lines: Sequence[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="random constraints")
+    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="Random constraints.")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--constraints", default=str(CONSTRAINTS), metavar="N,N")

@@ -177,7 +177,7 @@ def is_held(row: Row) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run peers_metrics", description="beside metric-learn"
+        prog="python -m bench run peers_metrics", description="Compare with metric-learn."
     )
     add_common_options(parser)
     parser.add_argument("--python", required=True, help="a Python with metric-learn")

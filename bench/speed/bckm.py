@@ -93,7 +93,7 @@ def large_set(n: int, n_constraints: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="how fast BCKM is")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="Time BCKM.")
     add_common_options(parser)
     parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="rows of the large set")
     parser.add_argument("--constraints", type=int, metavar="N", help="default: as many as rows")

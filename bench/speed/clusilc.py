@@ -159,9 +159,7 @@ def large_sets(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, .
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_clusilc", description="how fast ClusILC is"
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_clusilc", description="Time ClusILC.")
     add_common_options(parser)
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="of the transcription")
     parser.add_argument("--large", action="store_true", help="add the sets with many rows")

@@ -126,7 +126,7 @@ def finish_row(n: int, threads: int, found: dict[str, float], target: dict[str, 
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_cobras",
-        description="COBRAS: time and memory beside scikit-learn's k-means",
+        description="Time and memory of COBRAS.",
     )
     parser.add_argument("--quick", action="store_true", help="up to 100 000 rows")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

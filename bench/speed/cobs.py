@@ -102,7 +102,7 @@ def time_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_cobs", description="the pool of COBS: linkwise beside scikit-learn"
+        prog="python -m bench run speed_cobs", description="Time the pool of COBS and scikit-learn."
     )
     parser.add_argument("--quick", action="store_true", help="a small set that comes with scikit-learn")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")

@@ -71,7 +71,7 @@ def measure_apart(*case: int | str) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_cobs_large", description="COBS on many rows"
+        prog="python -m bench run speed_cobs_large", description="Time COBS on many rows."
     )
     parser.add_argument("--rows", nargs="*", choices=CASES, default=list(CASES), help="which sizes")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

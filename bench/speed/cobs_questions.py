@@ -128,7 +128,7 @@ def measure_lines(quick: bool) -> Iterator[Line]:
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_cobs_questions",
-        description="the time between two questions of ActiveCOBS",
+        description="Time the questions of ActiveCOBS.",
     )
     parser.add_argument("--quick", action="store_true", help="without the large sample and the import")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

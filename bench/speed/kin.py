@@ -84,7 +84,7 @@ def run_child(n: int) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run speed_kin", description="KIN: time and memory")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_kin", description="Time KIN.")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)

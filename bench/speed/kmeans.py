@@ -94,7 +94,7 @@ def collect(quick: bool) -> Iterator[dict[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_kmeans", description="k-means: linkwise beside scikit-learn"
+        prog="python -m bench run speed_kmeans", description="Time k-means and scikit-learn's."
     )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

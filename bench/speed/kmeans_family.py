@@ -148,7 +148,7 @@ def cases(quick: bool) -> Iterator[dict[str, str]]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_kmeans_family",
-        description="constrained k-means beside scikit-learn's KMeans",
+        description="Time constrained k-means.",
     )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

@@ -162,7 +162,7 @@ def format_share(true: list[bool]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_spectral_agreement",
-        description="spectral clustering: linkwise beside scikit-learn",
+        description="Compare spectral clustering with scikit-learn's.",
     )
     parser.add_argument("--quick", action="store_true", help="few graphs of two bundled sets")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
