@@ -1,1 +1,1 @@
-"""Benchmarks: each paper's figures beside ours, peers, speed. See README.md."""
+"""Benchmarks: our figures beside those of papers and of other packages, and speed. See README.md."""

@@ -1,4 +1,4 @@
-"""One command for everything that is measured.
+"""One command for all measurements.
 
     python -m bench list                                  # the experiments
     python -m bench run cobras_quality active --data DIR  # run some, each in a process of its own
@@ -6,9 +6,9 @@
     python -m bench run speed_fosc --help                 # its options
     python -m bench report --data DIR                     # run what is not current, and write one page of all
 
-Finished cells are not run again as long as the part of linkwise that they use stays as it is, and a run that
-was interrupted goes on where it stopped. The page is ``report/index.html`` in the folder of results; it needs
-no network and no other file.
+A finished cell runs again only if the part of linkwise that it uses has changed. An interrupted run resumes
+where it stopped. The page is ``report/index.html`` in the folder of results; it needs no network and no
+other file.
 """
 
 # This process imports nothing large: the memory of an experiment starts from what its parent held.
@@ -34,17 +34,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["run"]:  # all but the names and a few options goes to the experiments
         return run_experiments(given[1:])
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Everything that is measured.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Run the experiments.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="print the experiments")
     listing.set_defaults(command=list_experiments)
     commands.add_parser("run", help="run experiments: run NAME... [--quick] [options of the experiment]")
-    report = commands.add_parser("report", help="run what is not current, and write one page of all")
+    report = commands.add_parser("report", help="run outdated experiments, and write one page of all")
     _add_common_options(report)
     report.add_argument(
-        "--page", action="store_true", help="write the page of what is there, and run nothing"
+        "--page", action="store_true", help="write the page from existing results, and run nothing"
     )
-    report.add_argument("--only", metavar="A,B", help="experiments to run; the page has all")
+    report.add_argument("--only", metavar="A,B", help="experiments to run; the page shows all")
     report.set_defaults(command=write_report)
     options = parser.parse_args(given)
     return int(options.command(options))
@@ -54,7 +54,7 @@ def _add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="the short form, with results in quick/")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of results [default: bench/results]")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; never for speed")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; use 1 for speed")
 
 
 # ---------------------------------------------------------------- list

@@ -1,8 +1,8 @@
 """The labelled data sets of the papers' experiments, prepared as the papers describe.
 
-Tables are CSV files with a header and a last column ``class``, in the folder given by ``--data`` or by
-LINKWISE_DATA. Without a folder there are the sets that come with scikit-learn, and, if asked, those
-that OpenML holds in the same form.
+A table is a CSV file with a header and a last column ``class``, in the folder given by ``--data`` or by
+LINKWISE_DATA. Without a folder there are the sets that come with scikit-learn and, with ``--openml``, those
+that OpenML has in the same form.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def load(name: str, source: Source) -> Task:
         return load_openml(name)
     if name in BUNDLED:
         return load_bundled(name)
-    raise DataError(f"There is no task {name!r} here; there are {', '.join(names(source))}.")
+    raise DataError(f"There is no task {name!r}. Choose from {', '.join(names(source))}.")
 
 
 # ---------------------------------------------------------------- tables
@@ -171,12 +171,12 @@ def load_openml(name: str) -> Task:
     """OpenML's copy after the same recipe; refused where the counts tell that it is another table."""
     recipe = UCI[name]
     if recipe.openml is None:
-        raise DataError(f"OpenML holds no numeric copy of {name!r}; give the table with --data.")
+        raise DataError(f"OpenML has no numeric copy of {name!r}. Give the table with --data.")
     given = datasets.fetch(recipe.openml)
     task = prepare_uci(name, given.X, np.array(given.label_names)[given.y], list(given.names))
     found, wanted = (*task.X.shape, len(set(task.y))), read_counts()[name]
     if found != wanted:
-        raise DataError(f"OpenML's {recipe.openml!r} gives {found} rows, features, classes, not {wanted}.")
+        raise DataError(f"OpenML's {recipe.openml!r} has {found} rows, features and classes, not {wanted}.")
     return task
 
 

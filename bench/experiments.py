@@ -1,7 +1,7 @@
-"""The registry of experiments: ``experiments.toml``, read.
+"""Read ``experiments.toml``, the registry of experiments.
 
-An experiment is a module of ``bench/`` that can be run with ``python -m``, and an entry of the registry,
-which ``python -m bench`` and the report read.
+An experiment is a module of ``bench/`` that runs with ``python -m``, and an entry of the registry, which
+``python -m bench`` and the report read.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""The key of a result: a short digest of that part of linkwise which the result depends on.
+"""Compute the key of a result: a short digest of the part of linkwise that the result depends on.
 
-An experiment names its entries: public names (``KIN``) or modules (``linkwise.select.pool``). The key covers
-the modules of these entries and every module that they import inside linkwise, directly or not; with a module
-of ``linkwise.native`` it covers the C++ sources, and with one of ``linkwise.page`` what the browser loads.
-Comments and docstrings of Python do not count. A change anywhere else leaves the key as it is.
+An experiment names its entries: public names (``KIN``) or modules (``linkwise.select.pool``). The key
+covers the modules of these entries and every module that they import inside linkwise, directly or not. If a
+module of ``linkwise.native`` is among them, it covers the C++ sources; if one of ``linkwise.page`` is, the
+files that the browser loads. Comments and docstrings of Python do not count. A change of anything else
+leaves the key as it is.
 
-Files are read and never imported, since a process that measures memory must start small. The code that
-measures (``bench/``) and the versions of NumPy and scikit-learn are not part of the key.
+Files are read and never imported, because a process that measures memory must start small. The key does not
+cover the code that measures (``bench/``) and the versions of NumPy and scikit-learn.
 """
 
 from __future__ import annotations

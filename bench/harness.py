@@ -1,7 +1,7 @@
-"""What every benchmark needs: cells that are run once, processes, CSV files, printed tables.
+"""Shared parts of all benchmarks: cells, processes, CSV files and printed tables.
 
-A cell is one measurement, named by a tuple of key fields. Each finished cell is a line of a CSV file and is
-not run again, unless the part of linkwise that it uses has changed since (`bench.fingerprint`).
+A cell is one measurement, named by a tuple of key fields. Each finished cell is a line of a CSV file. It does
+not run again unless the part of linkwise that it uses has changed (`bench.fingerprint`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Entries = Sequence[str] | Callable[[Cell], Sequence[str]]
 # ---------------------------------------------------------------- the command line
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
-    parser.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for results, bench/results otherwise")
+    parser.add_argument("--openml", action="store_true", help="without a folder: download sets from OpenML")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of results [default: bench/results]")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument(
-        "--reuse", action="store_true", help="take finished cells even where linkwise has changed since"
+        "--reuse", action="store_true", help="use finished cells even if linkwise has changed since"
     )
 
 
@@ -45,7 +45,7 @@ def find_source(options: argparse.Namespace) -> Source:
     """Where the options and the environment say that data come from."""
     folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
     if folder is not None and not folder.is_dir():
-        raise SystemExit(f"{folder} is no folder; give the folder of data sets with --data.")
+        raise SystemExit(f"{folder} is no folder. Give the folder of data sets with --data.")
     return Source(folder, options.openml)
 
 

@@ -1,4 +1,4 @@
-"""Where something was measured: processor, cores, memory, versions, commit."""
+"""Describe the machine of a measurement: processor, cores, memory, versions and commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of results, and tables in it. Imports nothing large."""
+"""The folder of results, and the tables in it. This module imports nothing large."""
 
 from __future__ import annotations
 

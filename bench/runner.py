@@ -1,7 +1,7 @@
-"""Run experiments, each in a process of its own, and remember with which code each was measured.
+"""Run experiments, each in a process of its own, and record the key of the code that each was measured with.
 
-``report/state.json`` in the folder of results has an entry for each experiment that was run: the key of the
-code (`bench.fingerprint`), the command, its exit status, seconds, time and machine.
+``report/state.json`` in the folder of results has an entry for each experiment that ran: the key of the code
+(`bench.fingerprint`), the command, its exit status, seconds, time and machine.
 """
 
 from __future__ import annotations

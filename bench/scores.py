@@ -1,4 +1,4 @@
-"""Folds, curves and ranks: how the papers' experiments are scored."""
+"""The scores of the papers' experiments: folds, curves and ranks."""
 
 from __future__ import annotations
 

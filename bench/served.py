@@ -1,4 +1,4 @@
-"""A server of the page on a thread of its own, for a browser that a program drives."""
+"""Serve the page from a thread of its own, for a browser that a program operates."""
 
 from __future__ import annotations
 

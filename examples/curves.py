@@ -1,12 +1,13 @@
 # %% [markdown]
-# # Curves: of 931 clusterings the one that fits what you know
+# # Curves: choose among 931 clusterings by known pairs
 #
-# You learn how curves become points (each to mean 0 and deviation 1, so that shape counts and size does
-# not), and what to do if you have pairs already and nobody to ask: COBS clusters the rows by k-means,
-# DBSCAN and spectral clustering in hundreds of ways, and takes the clustering that satisfies most pairs.
+# You learn how curves become points (each curve gets mean 0 and standard deviation 1, so its shape counts
+# and its size does not), and what to do if you know some pairs and nobody can answer questions: COBS
+# clusters the rows by k-means, DBSCAN and spectral clustering in hundreds of ways, and chooses the
+# clustering that satisfies most pairs.
 #
-# The curves are loads of 200 households over a day, made here: when people are at home, and what they
-# heat with.
+# The curves are made up: the electric load of 200 households over a day. It depends on when people are at
+# home and on how they heat.
 
 # %%
 import numpy as np
@@ -20,16 +21,16 @@ HOURS = np.arange(48) / 2
 
 
 def bump(at: float, width: float) -> np.ndarray:
-    """A peak at an hour of the day, which is round."""
+    """Return a peak at an hour of the day; midnight joins the two ends of the day."""
     away = np.abs(HOURS - at)
     return np.exp(-((np.minimum(away, 24 - away) / width) ** 2))
 
 
-def households(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Loads of shape (200, 48), and what kind of household each is.
+def make_households(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Make loads of shape (200, 48), and the kind of each household.
 
-    Commuters (a peak in the morning, one in the evening), people at home (a long day), shifts (the peaks lie
-    anywhere, since weeks alternate), and storage heaters (the night).
+    The kinds are commuters (peaks in the morning and in the evening), people at home (high all day), shift
+    workers (two peaks at any time of the day) and storage heaters (high at night).
     """
     rng = np.random.default_rng(seed)
     kinds = rng.choice(4, 200, p=[0.4, 0.25, 0.15, 0.2])
@@ -47,11 +48,11 @@ def households(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return curves, kinds
 
 
-curves, kinds = households()
+curves, kinds = make_households()
 X = encode_series(curves).X
 
 # %% [markdown]
-# What is known: 40 pairs of households, say from a survey.
+# Suppose that a survey gives 40 pairs of households.
 
 # %%
 known = lw.Constraints.sample(kinds, 40, random_state=0)
@@ -62,10 +63,10 @@ for choice in model.alternatives_[:3]:
     print(f"  next: {choice.algorithm} {choice.parameters}, {choice.score:.0f} of 40")
 
 # %% [markdown]
-# Beside it k-means, told that there are four. What it misses are the shifts: their peaks lie anywhere, so
-# their mean is no household's day.
+# For comparison, k-means with the right number of clusters. It does not find the shift workers: their peaks
+# are at any time of the day, so their mean looks like no household.
 
 # %%
-blind = KMeans(4, n_init=10, random_state=0).fit_predict(X)
-print(f"k-means: ARI {adjusted_rand_score(kinds, blind):.2f}")
+plain = KMeans(4, n_init=10, random_state=0).fit_predict(X)
+print(f"k-means: ARI {adjusted_rand_score(kinds, plain):.2f}")
 print(f"ARI {adjusted_rand_score(kinds, model.labels_):.2f}")

@@ -1,10 +1,10 @@
 # %% [markdown]
-# # Grid search: constraints through a pipeline, and parameters chosen by them
+# # Grid search: constraints in a pipeline, and parameters chosen by constraints
 #
-# You learn that `Constraints` go where scikit-learn's metadata routing sends them: through a pipeline, a
-# search and its folds, which cut them as they cut the rows (pairs within the fold stay, and so does what
-# follows from pairs that led outside). And how to choose by the pairs alone: parameters are scored by the
-# share of held-out pairs that they satisfy, so no labels are needed.
+# You learn that scikit-learn's metadata routing passes `Constraints` through a pipeline, a search and its
+# folds. The folds cut them as they cut the rows: pairs within a fold stay, and so does everything that
+# follows for its rows from pairs with rows outside. You also learn how to choose parameters by pairs alone:
+# the score is the share of held-out pairs that the clustering satisfies, so you need no labels.
 
 # %%
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 import linkwise as lw
 
 # %% [markdown]
-# 300 scans of five handwritten digits, and 300 pairs of them that somebody judged.
+# The data are 300 scans of five handwritten digits, and 300 pairs that somebody judged.
 
 # %%
 X, digits = load_digits(n_class=5, return_X_y=True)
@@ -27,16 +27,16 @@ constraints = lw.Constraints.sample(digits, 300, random_state=0)
 print(constraints)
 
 # %% [markdown]
-# Two steps of the pipeline take the constraints: a metric learned from must-links (RCA), and k-means with
-# a price on each broken pair. The scorer asks for them, too. With routing on, each gets those of its rows
-# without a word here.
+# Two steps of the pipeline use the constraints: RCA learns a metric from must-links, and PCKMeans pays a
+# penalty for each violated constraint. The scorer uses them, too. Metadata routing passes each of them the
+# constraints of its rows.
 
 
 # %%
-def share(_, labels: np.ndarray, constraints: lw.Constraints) -> float:
-    """Share of the held-out pairs that labels satisfy, must-links and cannot-links by half each.
+def score_pairs(_, labels: np.ndarray, constraints: lw.Constraints) -> float:
+    """Return the share of the held-out pairs that labels satisfy; both kinds count for one half.
 
-    Most pairs are cannot-links, and they alone would want as many clusters as can be.
+    Most pairs are cannot-links. If every pair counted alike, the largest number of clusters would win.
     """
     together, apart = (
         labels[pairs[:, 0]] == labels[pairs[:, 1]]
@@ -57,17 +57,19 @@ grid = {
     "reduce__n_components": [5, 15],
     "cluster__n_clusters": [3, 5, 8],
 }
-halves = ShuffleSplit(3, test_size=0.5, random_state=0)  # a quarter of the pairs lies in the held-out half
-nothing = np.zeros(len(X))  # scikit-learn's scorers want a y; there is none
+halves = ShuffleSplit(3, test_size=0.5, random_state=0)  # the held-out half contains a quarter of the pairs
+no_labels = np.zeros(len(X))  # scorers of scikit-learn require a y
 with config_context(enable_metadata_routing=True):
-    scorer = make_scorer(share).set_score_request(constraints=True)
-    search = GridSearchCV(pipeline, grid, scoring=scorer, cv=halves).fit(X, nothing, constraints=constraints)
+    scorer = make_scorer(score_pairs).set_score_request(constraints=True)
+    search = GridSearchCV(pipeline, grid, scoring=scorer, cv=halves).fit(
+        X, no_labels, constraints=constraints
+    )
 best = search.best_estimator_[-1]
 print(search.best_params_)
-print(f"held-out pairs satisfied: {search.best_score_:.2f}; broken in the end: {best.violations_}")
+print(f"held-out pairs satisfied: {search.best_score_:.2f}; violated in the end: {best.violations_}")
 
 # %% [markdown]
-# Every setting, by what it makes of the held-out pairs. The known digits decided nothing.
+# Print the five best settings with their scores. The known digits had no part in the choice.
 
 # %%
 found = search.cv_results_

@@ -1,10 +1,10 @@
 # %% [markdown]
-# # News: texts by what they are about, and the words that tell clusters apart
+# # News: texts by subject, described by their words
 #
 # You learn how texts become points (TF-IDF, then a few topics by SVD), how few questions it takes to sort
-# 240 articles of three newsgroups, and how clusters of texts are described by their words.
+# 240 articles of three newsgroups, and how words describe clusters of texts.
 #
-# The group that an article was posted to stands for the person's opinion.
+# The newsgroup of an article takes the place of a person's opinion.
 
 # %%
 import gzip
@@ -28,15 +28,15 @@ encoded = encode_texts(texts)
 print(*encoded.notes, sep="\n")
 
 # %% [markdown]
-# Without an answer: k-means, told that there are three.
+# For comparison, k-means with the right number of clusters and no answers.
 
 # %%
-blind = KMeans(3, n_init=10, random_state=0).fit_predict(encoded.X)
-print(f"k-means: ARI {adjusted_rand_score(groups, blind):.2f}")
+plain = KMeans(3, n_init=10, random_state=0).fit_predict(encoded.X)
+print(f"k-means: ARI {adjusted_rand_score(groups, plain):.2f}")
 
 # %% [markdown]
-# With answers, and nobody told how many there are. `history_` holds the clusters after each question, so
-# one run shows what fewer questions would have given.
+# KIN asks questions and finds the number of clusters itself. `history_` contains the clusters after each
+# question, so one run also shows the results of fewer questions.
 
 # %%
 model = lw.KIN(random_state=0).fit(encoded.X, oracle=lambda i, j: groups[i] == groups[j], budget=60)
@@ -46,7 +46,7 @@ for n_questions in (10, 20, 40, 60):
     print(f"{n_questions:>3} questions: {n_clusters} clusters, ARI {adjusted_rand_score(groups, labels):.2f}")
 
 # %% [markdown]
-# What the clusters are about, in their own words.
+# Describe the clusters by their words.
 
 # %%
 for cluster in lw.telling_words(model.labels_, texts, most=4):

@@ -1,1 +1,1 @@
-"""One module of commands a paper."""
+"""One module of commands for each paper."""

@@ -1,4 +1,4 @@
-"""Active learners compared: mean ARI by number of questions, on two groups of data sets.
+"""Compare active learners: mean ARI by number of questions, on two groups of data sets.
 
     python -m bench run active --data DIR
     python -m bench run active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
@@ -171,7 +171,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench run active", description="Active learners")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
-    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="all that are there otherwise")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks [default: all that are there]")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=USUAL, metavar="LEARNER")
     options = parser.parse_args(arguments)
     where = find_source(options)
@@ -196,7 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
     lines = build_lines(runs)
     at = tuple(map(str, AT))
     show = partial(_write_and_print, folder)
-    show("table", f"Mean ARI on all rows after so many questions, {options.runs} runs", HEAD, lines)
+    show("table", f"Mean ARI on all rows by number of questions, {options.runs} runs", HEAD, lines)
     show(
         "ranks",
         "Mean aligned ranks, the lowest is the best",

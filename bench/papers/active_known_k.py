@@ -1,11 +1,11 @@
-"""Learners that know the number of clusters, beside COBRAS: mean ARI by number of questions.
+"""Compare learners with a known number of clusters, and COBRAS: mean ARI by number of questions.
 
     python -m bench run active_known_k
     python -m bench run active_known_k --runs 3 --tasks iris wine
 
 Explore and Consolidate (Basu, Banerjee and Mooney 2004), MinMax (Mallapragada, Jin and Jain 2008) and NPU
-(Xiong, Azimi and Fern 2014), each with PCKMeans and with MPCKMeans, on sets that come with scikit-learn.
-The ARI covers all rows, also those in questions. COBRAS finds the number of clusters itself.
+(Xiong, Azimi and Fern 2014) run with PCKMeans and with MPCKMeans, on sets that come with scikit-learn. The
+ARI covers all rows, also those in questions. COBRAS finds the number of clusters itself.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def check_aims(means: Sequence[Mean], aims: Row) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run active_known_k", description="Learners that know the number of clusters"
+        prog="python -m bench run active_known_k", description="Learners for a known number of clusters."
     )
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     fields = ("task", "learner", "estimator", *map(str, AT), "aim", "met")
     write_csv(folder / "table.csv", fields, lines)
-    print(f"\nMean ARI on all rows after so many questions, {options.runs} runs")
+    print(f"\nMean ARI on all rows by number of questions, {options.runs} runs")
     print(format_table(fields, lines))
     return int(any(line[-1] == "no" for line in lines))
 

@@ -1,7 +1,7 @@
-"""Summaries of what `bench.papers.active` measures: quartiles over runs, ranks, wins and losses, curves.
+"""Summarise the results of `bench.papers.active`: quartiles over runs, ranks, wins and losses, curves.
 
-Runs are paired: run r of every learner has the same seed. A learner wins on a set where its mean is higher
-and a permutation test of the paired differences (all signs, or 9999 of them) gives p < 0.05.
+Runs are paired: run r of every learner has the same seed. A learner wins on a set if its mean is higher and
+a permutation test of the paired differences (all signs, or 9999 of them) gives p < 0.05.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Figure 5 and the claims of Struyf and Džeroski (2007): ClusILC beside COP-k-means, Rand index.
+"""Figure 5 and the claims of Struyf and Džeroski (2007): Rand index of ClusILC and of COP-k-means.
 
     python -m bench run clusilc --data DIR [--sets N] [--quick] [--jobs N] [--only "METHOD;METHOD"]
         [--tasks TASK,TASK]
 
-The protocol of the paper: constraints between random pairs of rows, by their classes, with their closure;
-the score is the Rand index (not adjusted) on all rows, and on the tenth fold with constraints in the other
-nine; there are 60 sets of constraints. ClusILC runs as printed (raw columns) and with our defaults.
-COP-k-means is linkwise's, which finds an answer where the paper's does not; the table counts the sets that
-it gives up on.
+The protocol of the paper: constraints between random pairs of rows, by their classes, with their closure.
+The score is the Rand index (not adjusted) on all rows, and on the tenth fold with constraints in the other
+nine. There are 60 sets of constraints. ClusILC runs as printed (raw columns) and with our defaults.
+COP-k-means is linkwise's, which finds a solution in cases where the paper's does not; the table counts the
+sets on which the paper's fails.
 
-The trials go through all data sets for one set of constraints before the next, so ``--sets N`` prints a
-run that was interrupted after N sets. Twelve data sets and three methods take about two minutes a set of
-constraints on one core. ``--quick`` takes two sets of constraints and tables of fewer than 300 rows.
+The trials run all data sets for one set of constraints before the next. So ``--sets N`` prints an interrupted
+run after N sets. Twelve data sets and three methods take about two minutes for each set of constraints on one
+core. ``--quick`` runs two sets of constraints and tables of fewer than 300 rows.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def run_trials(options: argparse.Namespace) -> str:
     folder = find_source(options).folder
     tasks = select_tasks(names(folder), options)
     if folder is None or not tasks:
-        raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
+        raise SystemExit(f"None of {', '.join(SETS)} is there. Give the folder of data sets with --data.")
     methods = list(METHODS) if options.only is None else options.only.split(";")
     if unknown := [method for method in methods if method not in METHODS]:
-        raise SystemExit(f"There is no method {unknown[0]!r}; there are {'; '.join(METHODS)}.")
+        raise SystemExit(f"There is no method {unknown[0]!r}. Choose from {'; '.join(METHODS)}.")
     n_sets = min(options.sets, QUICK_SETS) if options.quick else options.sets
     cells = [
         (task, method, str(count), str(number))

@@ -1,8 +1,8 @@
-"""COP-k-means as the authors of ClusILC ran it: it ends when a row finds no cluster.
+"""COP-k-means as the authors of ClusILC ran it: it stops when a row finds no cluster.
 
-Wagstaff, Cardie, Rogers and Schroedl (2001), with must-linked rows as one, at their mean. Centres start at
-ends of cannot-links drawn at random, then at random rows. In every pass the rows come in the order of the
-data; each takes the nearest centre that no row with a cannot-link to it has taken before.
+Wagstaff, Cardie, Rogers and Schroedl (2001). Must-linked rows are one point, at their mean. Centres start at
+random rows of cannot-links, then at random rows. Every pass takes the rows in the order of the data. Each row
+gets the nearest centre that no earlier row with a cannot-link to it has taken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Curves over numbers of constraints, and when one is better than another.
+"""Curves over numbers of constraints, and a rule for when one is better than another.
 
 The paper reads "better" and "comparable" off its figure and gives no rule. Here two methods are compared on
-the same sets of constraints: the difference of their Rand indices, mean over a curve, mean over the sets of
-constraints. It is clear when it is at least 0.02 and more than two standard errors.
+the same sets of constraints. The difference of their Rand indices is averaged over a curve and over the sets
+of constraints. It is clear if it is at least 0.02 and more than two standard errors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The twelve data sets of Struyf and Džeroski (2007), as their Table 1 counts them.
+"""The twelve data sets of Struyf and Džeroski (2007), with the counts of their Table 1.
 
-Columns are unscaled, as the paper names no scaling. hayes-roth has the paper's four clusters, though only
-three classes occur. The paper gives its numbers of constraints only in the axes of a figure; ours reach as
-far as its text implies: past 300 for the small sets, and for yeast to trees of 773 nodes.
+Columns are unscaled, since the paper names no scaling. hayes-roth has the paper's four clusters, although
+only three classes occur. The paper shows its numbers of constraints only on the axes of a figure. Ours go
+as far as its text implies: past 300 for the small sets, and for yeast to trees of 773 nodes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Figure 5 of the paper: a panel for each data set, all rows drawn solid, the tenth fold dashed.
+"""Draw Figure 5 of the paper: a panel for each data set, all rows solid and the tenth fold dashed.
 
-Dotted, on the right scale, is the share of sets of constraints that COP-k-means as printed has no answer for.
+The dotted line, on the right scale, is the share of sets of constraints for which COP-k-means as printed
+finds no solution.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The results for ClusILC as CSV files, printed tables and a picture."""
+"""Write the results for ClusILC as CSV files, printed tables and a picture."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""One set of random constraints, one method: Rand index on all rows and on the tenth fold.
+"""Measure one method on one set of random constraints: Rand index on all rows and on the tenth fold.
 
 A trial is eleven fits: one with constraints between any rows, and one for each fold, with constraints between
-the rows of the nine others; all rows are clustered each time. All methods get the same constraints. Where
-COP-k-means finds no answer it gets other ones, up to 100 times, and fails if that does not help; so its
-figures are those of constraints that it can satisfy. It runs twice, from one start: linkwise's, which knows
-whether there is an answer, and the one that the paper ran (`bench.papers.clusilc_cop`).
+the rows of the other nine. Each fit clusters all rows. All methods get the same constraints. If COP-k-means
+finds no solution, it gets other constraints, up to 100 times, and fails after that. So its figures are those
+of constraints that it can satisfy. It runs in two versions, with one start each: linkwise's, which finds out
+whether a solution exists, and the one of the paper (`bench.papers.clusilc_cop`).
 """
 
 from __future__ import annotations

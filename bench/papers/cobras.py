@@ -1,4 +1,4 @@
-"""COBRAS and COBRA against the truth: quality, the paper's protocol, and what each change brings.
+"""COBRAS and COBRA with known classes: quality, the paper's protocol, and the effect of each change.
 
     python -m bench run cobras_quality  [--seeds N]
     python -m bench run cobras_protocol --data DIR [--jobs N] [--quick]
@@ -71,7 +71,7 @@ def quality(options: argparse.Namespace) -> int:
         written += [(view, *line) for line in lines]
         print(f"\n{view}\n{format_table(fields, lines)}")
     write_csv(folder / "quality_table.csv", ("view", *fields), written)
-    print(f"\n{missed} of {len(written) * len(SHOWN)} cells below")
+    print(f"\n{missed} of {len(written) * len(SHOWN)} cells are lower")
     return int(missed > 0)
 
 

@@ -1,4 +1,4 @@
-"""The experiment of the COBRAS paper: curves, ranks and claims from its cells.
+"""The experiment of the COBRAS paper: curves, ranks and claims, computed from its cells.
 
 Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), section 4: average ARI, aligned ranks and
 the claims in words. The paper prints no ARI, so only the claims can be compared.

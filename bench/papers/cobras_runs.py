@@ -1,4 +1,4 @@
-"""One run of COBRA or COBRAS against the truth, as a cell of a benchmark."""
+"""Run COBRA or COBRAS once with known classes, as a cell of a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the COBS paper: ARI over the number of constraints, asked for or drawn at random."""
+"""The figures of the COBS paper: ARI by number of constraints, from questions or drawn at random."""
 
 from __future__ import annotations
 

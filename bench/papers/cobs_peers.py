@@ -1,7 +1,7 @@
 """The clusterers that the COBS paper compares with, tuned as in the paper, and COBS over them.
 
 Van Craenendonck and Blockeel (2017), section III: Table III, columns Q2; Table V; Figures 1 and 4. The number
-of clusters is tuned from 2 to 10, minPts of FOSC is 4.
+of clusters is tuned from 2 to 10, and minPts of FOSC is 4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The experiment of the COBS paper, cell by cell: pools, splits, choices, and questions.
+"""The experiment of the COBS paper, cell by cell: pools, splits, choices and questions.
 
 Van Craenendonck and Blockeel (2017), section III: 70 % of the rows may be in constraints, the whole set
-is clustered, and the ARI is that on all rows that are in no constraint.
+is clustered, and the ARI covers all rows that are in no constraint.
 """
 
 from __future__ import annotations

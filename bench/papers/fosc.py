@@ -1,10 +1,11 @@
-"""FOSC beside its figures in Van Craenendonck and Blockeel (2017), Table III.
+"""FOSC, compared with its figures in Van Craenendonck and Blockeel (2017), Table III.
 
     python -m bench run fosc [--data DIR] [--runs N]
 
-50 random constraints between rows out of 70 % of a set, all rows clustered, ARI on the rows that are in no
-constraint; minPts is 4, features are in [0, 1]. The paper leaves open how it treats ties and noise, so every
-combination runs, also with fewer constraints. Remaining noise counts as one cluster.
+Each run draws 50 random constraints between rows out of 70 % of a set and clusters all rows. The ARI covers
+the rows that are in no constraint. minPts is 4, and features are in [0, 1]. The paper does not say how it
+treats ties and noise, so every combination runs, also with fewer constraints. Remaining noise counts as one
+cluster.
 """
 
 from __future__ import annotations

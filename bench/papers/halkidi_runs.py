@@ -1,7 +1,7 @@
-"""The runs behind the figures of Halkidi et al. (2008): sets, constraints, who takes part, one measurement.
+"""The runs behind the figures of Halkidi et al. (2008): sets, constraints, methods and one measurement.
 
-UCI tables are used unscaled, since the paper names no scaling, or with every column from 0 to 1. The 116
-proteins of Xing et al. (2002) are not available.
+UCI tables are unscaled, since the paper names no scaling, or scaled so that every column is in [0, 1]. The
+116 proteins of Xing et al. (2002) are not available.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Clusterers and learned metrics with random constraints: ARI of each method beside other implementations.
+"""Clusterers and learned metrics with random constraints, compared with other implementations.
 
     python -m bench run passive [--data DIR] [--runs N] [--jobs N] [--only METHOD,METHOD]
     python -m bench run passive --constraints 10,50,100 --runs 5
 
 The protocol is that of Van Craenendonck and Blockeel (2017), section III: 50 random constraints between
 rows out of 70 % of a set, all rows clustered, ARI on the rows that are in no constraint. The number of
-clusters is that of the classes; features are in [0, 1], duplicates are removed. The sets are
-scikit-learn's four and, with ``--data``, the paper's ten. It prints the mean ARI and the mean aligned rank
-of the methods that were run on all sets, for each number of constraints, and the best methods on each set.
-It exits with 1 where a figure of ``targets/passive.csv`` is missed.
+clusters is that of the classes; features are in [0, 1], and duplicates are removed. The sets are four that
+come with scikit-learn and, with ``--data``, the paper's ten. The experiment prints the mean ARI and the mean
+aligned rank of the methods that ran on all sets, for each number of constraints, and the best methods on each
+set. It exits with 1 if a figure of ``targets/passive.csv`` is missed.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def select_methods(only: str | None) -> list[str]:
     wanted = known if only is None else only.split(",")
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise SystemExit(f"There is no method {', '.join(unknown)}; there are {', '.join(known)}.")
+        raise SystemExit(f"There is no method {', '.join(unknown)}. Choose from {', '.join(known)}.")
     return wanted
 
 
@@ -179,7 +179,7 @@ def run_methods(options: argparse.Namespace) -> int:
         return 0
     lines = [build_line(group, found[group, CONSTRAINTS]) for group in groups]
     write_csv(folder / "passive.csv", COLUMNS, lines)
-    print(f"\nARI elsewhere, {CONSTRAINTS} constraints, {options.runs} runs (in brackets: to reach)")
+    print(f"\nARI on rows in none of {CONSTRAINTS} constraints, {options.runs} runs (in brackets: target)")
     beside = build_table(lines)
     write_csv(folder / "table.csv", ("origin", "task", *names), beside)
     print(format_table(("origin", "task", *names), beside))
@@ -190,7 +190,7 @@ def parse_numbers(text: str) -> list[int]:
     """Numbers of constraints, ascending."""
     numbers = sorted({int(part) for part in text.split(",")})
     if not 0 < numbers[0] <= numbers[-1] <= MOST:
-        raise SystemExit(f"--constraints {text}: give numbers from 1 to {MOST}.")
+        raise SystemExit(f"--constraints {text} is out of range. Give numbers from 1 to {MOST}.")
     return numbers
 
 
@@ -213,14 +213,14 @@ def write_ranks(
     ]
     head = ("method", *(f"ari_{n}" for n in numbers), *(f"rank_{n}" for n in numbers))
     write_csv(folder / "ranks.csv", head, lines)
-    print("\nMean ARI, and mean aligned rank among all (the lowest is the best), after so many constraints")
+    print("\nMean ARI and mean aligned rank (the lowest is the best) by number of constraints")
     print(format_table(head, lines))
     best = [
         (*task, *(format_best(ari[i, :, at], names) for at in range(len(numbers))))
         for i, task in enumerate(tasks)
     ]
     write_csv(folder / "best.csv", ("origin", "task", *map(str, numbers)), best)
-    print(f"\nThe best on each set, and those within {CLOSE}")
+    print(f"\nBest method on each set, and methods within {CLOSE} of it")
     print(format_table(("origin", "task", *map(str, numbers)), best))
 
 
@@ -284,7 +284,8 @@ def print_misses(lines: Sequence[tuple[str, ...]]) -> int:
     compared = [line for line in lines if line[6]]
     missed = [line for line in compared if line[6] == "no"]
     failed = [line for line in lines if line[9] != "0"]
-    print(f"\n{len(compared) - len(missed)} of {len(compared)} figures within {TOLERANCE}, or above")
+    reached = len(compared) - len(missed)
+    print(f"\n{reached} of {len(compared)} figures are at most {TOLERANCE} lower than their target")
     for _, task, method, ari, error, target, *_ in missed:
         print(f"missed: {method} on {task}, {ari} ± {error or '?'}, to reach {target}")
     for _, task, method, *_, count in failed:
@@ -293,7 +294,7 @@ def print_misses(lines: Sequence[tuple[str, ...]]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="random constraints")
+    parser = argparse.ArgumentParser(prog="python -m bench run passive", description="Random constraints.")
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--constraints", default=str(CONSTRAINTS), metavar="N,N")

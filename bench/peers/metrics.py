@@ -1,16 +1,17 @@
-"""MMC, ITML and RCA beside metric-learn 0.7.0, on scikit-learn's sets: the metrics, the objectives, the time.
+"""MMC, ITML and RCA, compared with metric-learn 0.7.0 on scikit-learn's sets: metrics, objectives and time.
 
     python -m bench run peers_metrics --python OLD/bin/python [--runs N]
 
-metric-learn does not run with today's scikit-learn, so it has an environment of its own:
+metric-learn does not run with current versions of scikit-learn, so it needs an environment of its own:
 
     python3.11 -m venv OLD && OLD/bin/pip install metric-learn==0.7.0 scikit-learn==1.5.2 'numpy<2'
 
-Both learn from 200 random constraints, features in [0, 1]. ITML and RCA must agree: the same bounds and
-the same sweeps; RCA without shrinkage, where the covariance within chunklets has an inverse. MMC must not:
-metric-learn adds the logarithm that its gradient takes off, and ends where its step does. So the objective
-of Xing et al. is compared, and ours must not exceed theirs. The exit status is 1 if one of these fails.
-The table names the cases in which metric-learn fails or takes more than a minute.
+Both learn from 200 random constraints, with features in [0, 1]. ITML must agree, with the same bounds and
+the same number of sweeps. RCA must agree without shrinkage, if the covariance within chunklets has an
+inverse. MMC need not agree: the objective of metric-learn adds the logarithm that its gradient subtracts,
+and it stops at its own criterion. So the objective of Xing et al. is compared, and ours must not be higher.
+The exit status is 1 if one of these checks fails. The table names the cases in which metric-learn fails or
+takes more than a minute.
 """
 
 from __future__ import annotations
@@ -176,10 +177,10 @@ def is_held(row: Row) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run peers_metrics", description="beside metric-learn"
+        prog="python -m bench run peers_metrics", description="Compare with metric-learn."
     )
     add_common_options(parser)
-    parser.add_argument("--python", required=True, help="the Python in which metric-learn is")
+    parser.add_argument("--python", required=True, help="a Python with metric-learn")
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     options = parser.parse_args(arguments)
     folder = out_folder(options, "metrics")

@@ -1,8 +1,9 @@
-"""Panel and Streamlit doing what the page does, in an environment of their own.
+"""Panel and Streamlit with the same content as the page, in an environment of their own.
 
-The same points, the same changes, a question, two rows and a button "Same". One clock for all: a button is
-clicked in the browser, and the clock stops in the first frame in which both the question and the picture are
-other ones. The apps are `page_panel` and `page_streamlit`; the experiment `peers_page` runs them.
+The points and their changes are the same, and there is a question, two rows and a button "Same". One clock
+times all tools: a button is clicked in the browser, and the clock stops in the first frame that shows both
+another question and another picture. The apps are `page_panel` and `page_streamlit`; the experiment
+`peers_page` runs them.
 
     python3.11 -m venv PEERS && PEERS/bin/pip install panel streamlit
 """

@@ -1,4 +1,4 @@
-"""Points that change colour with every answer: the same for the page and for other tools; NumPy alone."""
+"""Points that change colour with every answer, for the page and for other tools. Needs NumPy alone."""
 
 from __future__ import annotations
 

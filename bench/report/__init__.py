@@ -1,1 +1,1 @@
-"""One page of all that is measured: ``python -m bench report``."""
+"""One page of all measurements: ``python -m bench report``."""

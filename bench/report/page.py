@@ -1,4 +1,4 @@
-"""The page: every table and picture, what is missed in red with the reason, and where it was measured."""
+"""Write the page: every table and picture, missed figures in red with the reason, and the machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to re
 NOTES = Path(__file__).parent / "notes.toml"
 WRONG = {"no", "contrary", "does not", "fails"}
 JUDGED = ("reached", "met", "held", "verdict")
-QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts say; the commands tell which.</p>"
+QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts describe; see the commands.</p>"
 STYLE = (Path(__file__).parent / "style.css").read_text()
 
 
@@ -53,8 +53,8 @@ def write_page(folder: Path, experiments: Sequence[Experiment], state: dict[str,
     summary += f"; {absent} of {len(experiments)} parts are not measured" if absent else ""
     machine = "; ".join(f"{key} {value}" for key, value in describe_machine().items())
     page = (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>linkwise: what is measured</title>"
-        f"<style>{STYLE}</style><h1>linkwise: what is measured</h1>"
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>linkwise: measurements</title>"
+        f"<style>{STYLE}</style><h1>linkwise: measurements</h1>"
         f"<p>{escape(summary)}.</p>{QUICK if quick else ''}"
         f"<p class=small>{escape(machine)}</p>"
         f"<nav><ul>{''.join(index)}</ul></nav>{''.join(bodies)}</html>"

@@ -1,9 +1,9 @@
-"""Merging with constraints beside scikit-learn's without, and beside its k-means.
+"""The time of agglomerative clustering with constraints, and of scikit-learn's without, and of its k-means.
 
     python -m bench run speed_agglomerative [--sizes 1000 5000] [--repeats N]
 
-Rows are blobs around ten centres in ten features, one thread each; times are medians of
-processor times. Constraints are 100 random pairs.
+Rows are blobs around ten centres in ten features, on one thread each; times are medians of processor times.
+Constraints are 100 random pairs.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded

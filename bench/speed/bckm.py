@@ -1,11 +1,12 @@
-"""The time of BCKM on the paper's data sets, beside the paper's times, and on a million rows.
+"""The time of BCKM on the paper's data sets, with the paper's times, and on a million rows.
 
     python -m bench run speed_bckm [--data DIR] [--rows N] [--constraints N] [--rounds N] [--repeats N]
 
-Without ``--data`` only made-up rows are clustered: blobs with 16 features, 10 clusters, as many constraints
-as rows, rounds of at most 5 passes, one start of the final k-means. Memory is the peak of the process, less
-what it held before the fit. The paper's seconds (Table 3) come from MATLAB on another machine and only give a
-scale. One k-means of scikit-learn's with one start on the same rows stands beside it.
+Without ``--data`` only made-up rows are clustered: blobs with 16 features and 10 clusters, as many
+constraints as rows, rounds of at most 5 passes, and one start of the final k-means. Memory is the peak of
+the process minus its memory before the fit. The paper's seconds (Table 3) come from MATLAB on another
+machine and only give a scale. For comparison one k-means of scikit-learn with one start runs on the same
+rows.
 """
 
 from __future__ import annotations
@@ -92,10 +93,10 @@ def large_set(n: int, n_constraints: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="how fast BCKM is")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_bckm", description="Time BCKM.")
     add_common_options(parser)
-    parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="0: no large set")
-    parser.add_argument("--constraints", type=int, metavar="N", help="as many as rows otherwise")
+    parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="rows of the large set")
+    parser.add_argument("--constraints", type=int, metavar="N", help="default: as many as rows")
     parser.add_argument("--rounds", type=int, default=100, metavar="N")
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     options = parser.parse_args(arguments)

@@ -1,9 +1,9 @@
-"""Similarities learned from pairs: BoostCluster, KernelBoost and PCP beside scikit-learn's k-means and BCKM.
+"""The time of BoostCluster, KernelBoost and PCP, and of scikit-learn's k-means and BCKM.
 
     python -m bench run speed_boosting [--sizes 300 1000 2000] [--repeats N]
 
-Rows are blobs around five centres in ten features that overlap, one thread each; times are medians
-of processor times. Constraints are as many random pairs as rows. PCP is left out above its most rows.
+Rows are overlapping blobs around five centres in ten features, on one thread each; times are medians of
+processor times. There are as many random pairs as rows. PCP is left out above its largest number of rows.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded

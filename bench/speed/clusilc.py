@@ -1,17 +1,18 @@
-"""ClusILC: milliseconds on the paper's data sets, beside a plain transcription and scikit-learn's trees.
+"""The time of ClusILC on the paper's data sets, of a plain transcription, and of scikit-learn's trees.
 
     python -m bench run speed_clusilc --data DIR [--limit SECONDS] [--repeats N]
 
-All twelve sets with 100 and 1000 random constraints, one fit each of ours and of scikit-learn's
-``DecisionTreeRegressor`` in turns, medians; theirs gets the standardised columns as its targets and as many
-leaves, a tree for the sum of squares alone. The transcription in ``tests/reference`` writes every constraint
-out and tries every split anew; it runs once, in a process of its own, and is given up on after `--limit`
-seconds. ``--large``, which the whole experiment has, adds made-up rows: 100 000 with 100 leaves and a million
-with 30, once each. OMP_NUM_THREADS sets the number of threads of ours; theirs has one.
+All twelve sets run with 100 and 1000 random constraints. A fit of ClusILC and a fit of scikit-learn's
+``DecisionTreeRegressor`` take turns, and times are medians. The targets of scikit-learn's tree are the
+standardised columns, and it has as many leaves: it is a tree for the sum of squares alone. The
+transcription in ``tests/reference`` lists every constraint and computes every split anew. It runs once, in
+a process of its own, and is stopped after `--limit` seconds. ``--large``, which is part of the whole
+experiment, adds made-up rows: 100 000 with 100 leaves and a million with 30, once each. OMP_NUM_THREADS
+sets linkwise's number of threads; scikit-learn's tree has one.
 
-Ratios compare processor times of all threads, which other programs on the machine change little;
-``seconds`` are wall-clock times. On an idle machine the wall clock shows less, so the smaller of the two
-is compared with the aim.
+Ratios compare processor times of all threads, on which other programs on the machine have little effect;
+``seconds`` are wall-clock times. On an idle machine the wall-clock time is smaller, so the smaller of the
+two is compared with the aim.
 
 The exit status is 1 if an aim of ``targets/clusilc_speed.csv`` is missed.
 """
@@ -158,18 +159,16 @@ def large_sets(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, .
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_clusilc", description="how fast ClusILC is"
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_clusilc", description="Time ClusILC.")
     add_common_options(parser)
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="of the transcription")
-    parser.add_argument("--large", action="store_true", help="also many rows")
+    parser.add_argument("--large", action="store_true", help="add the sets with many rows")
     parser.add_argument("--repeats", type=int, default=9, metavar="N")
     parser.add_argument("--transcribed", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     folder = find_source(options).folder
     if folder is None or not names(folder):
-        raise SystemExit(f"None of {', '.join(SETS)} is here; give their folder with --data.")
+        raise SystemExit(f"None of {', '.join(SETS)} is there. Give the folder of data sets with --data.")
     if options.transcribed:
         task, count = options.transcribed
         print(time_transcription(task, int(count), folder))
@@ -178,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     lines += large_sets(LARGE) if options.large else []
     write_csv(out_folder(options, "speed_clusilc") / "sets.csv", FIELDS, lines)
     print(format_table(FIELDS, lines))
-    print(f"transcription: empty where it takes more than {options.limit:.0f} s, or was not tried")
+    print(f"The transcription is empty if it takes more than {options.limit:.0f} s or did not run.")
     missed = [line for line in lines if line[-1]]
     print(f"{len(missed)} of {sum(bool(line[-2]) for line in lines)} aims missed")
     return int(bool(missed))

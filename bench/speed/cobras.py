@@ -1,9 +1,9 @@
-"""COBRAS with 100 questions beside one k-means of scikit-learn's, in the same process: time and memory.
+"""The time and memory of COBRAS with 100 questions, and of one k-means of scikit-learn in the same process.
 
-Rows are blobs around 20 centres in 10 features, the truth answers at once. Each size runs in a fresh
-process that loads the rows from a file, so that the peak of its memory holds nothing else: interpreter,
-libraries, the rows, and what COBRAS takes. The first run is measured for memory; times are medians of
-three, COBRAS and k-means in turn. OMP_NUM_THREADS is set to 1 and to 2.
+Rows are blobs around 20 centres in 10 features, and known classes answer at once. Each size runs in a fresh
+process that loads the rows from a file, so its peak memory contains nothing but the interpreter, the
+libraries, the rows, and the memory of COBRAS. The first run measures memory. Times are medians of three runs,
+COBRAS and k-means by turns. OMP_NUM_THREADS is set to 1 and to 2.
 
     python -m bench run speed_cobras [--quick] [--out DIR]
 
@@ -126,7 +126,7 @@ def finish_row(n: int, threads: int, found: dict[str, float], target: dict[str, 
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_cobras",
-        description="COBRAS: time and memory beside scikit-learn's k-means",
+        description="Time and memory of COBRAS.",
     )
     parser.add_argument("--quick", action="store_true", help="up to 100 000 rows")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

@@ -1,13 +1,13 @@
-"""The pool of COBS beside scikit-learn's clusterers, one after the other: seconds for each algorithm.
+"""The time of the pool of COBS, and of scikit-learn's clusterers one after the other, for each algorithm.
 
-Both make the clusterings of Van Craenendonck and Blockeel (2017), Table II, on one thread, in turn,
-in one process: 180 of k-means, 400 of DBSCAN, 171 of spectral clustering on graphs of neighbours, and
-171 on Gaussian graphs. sigma = 0.01 is left out: scikit-learn's solver hangs there. Rows are the
+Both make the clusterings of Van Craenendonck and Blockeel (2017), Table II, on one thread, by turns, in
+one process: 180 of k-means, 400 of DBSCAN, 171 of spectral clustering on graphs of neighbours, and 171 on
+Gaussian graphs. sigma = 0.01 is left out, because scikit-learn's solver hangs there. Rows are the
 segmentation set, 2100 x 19, in [0, 1]; with --quick, or without a folder of data, the first 400 of
 scikit-learn's digits.
 
-"same" is the share of clusterings on which both agree (adjusted Rand index of at least 0.95). k-means
-starts at random in both, each from its own random numbers, so its runs are not compared.
+"same" is the share of clusterings on which both agree (adjusted Rand index of at least 0.95). Both draw the
+starts of k-means at random, each from its own random numbers, so runs of k-means are not compared.
 
     python -m bench run speed_cobs [--quick] [--data DIR] [--out DIR]
 """
@@ -102,7 +102,7 @@ def time_pool(X: np.ndarray, preset: Preset) -> tuple[Pool, float]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_cobs", description="the pool of COBS: linkwise beside scikit-learn"
+        prog="python -m bench run speed_cobs", description="Time the pool of COBS and scikit-learn."
     )
     parser.add_argument("--quick", action="store_true", help="a small set that comes with scikit-learn")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")

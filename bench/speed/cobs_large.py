@@ -1,10 +1,10 @@
-"""COBS on many rows: seconds and peak memory to a first clustering.
+"""The time and peak memory of COBS on many rows, to the first clustering.
 
-Rows are drawn from 20 Gaussian clusters in 10 dimensions, in [0, 1]; 50 constraints from their labels.
+Rows are drawn from 20 Gaussian clusters in 10 dimensions, in [0, 1]; 50 constraints come from their labels.
 
 - 10 000 rows, all of them in the pool, with and without the Gaussian graphs (which are approximated by
   landmarks above 5000 rows);
-- 1 000 000 rows, of which a sample of 5000 is clustered; what is chosen is then extended to all rows.
+- 1 000 000 rows, of which a sample of 5000 is clustered; the chosen clustering is then extended to all rows.
 
     python -m bench run speed_cobs_large [--rows N ...] [--out DIR]
 """
@@ -71,7 +71,7 @@ def measure_apart(*case: int | str) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_cobs_large", description="COBS on many rows"
+        prog="python -m bench run speed_cobs_large", description="Time COBS on many rows."
     )
     parser.add_argument("--rows", nargs="*", choices=CASES, default=list(CASES), help="which sizes")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

@@ -1,13 +1,13 @@
-"""The time between two questions of ActiveCOBS: milliseconds, medians.
+"""The time between two questions of ActiveCOBS: medians in milliseconds.
 
-choose   The most divided of a sample of pairs, the weights being given. Beside it the same as a product of
-         NumPy's, a float64 for each pair and clustering, where that takes less than a gigabyte.
+choose   Find the most divided pair of a sample, with given weights. For comparison, the same as a product in
+         NumPy, a float64 for each pair and clustering, if that takes less than a gigabyte.
 step     From an answer to the next question with its labels: evidence, tally, choice, labels. 2100 rows in
          19 features, 931 clusterings, 1000 pairs, 60 answers.
 import   The same after 100 000 constraints about 100 000 rows, for ActiveCOBS and for COBRAS; 15 answers.
 
-Rows are blobs. A clustering puts each row to the nearest of 2 to 10 random rows; of more than 5000 rows it
-clusters 5000. In the large sample labels are drawn at random. The truth answers.
+Rows are blobs. A clustering assigns each row to the nearest of 2 to 10 random rows; of more than 5000 rows it
+clusters 5000. In the large sample labels are random. Known classes answer.
 
     python -m bench run speed_cobs_questions [--quick] [--out DIR]
 
@@ -128,7 +128,7 @@ def measure_lines(quick: bool) -> Iterator[Line]:
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_cobs_questions",
-        description="the time between two questions of ActiveCOBS",
+        description="Time the questions of ActiveCOBS.",
     )
     parser.add_argument("--quick", action="store_true", help="without the large sample and the import")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

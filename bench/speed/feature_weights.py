@@ -1,12 +1,11 @@
-"""Weights of features: one step of the hill climb, and the whole of it.
+"""The time of feature weights: of one step of the hill climb, and of the whole climb.
 
     python -m bench run speed_feature_weights [--data DIR] [--repeats N]
 
-A step is a clustering under one changed weight, with its score. A plain program runs beside it, in the
-same process and for the same weights: scikit-learn's k-means with ten starts, then S_Dbw by its
-definition. Both have one thread, since more would spin on few rows, and times are processor times.
-Constraints are 11 % of the rows, as in the paper; columns are scaled to [0, 1]. The two take turns;
-figures are medians.
+A step is a clustering under one changed weight, with its score. A plain program does the same for the same
+weights in the same process: scikit-learn's k-means with ten starts, then S_Dbw by its definition. Both have
+one thread, since more would spin on few rows, and take turns. Times are medians of processor times.
+Constraints are 11 % of the rows, as in the paper; columns are scaled to [0, 1].
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded

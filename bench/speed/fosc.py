@@ -1,9 +1,9 @@
-"""FOSC beside scikit-learn's HDBSCAN, OPTICS and k-means.
+"""The time of FOSC, and of scikit-learn's HDBSCAN, OPTICS and k-means.
 
     python -m bench run speed_fosc [--sizes 1000 10000 50000] [--repeats N]
 
-Rows are blobs around ten centres in ten features, one thread each; times are medians of
-processor times. Constraints are 100 random pairs. OPTICS is not tried above 10 000 rows.
+Rows are blobs around ten centres in ten features, on one thread each; times are medians of processor times.
+Constraints are 100 random pairs. scikit-learn's OPTICS does not run above 10 000 rows.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded

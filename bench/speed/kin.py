@@ -1,6 +1,6 @@
-"""KIN with 100 questions: the time before the first question and between two questions.
+"""The time of KIN with 100 questions: before the first question and between two questions.
 
-Rows are blobs around 20 centres in 10 features, the truth answers at once. Each size runs in a fresh
+Rows are blobs around 20 centres in 10 features, and known classes answer at once. Each size runs in a fresh
 process on one thread. Times are processor times, so other programs on the machine do not matter.
 
     python -m bench run speed_kin [--sizes 500 1000 2000] [--out DIR]
@@ -84,7 +84,7 @@ def run_child(n: int) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench run speed_kin", description="KIN: time and memory")
+    parser = argparse.ArgumentParser(prog="python -m bench run speed_kin", description="Time KIN.")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)

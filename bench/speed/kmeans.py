@@ -1,8 +1,8 @@
-"""Lloyd's iteration beside scikit-learn's, from the same start, side by side in one run.
+"""The time of Lloyd's iteration in linkwise and in scikit-learn, from the same start.
 
-Both get the same rows and the same start and iterate until no label changes (``tol=0``, so neither
-has a variance to compute); scikit-learn's ``KMeans`` is timed with the checks that it makes. The
-environment variable OMP_NUM_THREADS is set to 1 and to 2, in a process each.
+Both get the same rows and the same start, and iterate until no label changes (``tol=0``, so neither
+computes a variance). The time of scikit-learn's ``KMeans`` includes its checks. OMP_NUM_THREADS is set to 1
+and to 2, in a process each.
 
     python -m bench run speed_kmeans [--quick] [--out DIR]
 """
@@ -94,7 +94,7 @@ def collect(quick: bool) -> Iterator[dict[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench run speed_kmeans", description="k-means: linkwise beside scikit-learn"
+        prog="python -m bench run speed_kmeans", description="Time k-means and scikit-learn's."
     )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")

@@ -1,9 +1,9 @@
-"""The time of a fit with constraints, in multiples of one k-means of scikit-learn's.
+"""The time of a fit with constraints, as a multiple of one k-means of scikit-learn.
 
-Blobs in 10 features, 5 clusters, random constraints that fit them, one start on both sides. Medians of
-several fits, in turns, in one process. The multiple should stay at 10 or below. If the package
-active-semi-supervised-clustering is installed, its COPKMeans, PCKMeans and MPCKMeans are timed too, on few
-rows, each in a process with a time limit. OMP_NUM_THREADS sets the number of threads.
+Rows are blobs in 10 features with 5 clusters. Random constraints agree with them, and both sides have one
+start. Times are medians of several fits, by turns, in one process. The multiple should be at most 10. If
+the package active-semi-supervised-clustering is installed, its COPKMeans, PCKMeans and MPCKMeans are timed
+too, on few rows, each in a process with a time limit. OMP_NUM_THREADS sets the number of threads.
 
     python -m bench run speed_kmeans_family [--quick] [--out DIR]
 
@@ -148,7 +148,7 @@ def cases(quick: bool) -> Iterator[dict[str, str]]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_kmeans_family",
-        description="constrained k-means beside scikit-learn's KMeans",
+        description="Time constrained k-means.",
     )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
     write_table(options.out / "speed_kmeans_family.csv", FIELDS, rows)
     missed = sum(row["missed"] == "yes" for row in rows)
     judged = sum(PACKAGE not in row["method"] for row in rows)
-    print(f"\n{judged - missed} of {judged} at {MOST:.0f} times scikit-learn's KMeans, or below")
+    print(f"\n{judged - missed} of {judged} take at most {MOST:.0f} times as long as scikit-learn's KMeans")
     return int(missed > 0)
 
 

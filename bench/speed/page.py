@@ -1,15 +1,14 @@
-"""From the key press to the next question shown and all points recoloured, without a graphics card.
+"""The time from the key press to the next question with all points recoloured, without a graphics card.
 
 The page, its server and its socket are the real ones. With the desk "stub" every answer gives another
-question and other labels at once, so that the page alone is measured; with "real" KIN, COBRAS and MinMax
-work, their sessions in files, too. A key is pressed in the page. `drawn`: the next question stands in the
-page, and one pixel of the new points was read back, which waits for the drawing. `shown`: the browser begins
-the frame in which that is seen; it makes 60 a second, so this is 8 ms later on average. The aims are for
-`shown`.
+question and other labels at once, which measures the page alone. With "real" KIN, COBRAS and MinMax answer,
+with their sessions in files. A key is pressed in the page. `drawn`: the page contains the next question, and
+one pixel of the new points was read back, which waits for the drawing. `shown`: the browser begins the frame
+that shows this; there are 60 frames a second, so it is 8 ms later on average. The aims are for `shown`.
 
-A browser without a graphics card has WebGL in software, if any. The page then puts its points together in
-memory; `--webgl` makes it use WebGL anyway. With `--peers`, Panel and Streamlit show the same, by the same
-clock.
+A browser without a graphics card has WebGL in software, if at all. The page then draws its points in
+memory; `--webgl` makes it use WebGL anyway. With `--peers`, Panel and Streamlit show the same, timed by the
+same clock.
 
     python -m bench run speed_page [--desk stub real] [--rows 0 10000 100000] [--answers 9]
     python -m bench run peers_page --peers PYTHON
@@ -140,7 +139,7 @@ def chromium() -> Iterator[Any]:
 
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
-        raise SystemExit("chromium is missing: apt-get install -y chromium")
+        raise SystemExit("There is no chromium. Install it: apt-get install -y chromium")
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser
@@ -238,8 +237,8 @@ def main() -> None:
     parser.add_argument("--desk", nargs="+", choices=("stub", "real"), default=["stub", "real"])
     parser.add_argument("--rows", type=int, nargs="+", default=list(AIMS))
     parser.add_argument("--answers", type=int, default=9)
-    parser.add_argument("--webgl", action="store_true", help="take WebGL though it is in software")
-    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="beside Panel and Streamlit there")
+    parser.add_argument("--webgl", action="store_true", help="use WebGL even if it runs in software")
+    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="also time Panel and Streamlit")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
     options = parser.parse_args()
     folder = options.out / "speed_page"

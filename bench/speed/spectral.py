@@ -1,8 +1,8 @@
-"""Spectral clustering with constraints beside scikit-learn's without, and beside its k-means.
+"""The time of spectral clustering with constraints, and of scikit-learn's without, and of its k-means.
 
     python -m bench run speed_spectral [--sizes 1000 3000] [--clusters 2 5] [--repeats N]
 
-Rows are blobs in ten features, one thread each; times are medians of processor times. Constraints are
+Rows are blobs in ten features, on one thread each; times are medians of processor times. Constraints are
 100 random pairs.
 """
 

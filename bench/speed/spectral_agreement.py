@@ -1,23 +1,23 @@
-"""Spectral clustering of the pool of COBS beside scikit-learn's: where they differ, and why.
+"""Compare the spectral clustering of the pool of COBS with scikit-learn's: the differences and their causes.
 
-Each graph of Van Craenendonck and Blockeel (2017), Table II, but for sigma = 0.01, where scikit-learn's
-solver hangs, is clustered for 2 to 10 clusters: once by us, three times by scikit-learn's
-``SpectralClustering``, from three random states. A case (graph, number of clusters) is
+Each graph of Van Craenendonck and Blockeel (2017), Table II, is clustered for 2 to 10 clusters: once by
+linkwise, and three times by scikit-learn's ``SpectralClustering``, from three random states. sigma = 0.01
+is left out, because scikit-learn's solver hangs there. A case (graph, number of clusters) is
 
-- connected, where the graph is;
-- well defined, where it is connected and scikit-learn's three results agree (adjusted Rand index of at
-  least 0.95 for every two of them);
-- agreeing, where it is well defined and ours agrees with each of theirs;
-- no worse, where it is well defined and our sum of squares is at most the least of theirs (plus a
-  millionth of it). All are measured at the same places, our eigenvectors.
+- connected, if the graph is;
+- well defined, if it is connected and scikit-learn's three results agree (adjusted Rand index of at least
+  0.95 for every two of them);
+- agreeing, if it is well defined and ours agrees with each of theirs;
+- no worse, if it is well defined and our sum of squares is at most the smallest of theirs (plus a millionth
+  of it). All are measured at the same positions, in our eigenvectors.
 
-Well-defined cases that do not agree, or are worse, are listed with what can be measured: whether the
-eigenvectors differ (sine of the largest angle between the spaces of both), else who has the better
+The experiment lists well-defined cases that do not agree, or are worse, with a cause that can be measured:
+different eigenvectors (sine of the largest angle between the two spaces), or else which side has the better
 optimum of k-means.
 
     python -m bench run speed_spectral_agreement [--quick] [--data DIR] [--out DIR]
 
-Without a folder of data: scikit-learn's sets. With --quick: few graphs of two of these.
+Without a folder of data it uses scikit-learn's sets. With --quick it uses few graphs of two of these.
 """
 
 # ruff: noqa: E402  # threads are set before NumPy is loaded
@@ -162,9 +162,9 @@ def format_share(true: list[bool]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench run speed_spectral_agreement",
-        description="spectral clustering: linkwise beside scikit-learn",
+        description="Compare spectral clustering with scikit-learn's.",
     )
-    parser.add_argument("--quick", action="store_true", help="few graphs of two sets of scikit-learn's")
+    parser.add_argument("--quick", action="store_true", help="few graphs of two bundled sets")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="folder of results")
     options = parser.parse_args()

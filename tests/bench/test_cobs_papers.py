@@ -166,8 +166,8 @@ def test_table4_is_measured_once_and_judged(tmp_path, capsys, monkeypatch):
     asked = ["table4", "--runs", "4", "--out", str(tmp_path)]
     assert cobs.main(asked) == 0
     told = capsys.readouterr().out
-    assert "without 8 of the sets: dermatology" in told
-    assert "1 of 1 sets within 0.05" in told
+    assert "8 of the sets are missing: dermatology" in told
+    assert "1 of 1 sets are at most 0.05 lower" in told
     wine, other = rows_of(tmp_path / "cobs" / "table4.csv")
     assert (wine["reached"], other["reached"]) == ("yes", "")
     assert sum(map(int, wine["picked_random"].split("/"))) == 4
@@ -185,8 +185,8 @@ def test_few_runs_decide_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cobs, "read_target", lambda name: [target])
     assert cobs.main(["table4", "--quick", "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    assert "without 1 of the sets: iris" in told
-    assert "0 of 1 sets within 0.05" in told
+    assert "1 of the sets are missing: iris" in told
+    assert "0 of 1 sets are at most 0.05 lower" in told
 
 
 @pytest.mark.usefixtures("small")
@@ -197,7 +197,7 @@ def test_table3_has_a_line_for_each_method(tmp_path, capsys):
     for line in lines:
         assert (line["paper"] == "") == (line["task"] != "wine")
         assert (line["error"] != "") == line["method"].endswith("COBS")
-    assert "3 figures of COBS within" in capsys.readouterr().out
+    assert "3 figures of COBS are at most" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("small")

@@ -95,6 +95,8 @@ def test_tables_and_curves_are_written(place, tmp_path, monkeypatch, capsys):
     for line in lines:
         assert f"{line['ari']} ({float(line['paper']):.2f})" in said
         assert line["reached"] == ("yes" if float(line["ari"]) >= float(line["paper"]) - 0.05 else "no")
+    higher = sum(round(float(line["ari"]), 2) > round(float(line["paper"]) + 0.05, 2) for line in lines)
+    assert f"{higher} of {len(lines)} figures are more than 0.05 higher than in the paper" in said
     curves = rows_of(tmp_path / "cobs" / "peers.csv")
     assert {line["constraints"] for line in curves} == {"10", "50"}
     assert {line["strategy"] for line in curves} == {*few, "cobs_u"}

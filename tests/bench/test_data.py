@@ -37,7 +37,7 @@ def test_bundled_counts(name, counts):
 
 def test_without_a_folder_there_is_what_scikit_learn_has():
     assert names(Source()) == list(BUNDLED)
-    with pytest.raises(DataError, match="no task 'glass' here; there are iris, wine"):
+    with pytest.raises(DataError, match=r"no task 'glass'\. Choose from iris, wine"):
         load("glass", Source())
 
 
@@ -77,9 +77,9 @@ def test_openml_tables_are_known_by_their_counts(monkeypatch):
     source = Source(openml=True)
     assert set(names(source)) < set(UCI)
     assert load("ionosphere", source).X.shape == (350, 34)
-    with pytest.raises(DataError, match=r"OpenML's 'sonar' gives \(350, 34, 2\) rows"):
+    with pytest.raises(DataError, match=r"OpenML's 'sonar' has \(350, 34, 2\) rows"):
         load("sonar", source)
-    with pytest.raises(DataError, match="OpenML holds no numeric copy of 'hepatitis'"):
+    with pytest.raises(DataError, match="OpenML has no numeric copy of 'hepatitis'"):
         load("hepatitis", source)
 
 

@@ -81,8 +81,19 @@ def test_the_tests_are_one_tailed():
         assert p < 0.01
         assert p + other == pytest.approx(1)
     same = np.array([0.5, 0.5])
-    assert halkidi.one_tailed(same, same) == (0.5, 0.5)
-    assert halkidi.one_tailed(same + 0.1, same) == (0.0, 0.0)
+    assert np.isnan(halkidi.one_tailed(same, same)).all()
+    assert np.isnan(halkidi.one_tailed(same + 0.1, same)).all()
+    two_sample, paired = halkidi.one_tailed(ours + 0.125, ours)
+    assert 0 < two_sample < 0.05
+    assert np.isnan(paired) or paired < 1e-6  # the differences are equal but for their last bits
+    two_sample, paired = halkidi.one_tailed(ours, same[[0, 0, 0]])
+    assert 0 < two_sample < 0.01
+    assert 0 < paired < 0.01
+
+
+def test_p_values_have_two_digits():
+    assert halkidi.format_p(0.01234) == "0.012"
+    assert halkidi.format_p(float("nan")) == "not testable"
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,8 @@ def test_the_tests_are_one_tailed():
         (0.5, 0.001, 0.0, "equal"),
         (0.2, 0.43, 0.1, "as printed"),
         (0.01, 0.43, 0.1, "a win here, none printed"),
+        (float("nan"), 0.001, 0.1, "not testable"),
+        (float("nan"), 0.43, 0.0, "not testable"),
     ],
 )
 def test_verdicts(p, printed, difference, words):
@@ -108,7 +121,7 @@ def test_all_figures_are_printed(folder, tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     assert halkidi.main(["--data", str(folder), "--out", str(out), "--runs", "2"]) == 0
     said = capsys.readouterr().out
-    assert "cannot be had" in said
+    assert "are not available" in said
     assert "Table I" in said
     assert len(lines_of(out / "halkidi" / "accuracy.csv")) == 4
     tests = lines_of(out / "halkidi" / "table1.csv")
@@ -123,7 +136,7 @@ def test_without_a_folder_there_is_iris(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(halkidi, "ROWS", (60,))
     monkeypatch.delenv("LINKWISE_DATA", raising=False)
     assert halkidi.main(["--out", str(tmp_path), "--runs", "2", "--only", "5,8,10"]) == 0
-    assert "Not here (--data DIR): diabetes, ionosphere, soybean, spam." in capsys.readouterr().out
+    assert "Missing sets: diabetes, ionosphere, soybean, spam." in capsys.readouterr().out
     assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "figure10.csv")} == {"blobs60", "iris"}
     assert {row["task"] for row in lines_of(tmp_path / "halkidi" / "accuracy.csv")} == {"iris"}
 

@@ -161,7 +161,7 @@ def test_numbers_of_constraints_that_cannot_be(tmp_path, numbers):
 
 
 def test_no_such_method(tmp_path):
-    with pytest.raises(SystemExit, match=r"no method KMean; there are KMeans, COBS"):
+    with pytest.raises(SystemExit, match=r"no method KMean\. Choose from KMeans, COBS"):
         passive.main(["--only", "KMean", "--out", str(tmp_path)])
 
 

@@ -98,7 +98,7 @@ def test_the_page_marks_what_is_missed_and_says_why(tmp_path):
     assert "A quick run" not in html
     assert 'class="number missed">0.24 (0.32) *<' in html
     assert 'class="number missed">0.60' not in html
-    assert "Missed: wine: dbscan_DBCV 0.24 (0.32) *. The paper leaves open" in html
+    assert "Missed: wine: dbscan_DBCV 0.24 (0.32) *. The paper does not say" in html
 
 
 @pytest.mark.parametrize(

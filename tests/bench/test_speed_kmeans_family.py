@@ -32,7 +32,7 @@ def test_every_clusterer_has_its_lines(small, tmp_path, capsys):
         )
     missed = sum(line["missed"] == "yes" for line in lines)
     assert code == int(missed > 0)
-    assert f"{len(lines) - missed} of {len(lines)} at 10 times" in capsys.readouterr().out
+    assert f"{len(lines) - missed} of {len(lines)} take at most 10 times" in capsys.readouterr().out
 
 
 def test_constraints_fit_the_blobs():

@@ -123,7 +123,7 @@ def test_every_exit_code_is_described():
 
 # ---------------------------------------------------------------- the session file
 def test_every_table_and_column_of_a_session_file_is_described():
-    described = section("sessions.rst", "What a file holds")
+    described = section("sessions.rst", "File format")
     for table, columns in re.findall(
         r"CREATE TABLE (\w+) \((.+?)\)(?: WITHOUT ROWID)?;", schema.SCHEMA, re.DOTALL
     ):
