@@ -77,7 +77,7 @@ def test_the_end_of_a_page_tells_the_agreement(tmp_path, monkeypatch, kept):
     desk = subject.begin()
     assert "ARI" not in subject.ended(0)
     question = desk.state()["question"]["id"]
-    assert desk.handle({"id": "a", "do": "answer", "question": question, "said": "no"}).body["ok"]
+    assert desk.handle({"id": "a", "do": "answer", "question": question, "answer": "no"}).body["ok"]
     desk.close()
     told = subject.ended(1)
     assert f"Agreement with the known classes (ARI): {desk.agreement():.2f}" in told
