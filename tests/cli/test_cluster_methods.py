@@ -11,7 +11,9 @@ import linkwise as lw
 from commands import write_fruit
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
-from linkwise.methods import CLUSTERERS, N_CLUSTERS
+from linkwise.methods import CLUSTERERS, LEARNERS, N_CLUSTERS, Option
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.method_choice import MethodChoice, build_clusterer, build_first_learner
 
 METHODS = {name: method.class_name for name, method in CLUSTERERS.items()}
 WITHOUT_SEED = [name for name, method in CLUSTERERS.items() if not method.is_random]
@@ -185,6 +187,48 @@ def test_a_fall_back_is_said(fruit, pairs, linkwise, monkeypatch):
 
 
 # ---------------------------------------------------------------- what is refused
+WRONG = {int: "0", float: "nan", str: "nobody", "folder": __file__}  # by the type of an option
+EACH_OPTION = [
+    pytest.param(command, name, option, id=f"{command} {name} {option.flag}")
+    for command, among in (("cluster", CLUSTERERS), ("ask", LEARNERS))
+    for name, method in among.items()
+    for option in method.options
+]
+
+
+@pytest.mark.parametrize(("command", "name", "option"), EACH_OPTION)
+def test_a_wrong_value_of_an_option_is_refused(fruit, linkwise, command, name, option):
+    value = "nothing" if isinstance(option.type, tuple) else WRONG[option.type]
+    own = LEARNERS[name] if command == "ask" else CLUSTERERS[name]
+    needed = ("--clusters", 3) if N_CLUSTERS in own.options and option != N_CLUSTERS else ()
+    done = linkwise(command, fruit.path, "--method", name, *needed, option.flag, value)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert option.flag in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not fruit.session.exists()
+
+
+FRACTION = Option("--fraction", "fraction", "a share", float)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("name", ["pckmeans", "clusilc"])
+def test_a_fraction_out_of_range_is_refused(monkeypatch, name, value):
+    """The command line knows no range of a float, so the class is asked."""
+    wide = {"pckmeans": "w", "clusilc": "gamma"}[name]
+    option = FRACTION._replace(parameter=wide)
+    method = CLUSTERERS[name]
+    monkeypatch.setitem(CLUSTERERS, name, method._replace(options=(*method.options, option)))
+    with pytest.raises(UsageError, match=f"{name} --fraction has a value out of range: The '{wide}'"):
+        build_clusterer(MethodChoice(name, {"n_clusters": 3, wide: value}), 30)
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_number_out_of_the_range_of_a_learner_is_refused(value):
+    with pytest.raises(UsageError, match="cobra --super-instances has a value out of range: The 'n_super_in"):
+        build_first_learner(MethodChoice("cobra", {"n_super_instances": value}))
+
+
 def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
     for options in ((), ("--method", "cobs")):
         done = linkwise("cluster", fruit.path, *options, "--clusters", 3)

@@ -108,12 +108,25 @@ def _build_learner(method: Method, before: dict[str, Any], choice: MethodChoice)
     check_options(method, choice.parameters | {n: before[n] for n in before if n in offered}, LEARNERS)
     if choice.parameters.get("estimator") is not None:
         _check_estimator(choice.parameters["estimator"])
-    parameters = before | _plain(choice.parameters)
+    given = _plain(choice.parameters)
+    _build_checked(method, given)
+    parameters = before | given
     learner: Learner = build_learner({"name": method.class_name, "parameters": parameters})
-    own = {name: parameters[name] for name in _plain(choice.parameters) if not offered[name].is_stored}
+    own = {name: value for name, value in given.items() if not offered[name].is_stored}
     if own:
         learner.set_params(**own)  # type: ignore[attr-defined]
     return learner
+
+
+def _build_checked(method: Method, parameters: dict[str, Any]) -> Any:
+    """Build the estimator from values of the command line, each in the range of its parameter."""
+    estimator = method.load()(**parameters)
+    try:
+        estimator._validate_params()
+    except ValueError as error:  # scikit-learn names the parameter and its range
+        flags = [option.flag for option in method.options if f"'{option.parameter}'" in str(error)]
+        raise UsageError(f"{' '.join([method.name, *flags])} has a value out of range: {error}") from None
+    return estimator
 
 
 def _check_estimator(name: str) -> None:
@@ -154,7 +167,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
         parameters["random_state"] = choice.seed or 0
     if method.with_codes:
         parameters["nominal"] = nominal
-    return method.load()(**parameters)
+    return _build_checked(method, parameters)
 
 
 # ---------------------------------------------------------------- in words
