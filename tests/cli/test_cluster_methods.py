@@ -44,6 +44,11 @@ def drawn(method, seed):
     return {} if method in WITHOUT_SEED else {"random_state": seed}
 
 
+def offered(method, model):
+    """The options of a method with their values."""
+    return {option.parameter: getattr(model, option.parameter) for option in CLUSTERERS[method].options}
+
+
 def fitted(method, fruit, pairs, k, seed=0):
     """The same from Python."""
     table = read_table(fruit.path)
@@ -73,7 +78,8 @@ def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, see
     assert done.exit_code == 0, done.stderr
     model = fitted(method, fruit, pairs, k, seed)
     assert clusters_in(done.stdout) == model.labels_.tolist()
-    assert f"Clustered by {METHODS[method]} (n_clusters = {k})." in words(done)
+    shown = ", ".join(f"{name} = {value}" for name, value in offered(method, model).items())
+    assert f"Clustered by {METHODS[method]} ({shown})." in words(done)
     assert f"It satisfies {4 - model.violations_} of 4 pairs." in words(done)
     assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
     assert f"{k} clusters of 30 rows" in done.stderr
@@ -150,7 +156,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     assert told == {
         "type": "summary",
         "method": METHODS[method],
-        "parameters": {"n_clusters": 3, **drawn(method, 0)},
+        "parameters": {**offered(method, model), **drawn(method, 0)},
         "rows": 30,
         "clusters": [10, 10, 10],
         "in_none": 0,
@@ -164,6 +170,17 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     (only,) = linkwise("cluster", fruit.path, *options, "--labels", target).stdout.splitlines()
     assert json.loads(only)["labels"] == str(target)
     assert clusters_in(target.read_text()) == model.labels_.tolist()
+
+
+def test_every_option_of_a_method_is_reported(fruit, linkwise, monkeypatch):
+    rounds = Option("--rounds", "max_iter", "number of rounds", default=100)
+    method = CLUSTERERS["pckmeans"]
+    monkeypatch.setitem(CLUSTERERS, "pckmeans", method._replace(options=(*method.options, rounds)))
+    options = ("--method", "pckmeans", "--clusters", 3)
+    done = linkwise("cluster", fruit.path, *options)
+    assert "Clustered by PCKMeans (n_clusters = 3, max_iter = 100)." in words(done)
+    told = json.loads(linkwise("cluster", fruit.path, *options, "--json").stdout.splitlines()[-1])
+    assert told["parameters"] == {"max_iter": 100, "n_clusters": 3, "random_state": 0}
 
 
 @each_method

@@ -56,14 +56,14 @@ def cluster(
     console = Console(stderr=True)
     title = f"{file.name}: {count_noun(len(table), 'row')}, {count_noun(pairs.n_constraints, 'pair')}"
     console.print(screen.draw_opening(title, (*table.notes, *encoded.notes)), highlight=False)
-    for part in report_clusters(model, pairs, encoded, width=console.width):
+    for part in report_clusters(method, model, pairs, encoded, width=console.width):
         console.print(part, highlight=False)
     if getattr(model, "n_tied_", 0) > 1 and not as_json:
         ask = _ask_instead(file, reading, choice, constraints)
         console.print(
             *screen.list_next_steps([("be asked what decides", ask)]), soft_wrap=True, highlight=False
         )
-    summary = summarize_clusters(model, pairs, encoded) if as_json else {}
+    summary = summarize_clusters(method, model, pairs, encoded) if as_json else {}
     _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(table)))), labels, as_json)
 
 
