@@ -146,7 +146,7 @@ def is_participle(word: str) -> bool:
 
 def check_docstrings() -> Iterator[str]:
     """Findings about the docstrings of everything public."""
-    seen: set[int] = set()
+    seen: set[object] = set()
     implemented = {method for _, thing in protocols() for method in vars(thing) if not method.startswith("_")}
     for name, thing in public_things():
         if inspect.isclass(thing):
@@ -179,7 +179,7 @@ def protocols() -> list[tuple[str, Any]]:
     return [(n, v) for n, v in vars(module).items() if is_protocol(v) and v.__module__ == PROTOCOLS]
 
 
-def check_class(name: str, cls: type, seen: set[int], implemented: set[str]) -> Iterator[str]:
+def check_class(name: str, cls: type, seen: set[object], implemented: set[str]) -> Iterator[str]:
     """Findings about a class and its public methods.
 
     A method that is inherited is checked once. One that implements a protocol of learners needs no more than
@@ -193,9 +193,9 @@ def check_class(name: str, cls: type, seen: set[int], implemented: set[str]) -> 
     for method, member in inspect.getmembers(cls, is_function_or_class_method):
         function = getattr(member, "__func__", member)
         is_ours = function.__module__.startswith("linkwise")
-        if method.startswith("_") or not is_ours or id(function) in seen:
+        if method.startswith("_") or not is_ours or function in seen:
             continue
-        seen.add(id(function))
+        seen.add(function)
         where = f"{function.__module__}.{function.__qualname__}"
         if method in implemented and not is_protocol(cls):
             if not function.__doc__:
