@@ -15,6 +15,7 @@ from sklearn import config_context
 import linkwise
 import linkwise.data
 from linkwise.cli.main import app
+from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session import schema
 from linkwise.workspace import exit_codes
 
@@ -87,6 +88,11 @@ def test_all_that_the_reference_lists_is_there():
             assert getattr(thing, name).__doc__, line
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.kind} {method.class_name}")
+def test_every_method_has_its_source_and_page_in_choosing(method):
+    assert f":class:`~linkwise.{method.class_name}`" in section("choosing.rst", "Sources and pages")
+
+
 # ---------------------------------------------------------------- the command line
 COMMANDS = typer.main.get_command(app).commands
 
@@ -100,6 +106,21 @@ def test_every_flag_of_a_command_is_described_and_no_other(name):
     }
     assert {flag for flag in flags if not re.search(rf"{flag}\b", described)} == set()
     assert set(re.findall(r"^``(--[\w-]+)", described, re.MULTILINE)) <= flags
+
+
+EACH_OPTION = [
+    pytest.param(command, option, owners_of(option, among), id=f"{command} {option.flag}")
+    for command, among in (("ask", LEARNERS), ("cluster", CLUSTERERS))
+    for option in options_of(among).values()
+    if 2 * len(owners_of(option, among)) <= len(among)
+]
+
+
+@pytest.mark.parametrize(("command", "option", "owners"), EACH_OPTION)
+def test_an_option_of_few_methods_names_them(command, option, owners):
+    pages = section("command-line.rst", f"linkwise {command}"), section("command-line.rst", "linkwise ask")
+    items = (re.search(rf"^``{option.flag}\b.*\n((?:   .*\n)+)", page, re.MULTILINE) for page in pages)
+    assert set(owners) <= set(re.findall(r"``(\w+)``", next(item for item in items if item)[1]))
 
 
 def test_the_flags_of_all_commands_are_described():
