@@ -1,14 +1,18 @@
 """Texts, folders and curves through every command: asked about, resumed, explained, exported, clustered."""
 
 import json
+from dataclasses import fields
+from inspect import signature
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from linkwise.data import from_frame, read_table
 from linkwise.session.session import Session
+from linkwise.workspace import origin
 from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
+from linkwise.workspace.options import OF_ENCODING, OF_FOLDERS, Reading
 from linkwise.workspace.project import open_project
 
 QUICK = ("--method", "copkmeans", "--clusters", "2")
@@ -301,3 +305,13 @@ def test_without_pillow_it_is_said_what_to_install(tmp_path, linkwise, monkeypat
     done = linkwise("ask", kind.path, said="q\n")
     assert done.exit_code == 2
     assert 'pip install "linkwise[images]"' in done.stderr
+
+
+# ---------------------------------------------------------------- options
+def test_every_data_option_is_read_and_may_stand_in_a_session_file():
+    options = {one.name for one in fields(Reading)}
+    reads = options - {*OF_ENCODING, *OF_FOLDERS}
+    assert reads == signature(read_table).parameters.keys() - {"path"}
+    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter"}
+    assert reads == origin.OF_FILES.keys()
+    assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()

@@ -68,7 +68,10 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read and encoded; None where the command line says nothing."""
+    """How a file is read and encoded; None where the command line says nothing.
+
+    CONTRIBUTING.md explains how to add a field, and decision 041 why options are declared in this way.
+    """
 
     id_column: str | None = option("--id", "column that names the rows", "data", metavar="COLUMN")
     columns: Sequence[str] | None = option(
