@@ -95,14 +95,9 @@ def cobs(k: int, **settings: Any) -> Any:
     return lw.COBS(**{"preset": FEW, **settings})
 
 
-def clusilc(k: int, random_state: object = None, **settings: Any) -> Any:
-    """ClusILC draws nothing."""
-    return lw.ClusILC(k, **settings)
-
-
-def agglomerative(k: int, random_state: object = None, **settings: Any) -> Any:
-    """ConstrainedAgglomerative draws nothing."""
-    return lw.ConstrainedAgglomerative(k, **settings)
+def without_seed(clusterer: Callable[..., Any]) -> Callable[..., Any]:
+    """A clusterer that draws nothing, made as the others are: the seed is left out."""
+    return lambda k, random_state=None, **settings: clusterer(k, **settings)
 
 
 def fosc(k: int, random_state: object = None, **settings: Any) -> Any:
@@ -147,10 +142,16 @@ CLUSTERERS = (
     ),
     Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
     Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
+    Clusterer(
+        "ConstrainedAgglomerative",
+        without_seed(lw.ConstrainedAgglomerative),
+        "hard",
+        centers=False,
+        predicts=False,
+    ),
     Clusterer(
         "ConstrainedAgglomerative, single",
-        partial(agglomerative, linkage="single"),
+        partial(without_seed(lw.ConstrainedAgglomerative), linkage="single"),
         "hard",
         centers=False,
         predicts=False,
@@ -163,7 +164,7 @@ CLUSTERERS = (
         predicts=False,
     ),
     Clusterer("SPCL", lw.SPCL, "seeded", centers=False, predicts=False),
-    Clusterer("ClusILC", clusilc, "seeded", centers=False),
+    Clusterer("ClusILC", without_seed(lw.ClusILC), "seeded", centers=False),
     Clusterer("FOSC", fosc, "soft", centers=False, predicts=False),
     Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", centers=False, predicts=False),
     Clusterer(
