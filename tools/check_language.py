@@ -17,7 +17,8 @@ Docstrings
     raises. So do the protocols of learners; a method that implements one needs a summary alone.
 Messages
     The literal text of an exception or a warning begins with a capital letter, a value or a parameter's name.
-    It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase.
+    It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase. What
+    stands in braces, brackets or backticks is code, and its marks do not count.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ ADJECTIVES = {
 NOUNS_IN_ED = {"seed", "need", "speed", "feed", "embed", "bed"}
 QUESTIONS = {"what", "how", "which", "where", "who", "whose", "when", "whether"}  # `why` is a name users know
 TERMS = {"must-link", "cannot-link"}  # values of a parameter, too
+CODE = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|`[^`]*`")
 BANNED_PHRASES = re.compile(
     r"\b(refused|is said|are said|is told|are told|says|knows|and the like|as before|has it that)\b"
 )
@@ -368,9 +370,10 @@ def complaints_about_message(message: str, names: frozenset[str]) -> Iterator[st
     is_name |= re.match(r"\w+=", message) is not None
     if not (is_name or first[:1].isupper() or first[:1].isdigit()):
         yield "begins with neither a capital letter nor a parameter's name"
-    if ";" in message:
+    prose = CODE.sub("{}", message)
+    if ";" in prose:
         yield "joins sentences by a semicolon"
-    if any(sentence.count(": ") > 1 for sentence in re.split(r"\. |\n", message)):
+    if any(sentence.count(": ") > 1 for sentence in re.split(r"\. |\n", prose)):
         yield "has more than one colon in a sentence"
     if found := BANNED_PHRASES.search(message):
         yield f"the phrase {found[0]!r} is banned"
