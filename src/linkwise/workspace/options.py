@@ -1,4 +1,7 @@
-"""Options of the command line, each declared once, beside the field that holds its value."""
+"""Options of the command line, each declared once, beside the field that holds its value.
+
+``linkwise --help`` imports this module, so it must import neither NumPy nor what needs it.
+"""
 
 from __future__ import annotations
 
