@@ -6,6 +6,7 @@ import pkgutil
 import re
 import socket
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from linkwise.cli.main import app
 from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session import schema
 from linkwise.workspace import exit_codes
+from linkwise.workspace.options import Reading, flag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
@@ -97,6 +99,17 @@ def test_every_method_has_its_source_and_page_in_choosing(method):
 COMMANDS = typer.main.get_command(app).commands
 
 
+def labelled_list(label):
+    """The options below a label, until the next list or section."""
+    text = text_of("command-line.rst").partition(f".. _{label}:\n\n")[2]
+    return re.split(r"^\w[\w ]+:\n", text, flags=re.MULTILINE)[1]
+
+
+def test_the_list_of_data_options_is_that_of_the_library():
+    listed = re.findall(r"^``(--[\w-]+)", labelled_list("data-options"), re.MULTILINE)
+    assert listed == [flag_of(one.name) for one in fields(Reading)]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_flag_of_a_command_is_described_and_no_other(name):
     described = section("command-line.rst", f"linkwise {name}")
@@ -104,7 +117,8 @@ def test_every_flag_of_a_command_is_described_and_no_other(name):
         "-h",
         "--help",
     }
-    assert {flag for flag in flags if not re.search(rf"{flag}\b", described)} == set()
+    referred = "".join(labelled_list(label) for label in re.findall(r"<(\w+-options)>", described))
+    assert {flag for flag in flags if not re.search(rf"{flag}\b", described + referred)} == set()
     assert set(re.findall(r"^``(--[\w-]+)", described, re.MULTILINE)) <= flags
 
 
