@@ -47,6 +47,12 @@ class Declared(NamedTuple):
     parse: Callable[[str, str], Any] | None = None
     may_be_folder: bool = True
 
+    def to_words(self, value: Any) -> tuple[str, ...]:
+        """The words that give a value on the command line; none for a value that is not given."""
+        if value is None or value is False or value in ((), []):
+            return ()
+        return (self.flag,) if value is True else (self.flag, _in_one(value))
+
 
 def option(flag: str, help: str, group: str, *, default: object = None, **more: Any) -> Any:
     """Declare a field that an option gives; `default` where the command line says nothing."""
@@ -117,9 +123,7 @@ class Reading:
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
         return tuple(
-            word
-            for name, value in self.given().items()
-            for word in ((flag_of(name),) if value is True else (flag_of(name), _in_one(value)))
+            word for name, value in self.given().items() for word in find_option(name).to_words(value)
         )
 
     def source(self, data: Path) -> dict[str, Any]:
@@ -154,8 +158,13 @@ def _in_one(value: Any) -> str:
 
 def flag_of(name: str) -> str:
     """The flag that gives one part of a `Reading`."""
-    flag: str = next(one.metadata["option"].flag for one in fields(Reading) if one.name == name)
-    return flag
+    return find_option(name).flag
+
+
+def find_option(name: str) -> Declared:
+    """The option that gives one part of a `Reading`."""
+    declared: Declared = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
+    return declared
 
 
 # ---------------------------------------------------------------- session
