@@ -71,8 +71,9 @@ hooks: .venv/dev  ## run the checks of .pre-commit-config.yaml before every comm
 	$(BIN)/python -m pre_commit install
 
 format: .venv/dev  ## mend what ruff can mend
-	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff check --fix-only --quiet $(LINTED)
 	$(BIN)/ruff format $(LINTED)
+	$(BIN)/ruff check $(LINTED)
 
 types: .venv/dev  ## mypy, strict everywhere
 	$(BIN)/mypy

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from linkwise.methods import CLUSTERERS
+
 FILE = Path(__file__).parent / "experiments.toml"
 
 
@@ -41,8 +43,8 @@ class Experiment(NamedTuple):
     module: str
     """The module that runs it."""
     uses: tuple[str, ...]
-    """Where it enters linkwise: public names or modules. Its results are current until something behind these
-    changes."""
+    """Where it enters linkwise: public names or modules. In the file ``@clusterers`` means all clusterers.
+    Results are current until something behind these names changes."""
     command: str = ""
     """The sub-command of a module that runs several experiments."""
     options: tuple[str, ...] = ()
@@ -74,8 +76,14 @@ def select_experiments(names: Iterable[str]) -> list[Experiment]:
 
 def _read_entry(entry: dict[str, Any]) -> Experiment:
     lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list) and key != "shows"}
+    lists["uses"] = tuple(used for name in entry["uses"] for used in _public_names(name))
     shows = tuple(_read_shown(shown) for shown in entry.get("shows", ()))
     return Experiment(**{**entry, **lists, "shows": shows})
+
+
+def _public_names(name: str) -> tuple[str, ...]:
+    """The names that one name of a file stands for."""
+    return tuple(method.class_name for method in CLUSTERERS.values()) if name == "@clusterers" else (name,)
 
 
 def _read_shown(entry: dict[str, Any]) -> Shown:

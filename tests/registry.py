@@ -74,15 +74,16 @@ LEARNERS = (
 class Clusterer:
     """A way to make a clusterer: ``make(k, **settings)``.
 
-    `kind`: "hard" breaks nothing or raises; "soft" never satisfies less than plain k-means from the same
-    starts; "seeded" takes from constraints where to start. `centers`: without constraints it is plain
-    k-means, it takes `init` and has `cluster_centers_`. `predicts`: it has `predict`.
+    `kind`: what the laws ask of its violations, whatever the method is. "hard": it breaks nothing, or raises.
+    "soft": it never satisfies less than plain k-means from the same starts. "seeded": neither of the two.
+    `is_kmeans`: without constraints it is plain k-means, it takes `init` and has `cluster_centers_`.
+    `predicts`: it has `predict`. `sparse`: X may be a sparse matrix.
     """
 
     name: str
     make: Callable[..., Any]
     kind: Literal["hard", "soft", "seeded"]
-    centers: bool = True
+    is_kmeans: bool = False
     predicts: bool = True
     sparse: bool = False
 
@@ -95,14 +96,9 @@ def cobs(k: int, **settings: Any) -> Any:
     return lw.COBS(**{"preset": FEW, **settings})
 
 
-def clusilc(k: int, random_state: object = None, **settings: Any) -> Any:
-    """ClusILC draws nothing."""
-    return lw.ClusILC(k, **settings)
-
-
-def agglomerative(k: int, random_state: object = None, **settings: Any) -> Any:
-    """ConstrainedAgglomerative draws nothing."""
-    return lw.ConstrainedAgglomerative(k, **settings)
+def without_seed(clusterer: Callable[..., Any]) -> Callable[..., Any]:
+    """A clusterer that draws nothing, made as the others are: the seed is left out."""
+    return lambda k, random_state=None, **settings: clusterer(k, **settings)
 
 
 def fosc(k: int, random_state: object = None, **settings: Any) -> Any:
@@ -111,66 +107,83 @@ def fosc(k: int, random_state: object = None, **settings: Any) -> Any:
 
 
 CLUSTERERS = (
-    Clusterer("COBS", cobs, "soft", centers=False),
-    Clusterer("COPKMeans", lw.COPKMeans, "hard", sparse=True),
-    Clusterer("COPKMeans, exact", partial(lw.COPKMeans, assignment="exact"), "hard", sparse=True),
-    Clusterer("COPKMeans, soft", partial(lw.COPKMeans, on_infeasible="soft"), "seeded", sparse=True),
-    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", sparse=True),
-    Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", sparse=True),
-    Clusterer("PCKMeans", lw.PCKMeans, "soft", sparse=True),
-    Clusterer("PCKMeans, k-means++", partial(lw.PCKMeans, init="k-means++", n_init=3), "soft", sparse=True),
-    Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
-    Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
-    Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
-    Clusterer("FeatureWeightClustering", lw.FeatureWeightClustering, "soft", centers=False),
+    Clusterer("COBS", cobs, "soft"),
+    Clusterer("COPKMeans", lw.COPKMeans, "hard", is_kmeans=True, sparse=True),
+    Clusterer(
+        "COPKMeans, exact", partial(lw.COPKMeans, assignment="exact"), "hard", is_kmeans=True, sparse=True
+    ),
+    Clusterer(
+        "COPKMeans, soft",
+        partial(lw.COPKMeans, on_infeasible="soft"),
+        "seeded",
+        is_kmeans=True,
+        sparse=True,
+    ),
+    Clusterer("SeededKMeans", lw.SeededKMeans, "seeded", is_kmeans=True, sparse=True),
+    Clusterer("ConstrainedKMeans", lw.ConstrainedKMeans, "seeded", is_kmeans=True, sparse=True),
+    Clusterer("PCKMeans", lw.PCKMeans, "soft", is_kmeans=True, sparse=True),
+    Clusterer(
+        "PCKMeans, k-means++",
+        partial(lw.PCKMeans, init="k-means++", n_init=3),
+        "soft",
+        is_kmeans=True,
+        sparse=True,
+    ),
+    Clusterer("MPCKMeans", lw.MPCKMeans, "soft", is_kmeans=True),
+    Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft", is_kmeans=True),
+    Clusterer(
+        "MPCKMeans of the paper",
+        partial(lw.MPCKMeans, metric="diagonal", per_cluster=True),
+        "soft",
+        is_kmeans=True,
+    ),
+    Clusterer("FeatureWeightClustering", lw.FeatureWeightClustering, "soft"),
     Clusterer(
         "FeatureWeightClustering of columns, all at once",
         partial(lw.FeatureWeightClustering, svd="none", sequential=False, max_evals=60),
         "soft",
-        centers=False,
     ),
-    Clusterer("CKM", lw.CKM, "soft", sparse=True),
-    Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
-    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
-    Clusterer(
-        "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
-    ),
-    Clusterer("BoostCluster", lw.BoostCluster, "soft", centers=False, predicts=False),
+    Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "soft", is_kmeans=True, sparse=True),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", predicts=False, sparse=True),
+    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", predicts=False, sparse=True),
+    Clusterer("BCKM", lw.BCKM, "soft", predicts=False, sparse=True),
+    Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", predicts=False, sparse=True),
+    Clusterer("BoostCluster", lw.BoostCluster, "soft", predicts=False),
     Clusterer(
         "BoostCluster of the paper",
         partial(lw.BoostCluster, whiten=False, n_estimators=10),
         "soft",
-        centers=False,
         predicts=False,
     ),
-    Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
-    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
+    Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft"),
+    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", predicts=False, sparse=True),
+    Clusterer(
+        "ConstrainedAgglomerative",
+        without_seed(lw.ConstrainedAgglomerative),
+        "hard",
+        predicts=False,
+    ),
     Clusterer(
         "ConstrainedAgglomerative, single",
-        partial(agglomerative, linkage="single"),
+        partial(without_seed(lw.ConstrainedAgglomerative), linkage="single"),
         "hard",
-        centers=False,
         predicts=False,
     ),
     Clusterer(
         "COSC",
         partial(lw.COSC, n_init=2, n_runs=2, max_inner_iter=100),
         "seeded",
-        centers=False,
         predicts=False,
     ),
-    Clusterer("SPCL", lw.SPCL, "seeded", centers=False, predicts=False),
-    Clusterer("ClusILC", clusilc, "seeded", centers=False),
-    Clusterer("FOSC", fosc, "soft", centers=False, predicts=False),
-    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", centers=False, predicts=False),
+    Clusterer("SPCL", lw.SPCL, "seeded", predicts=False),
+    Clusterer("ClusILC", without_seed(lw.ClusILC), "seeded"),
+    Clusterer("FOSC", fosc, "soft", predicts=False),
+    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", predicts=False),
     Clusterer(
         "FOSC of the paper, no noise",
         partial(fosc, ties="larger", noise="nearest"),
         "seeded",
-        centers=False,
         predicts=False,
     ),
 )
@@ -186,13 +199,13 @@ each_without_predict = sweep(tuple(entry for entry in LEARNERS if not entry.pred
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)
-each_of_centers = sweep(tuple(entry for entry in CLUSTERERS if entry.centers))
+each_kmeans = sweep(tuple(entry for entry in CLUSTERERS if entry.is_kmeans))
 each_soft = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft"))
-each_soft_of_centers = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft" and entry.centers))
+each_soft_kmeans = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "soft" and entry.is_kmeans))
 each_with_a_price = sweep(tuple(entry for entry in CLUSTERERS if "w" in entry.make(2).get_params()))
 each_hard = sweep(tuple(entry for entry in CLUSTERERS if entry.kind == "hard"))
 each_forgiving = sweep(tuple(entry for entry in CLUSTERERS if entry.kind != "hard"))
 each_that_predicts = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts))
-each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.centers))
+each_inductive = sweep(tuple(entry for entry in CLUSTERERS if entry.predicts and entry.is_kmeans))
 each_sparse = sweep(tuple(entry for entry in CLUSTERERS if entry.sparse))
 each_dense = sweep(tuple(entry for entry in CLUSTERERS if not entry.sparse))

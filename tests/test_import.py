@@ -1,8 +1,10 @@
 """Importing linkwise costs nothing, and every public name is there."""
 
+import ast
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,14 @@ def test_every_name_has_one_home():
     assert set(lw.__all__) == set(lw._HOME)
     assert set(lw.__all__) <= set(dir(lw))
     assert dir(lw) == sorted(dir(lw))
+
+
+def test_type_checkers_and_editors_see_every_name():
+    """They read the block under ``if TYPE_CHECKING``, since they do not run `__getattr__`."""
+    tree = ast.parse(Path(lw.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imported = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {alias.name: node.module for node in imported for alias in node.names} == lw._HOME
 
 
 def test_no_such_name():

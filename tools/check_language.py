@@ -18,8 +18,9 @@ Docstrings
     raises. So do the protocols of learners; a method that implements one needs a summary alone.
 Messages
     The literal text of an exception or a warning begins with a capital letter, a value or a parameter's name.
-    It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase.
-    A text that a function completes to a message may begin as it likes: ``raise create_error("no rows")``.
+    It joins no sentences by a semicolon, has at most one colon in a sentence, and uses no banned phrase. What
+    stands in braces, brackets or backticks is code, and its marks do not count. A text that a function
+    completes to a message may begin as it likes: ``raise create_error("no rows")``.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ ADJECTIVES = {
 NOUNS_IN_ED = {"seed", "need", "speed", "feed", "embed", "bed"}
 QUESTIONS = {"what", "how", "which", "where", "who", "whose", "when", "whether"}  # `why` is a name users know
 TERMS = {"must-link", "cannot-link"}  # values of a parameter, too
+CODE = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|`[^`]*`")
 BANNED_PHRASES = re.compile(
     r"\b(refused|is said|are said|is told|are told|says|knows|and the like|as before|has it that)\b"
 )
@@ -178,7 +180,7 @@ def is_participle(word: str) -> bool:
 
 def check_docstrings() -> Iterator[str]:
     """Findings about the docstrings of everything public."""
-    seen: set[int] = set()
+    seen: set[object] = set()
     implemented = {method for _, thing in protocols() for method in vars(thing) if not method.startswith("_")}
     for name, thing in public_things():
         if inspect.isclass(thing):
@@ -211,7 +213,7 @@ def protocols() -> list[tuple[str, Any]]:
     return [(n, v) for n, v in vars(module).items() if is_protocol(v) and v.__module__ == PROTOCOLS]
 
 
-def check_class(name: str, cls: type, seen: set[int], implemented: set[str]) -> Iterator[str]:
+def check_class(name: str, cls: type, seen: set[object], implemented: set[str]) -> Iterator[str]:
     """Findings about a class and its public methods.
 
     A method that is inherited is checked once. One that implements a protocol of learners needs no more than
@@ -225,9 +227,9 @@ def check_class(name: str, cls: type, seen: set[int], implemented: set[str]) -> 
     for method, member in inspect.getmembers(cls, is_function_or_class_method):
         function = getattr(member, "__func__", member)
         is_ours = function.__module__.startswith("linkwise")
-        if method.startswith("_") or not is_ours or id(function) in seen:
+        if method.startswith("_") or not is_ours or function in seen:
             continue
-        seen.add(id(function))
+        seen.add(function)
         where = f"{function.__module__}.{function.__qualname__}"
         if method in implemented and not is_protocol(cls):
             if not function.__doc__:
@@ -406,9 +408,10 @@ def complaints_about_message(message: str, names: frozenset[str]) -> Iterator[st
     is_name |= re.match(r"\w+=", message) is not None
     if not (is_name or first[:1].isupper() or first[:1].isdigit()):
         yield "begins with neither a capital letter nor a parameter's name"
-    if ";" in message:
+    prose = CODE.sub("{}", message)
+    if ";" in prose:
         yield "joins sentences by a semicolon"
-    if any(sentence.count(": ") > 1 for sentence in re.split(r"\. |\n", message)):
+    if any(sentence.count(": ") > 1 for sentence in re.split(r"\. |\n", prose)):
         yield "has more than one colon in a sentence"
     if found := BANNED_PHRASES.search(message):
         yield f"the phrase {found[0]!r} is banned"

@@ -13,6 +13,7 @@ from bench.papers.halkidi_runs import entries as halkidi_entries
 from bench.speed import kmeans_family
 
 from bench import experiments, fingerprint
+from linkwise.methods import CLUSTERERS
 
 ALL = experiments.read_experiments()
 BENCH = Path(experiments.__file__).parent
@@ -84,7 +85,16 @@ CELLS = {
 
 @pytest.mark.parametrize("name", CELLS)
 def test_an_experiment_names_what_its_cells_use(name):
-    assert {entry for entries in CELLS[name] for entry in entries} <= set(ALL[name].uses)
+    missing = {entry for entries in CELLS[name] for entry in entries} - set(ALL[name].uses)
+    assert not missing, f"Add {', '.join(sorted(missing))} to `uses` of {name!r} in bench/experiments.toml."
+
+
+def test_all_clusterers_are_named_at_once(monkeypatch):
+    new = {"new": CLUSTERERS["pckmeans"]._replace(class_name="New")}
+    monkeypatch.setattr(experiments, "CLUSTERERS", CLUSTERERS | new)
+    read = experiments.read_experiments()
+    assert {"COBS", "FOSC", "New"} < set(read["passive"].uses)
+    assert "New" not in read["speed_kmeans_family"].uses
 
 
 def test_an_unknown_experiment_is_an_error():

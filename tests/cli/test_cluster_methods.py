@@ -11,7 +11,9 @@ import linkwise as lw
 from commands import write_fruit
 from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.data import encode, read_table
-from linkwise.methods import CLUSTERERS, N_CLUSTERS
+from linkwise.methods import CLUSTERERS, LEARNERS, N_CLUSTERS, Option
+from linkwise.workspace.exit_codes import UsageError
+from linkwise.workspace.method_choice import MethodChoice, build_clusterer, build_first_learner
 
 METHODS = {name: method.class_name for name, method in CLUSTERERS.items()}
 WITHOUT_SEED = [name for name, method in CLUSTERERS.items() if not method.is_random]
@@ -40,6 +42,11 @@ def clusters_in(text):
 def drawn(method, seed):
     """The seed, for those that take one."""
     return {} if method in WITHOUT_SEED else {"random_state": seed}
+
+
+def offered(method, model):
+    """The options of a method with their values."""
+    return {option.parameter: getattr(model, option.parameter) for option in CLUSTERERS[method].options}
 
 
 def fitted(method, fruit, pairs, k, seed=0):
@@ -71,7 +78,8 @@ def test_clusters_are_those_of_the_method(fruit, pairs, linkwise, method, k, see
     assert done.exit_code == 0, done.stderr
     model = fitted(method, fruit, pairs, k, seed)
     assert clusters_in(done.stdout) == model.labels_.tolist()
-    assert f"Clustered by {METHODS[method]} (n_clusters = {k})." in words(done)
+    shown = ", ".join(f"{name} = {value}" for name, value in offered(method, model).items())
+    assert f"Clustered by {METHODS[method]} ({shown})." in words(done)
     assert f"It satisfies {4 - model.violations_} of 4 pairs." in words(done)
     assert "fruit.csv: 30 rows, 4 pairs" in done.stderr
     assert f"{k} clusters of 30 rows" in done.stderr
@@ -148,7 +156,7 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     assert told == {
         "type": "summary",
         "method": METHODS[method],
-        "parameters": {"n_clusters": 3, **drawn(method, 0)},
+        "parameters": {**offered(method, model), **drawn(method, 0)},
         "rows": 30,
         "clusters": [10, 10, 10],
         "in_none": 0,
@@ -162,6 +170,17 @@ def test_json(fruit, pairs, tmp_path, linkwise, method):
     (only,) = linkwise("cluster", fruit.path, *options, "--labels", target).stdout.splitlines()
     assert json.loads(only)["labels"] == str(target)
     assert clusters_in(target.read_text()) == model.labels_.tolist()
+
+
+def test_every_option_of_a_method_is_reported(fruit, linkwise, monkeypatch):
+    rounds = Option("--rounds", "max_iter", "number of rounds", default=100)
+    method = CLUSTERERS["pckmeans"]
+    monkeypatch.setitem(CLUSTERERS, "pckmeans", method._replace(options=(*method.options, rounds)))
+    options = ("--method", "pckmeans", "--clusters", 3)
+    done = linkwise("cluster", fruit.path, *options)
+    assert "Clustered by PCKMeans (n_clusters = 3, max_iter = 100)." in words(done)
+    told = json.loads(linkwise("cluster", fruit.path, *options, "--json").stdout.splitlines()[-1])
+    assert told["parameters"] == {"max_iter": 100, "n_clusters": 3, "random_state": 0}
 
 
 @each_method
@@ -185,6 +204,48 @@ def test_a_fall_back_is_reported(fruit, pairs, linkwise, monkeypatch):
 
 
 # ---------------------------------------------------------------- what is refused
+WRONG = {int: "0", float: "nan", str: "nobody", "folder": __file__}  # by the type of an option
+EACH_OPTION = [
+    pytest.param(command, name, option, id=f"{command} {name} {option.flag}")
+    for command, among in (("cluster", CLUSTERERS), ("ask", LEARNERS))
+    for name, method in among.items()
+    for option in method.options
+]
+
+
+@pytest.mark.parametrize(("command", "name", "option"), EACH_OPTION)
+def test_a_wrong_value_of_an_option_is_refused(fruit, linkwise, command, name, option):
+    value = "nothing" if isinstance(option.type, tuple) else WRONG[option.type]
+    own = LEARNERS[name] if command == "ask" else CLUSTERERS[name]
+    needed = ("--clusters", 3) if N_CLUSTERS in own.options and option != N_CLUSTERS else ()
+    done = linkwise(command, fruit.path, "--method", name, *needed, option.flag, value)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert option.flag in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not fruit.session.exists()
+
+
+FRACTION = Option("--fraction", "fraction", "a share", float)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("name", ["pckmeans", "clusilc"])
+def test_a_fraction_out_of_range_is_refused(monkeypatch, name, value):
+    """The command line knows no range of a float, so the class is asked."""
+    wide = {"pckmeans": "w", "clusilc": "gamma"}[name]
+    option = FRACTION._replace(parameter=wide)
+    method = CLUSTERERS[name]
+    monkeypatch.setitem(CLUSTERERS, name, method._replace(options=(*method.options, option)))
+    with pytest.raises(UsageError, match=f"{name} --fraction has a value out of range: The '{wide}'"):
+        build_clusterer(MethodChoice(name, {"n_clusters": 3, wide: value}), 30)
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_number_out_of_the_range_of_a_learner_is_refused(value):
+    with pytest.raises(UsageError, match="cobra --super-instances has a value out of range: The 'n_super_in"):
+        build_first_learner(MethodChoice("cobra", {"n_super_instances": value}))
+
+
 def test_cobs_is_not_told_the_number_of_clusters(fruit, linkwise):
     for options in ((), ("--method", "cobs")):
         done = linkwise("cluster", fruit.path, *options, "--clusters", 3)

@@ -1,14 +1,18 @@
 """Texts, folders and curves through every command: asked about, resumed, explained, exported, clustered."""
 
 import json
+from dataclasses import fields
+from inspect import signature
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from linkwise.data import from_frame, read_table
 from linkwise.session.session import Session
+from linkwise.workspace import origin
 from linkwise.workspace.method_choice import MethodChoice
-from linkwise.workspace.options import Reading
+from linkwise.workspace.options import OF_ENCODING, OF_FOLDERS, Reading, find_option
 from linkwise.workspace.project import open_project
 
 QUICK = ("--method", "copkmeans", "--clusters", "2")
@@ -156,7 +160,7 @@ def test_options_that_differ_on_resume_are_refused(tmp_path, linkwise):
     texts = Kind(tmp_path, "text")
     linkwise("ask", texts.path, *texts.options, said="q\n")
     done = linkwise("ask", texts.path, "--text", "id", said="q\n")
-    assert (done.exit_code, "was begun with --text 'review', not 'id'" in done.stderr) == (2, True)
+    assert (done.exit_code, "was begun with --text review, not --text id" in done.stderr) == (2, True)
     assert linkwise("ask", texts.path, "--scale", "unit", said="q\n").exit_code == 2
 
 
@@ -301,3 +305,19 @@ def test_without_pillow_the_message_says_what_to_install(tmp_path, linkwise, mon
     done = linkwise("ask", kind.path, said="q\n")
     assert done.exit_code == 2
     assert 'pip install "linkwise[images]"' in done.stderr
+
+
+# ---------------------------------------------------------------- options
+def test_every_data_option_is_read_and_may_stand_in_a_session_file():
+    options = {one.name for one in fields(Reading)}
+    reads = options - {*OF_ENCODING, *OF_FOLDERS}
+    assert reads == signature(read_table).parameters.keys() - {"path"}
+    assert reads == signature(from_frame).parameters.keys() - {"frame"} | {"delimiter"}
+    assert reads == origin.OF_FILES.keys()
+    assert set(OF_FOLDERS) <= origin.OF_FOLDERS.keys()
+
+
+def test_options_are_written_as_they_are_typed():
+    reading = Reading(columns=("a,b", "c"), scale="none", series=True, drop=())
+    assert reading.options() == ("--columns", '"a,b",c', "--scale", "none", "--series")
+    assert find_option("series").to_words(None) == find_option("series").to_words(False) == ()

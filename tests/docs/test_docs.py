@@ -6,6 +6,7 @@ import pkgutil
 import re
 import socket
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from sklearn import config_context
 import linkwise
 import linkwise.data
 from linkwise.cli.main import app
+from linkwise.methods import CLUSTERERS, LEARNERS, METHODS, options_of, owners_of
 from linkwise.session import schema
 from linkwise.workspace import exit_codes
+from linkwise.workspace.options import Reading, flag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
@@ -87,8 +90,24 @@ def test_all_that_the_reference_lists_is_there():
             assert getattr(thing, name).__doc__, line
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.kind} {method.class_name}")
+def test_every_method_has_its_source_and_page_in_choosing(method):
+    assert f":class:`~linkwise.{method.class_name}`" in section("choosing.rst", "Sources and pages")
+
+
 # ---------------------------------------------------------------- the command line
 COMMANDS = typer.main.get_command(app).commands
+
+
+def labelled_list(label):
+    """The options below a label, until the next list or section."""
+    text = text_of("command-line.rst").partition(f".. _{label}:\n\n")[2]
+    return re.split(r"^\w[\w ]+:\n", text, flags=re.MULTILINE)[1]
+
+
+def test_the_list_of_data_options_is_that_of_the_library():
+    listed = re.findall(r"^``(--[\w-]+)", labelled_list("data-options"), re.MULTILINE)
+    assert listed == [flag_of(one.name) for one in fields(Reading)]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -98,8 +117,24 @@ def test_every_flag_of_a_command_is_described_and_no_other(name):
         "-h",
         "--help",
     }
-    assert {flag for flag in flags if not re.search(rf"{flag}\b", described)} == set()
+    referred = "".join(labelled_list(label) for label in re.findall(r"<(\w+-options)>", described))
+    assert {flag for flag in flags if not re.search(rf"{flag}\b", described + referred)} == set()
     assert set(re.findall(r"^``(--[\w-]+)", described, re.MULTILINE)) <= flags
+
+
+EACH_OPTION = [
+    pytest.param(command, option, owners_of(option, among), id=f"{command} {option.flag}")
+    for command, among in (("ask", LEARNERS), ("cluster", CLUSTERERS))
+    for option in options_of(among).values()
+    if 2 * len(owners_of(option, among)) <= len(among)
+]
+
+
+@pytest.mark.parametrize(("command", "option", "owners"), EACH_OPTION)
+def test_an_option_of_few_methods_names_them(command, option, owners):
+    pages = section("command-line.rst", f"linkwise {command}"), section("command-line.rst", "linkwise ask")
+    items = (re.search(rf"^``{option.flag}\b.*\n((?:   .*\n)+)", page, re.MULTILINE) for page in pages)
+    assert set(owners) <= set(re.findall(r"``(\w+)``", next(item for item in items if item)[1]))
 
 
 def test_the_flags_of_all_commands_are_described():

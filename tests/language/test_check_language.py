@@ -182,10 +182,12 @@ def fit(budget, *, kind):
     raise ValueError("fit takes no weights. Give them to the constraints.")
     raise AttributeError("module has no attribute x")
     raise KeyError("stale")
+    raise ValueError(f"The steps are {steps}: it is no mapping. Give {{name: step, other: step}}.")
+    raise ValueError("The list has no pairs: it is empty. Give [(first, second)], `[a: b; c]` or more.")
     raise ValueError(text)
     warnings.warn("Nothing was asked. Pass an oracle.", UserWarning)
 """
-    assert [complaints for _, complaints in messages(code)] == [[]] * 8
+    assert [complaints for _, complaints in messages(code)] == [[]] * 10
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,7 @@ def fit(budget, *, kind):
         ("there is no file", "begins with neither"),
         ("Rows are missing; add them", "semicolon"),
         ("Rows: three: all of them", "colon in a sentence"),
+        ("The mapping {a: b} is wrong: it is empty: give more", "colon in a sentence"),
         ("The token was refused", "'refused' is banned"),
     ],
 )

@@ -27,9 +27,9 @@ from registry import (
     each_clusterer,
     each_forgiving,
     each_hard,
-    each_of_centers,
+    each_kmeans,
     each_soft,
-    each_soft_of_centers,
+    each_soft_kmeans,
     each_sparse,
     each_that_predicts,
     each_with_a_price,
@@ -39,7 +39,7 @@ fair = settings(max_examples=12)
 
 
 # ---------------------------------------------------------------- without constraints
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_without_constraints_it_is_plain_k_means_from_the_same_centres(entry, dtype):
     X = np.random.default_rng(0).normal(size=(80, 3)).astype(dtype)
@@ -48,7 +48,7 @@ def test_without_constraints_it_is_plain_k_means_from_the_same_centres(entry, dt
     np.testing.assert_array_equal(model.labels_, plain_labels(X, start, model))
 
 
-@each_of_centers
+@each_kmeans
 def test_without_constraints_it_is_plain_k_means_from_the_same_draws(entry):
     X = np.random.default_rng(1).normal(size=(80, 3))
     model = entry.make(4, random_state=7).fit(X)
@@ -81,7 +81,7 @@ def test_attributes_say_what_they_should(entry, problem):
     with breaking_is_told():
         model = entry.make(k, random_state=0).fit(X, constraints=constraints)
     check_result(model, X, constraints)
-    if entry.centers:
+    if entry.is_kmeans:
         assert model.n_clusters_ <= k
 
 
@@ -107,7 +107,7 @@ def test_more_pairs_of_real_rows_are_never_worse_than_none(entry, seed):
 
 
 @fair
-@each_soft_of_centers
+@each_soft_kmeans
 @given(problems(conflicts=True))
 def test_a_fall_back_is_plain_k_means_and_is_reported(entry, problem):
     X, k, constraints = problem
@@ -140,7 +140,7 @@ def test_pairs_that_fit_the_clusters_are_kept(entry):
     constraints = lw.Constraints.sample(y, 30, 0)
     model = entry.make(3, random_state=0).fit(X, constraints=constraints)
     assert model.violations_ == 0
-    if entry.centers:
+    if entry.is_kmeans:
         assert partition(model.labels_) == partition(y)
 
 
@@ -186,7 +186,7 @@ def test_the_number_of_threads_changes_nothing(entry, monkeypatch):
     np.testing.assert_array_equal(found[0], found[2])
 
 
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize("n_pairs", [0, 30])
 def test_the_order_of_the_rows_changes_nothing(entry, n_pairs):
     X, y = blobs(spread=1.5)
@@ -197,7 +197,7 @@ def test_the_order_of_the_rows_changes_nothing(entry, n_pairs):
     np.testing.assert_array_equal(other.labels_, one.labels_[order])
 
 
-@each_of_centers
+@each_kmeans
 def test_the_order_of_the_centres_changes_their_numbers_only(entry):
     X, y = blobs(spread=1.5)
     constraints = lw.Constraints.sample(y, 20, 0)
@@ -269,7 +269,7 @@ def test_sparse_rows_are_clustered_as_dense_ones(entry, n_pairs, form):
     X, y = blobs(spread=2.0)
     X = np.where(np.abs(X) < 1, 0, X)
     constraints = lw.Constraints.sample(y, n_pairs, 0)
-    where = {"init": CENTERS} if entry.centers else {}
+    where = {"init": CENTERS} if entry.is_kmeans else {}
     dense = entry.make(3, random_state=0, **where).fit(X, constraints=constraints)
     sparse = entry.make(3, random_state=0, **where).fit(form(X), constraints=constraints)
     assert partition(sparse.labels_) == partition(dense.labels_)  # starts are drawn otherwise
@@ -310,7 +310,7 @@ def test_the_score_is_the_share_of_constraints_that_predictions_keep(entry):
 
 
 # ---------------------------------------------------------------- many rows, progress
-@each_of_centers
+@each_kmeans
 def test_a_hundred_thousand_rows_in_a_chain(entry):
     n = 100_000
     X, y = blobs(n, spread=1.0)

@@ -16,7 +16,7 @@ from registry import (
     each_forgiving,
     each_hard,
     each_inductive,
-    each_of_centers,
+    each_kmeans,
     each_sparse,
     each_that_predicts,
 )
@@ -30,7 +30,7 @@ def test_one_row_is_one_cluster(entry):
     assert (model.n_clusters_, model.violations_) == (1, 0)
 
 
-@each_of_centers
+@each_kmeans
 def test_more_clusters_than_rows(entry):
     with pytest.raises(ValueError, match=r"n_samples=1 should be >= n_clusters=2"):
         entry.make(2).fit([[3.0, 4.0]])
@@ -38,13 +38,13 @@ def test_more_clusters_than_rows(entry):
         entry.make(8).fit(np.eye(3))
 
 
-@each_of_centers
+@each_kmeans
 def test_as_many_clusters_as_rows(entry):
     model = entry.make(3, random_state=0).fit(np.eye(3))
     assert sorted(model.labels_.tolist()) == [0, 1, 2]
 
 
-@each_of_centers
+@each_kmeans
 def test_more_clusters_than_distinct_rows(entry):
     X = np.array([[0.0, 1.0], [0.0, 1.0], [-0.0, 1.0], [5.0, 5.0]])
     with pytest.warns(ConvergenceWarning, match=r"only 2 distinct rows, .*n_clusters=3"):
@@ -53,7 +53,7 @@ def test_more_clusters_than_distinct_rows(entry):
     assert model.n_clusters_ == 2
 
 
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_rows_that_are_all_identical(entry, dtype):
     X = np.full((12, 3), 7, dtype=dtype)
@@ -64,14 +64,14 @@ def test_rows_that_are_all_identical(entry, dtype):
     assert entry.make(1, random_state=0).fit(X).labels_.tolist() == [0] * 12
 
 
-@each_of_centers
+@each_kmeans
 def test_one_cluster_holds_all(entry):
     X, _ = blobs(20)
     model = entry.make(1, random_state=0).fit(X, constraints=lw.Constraints(20, [(0, 1)]))
     assert model.labels_.tolist() == [0] * 20
 
 
-@each_of_centers
+@each_kmeans
 def test_a_single_feature(entry):
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     model = entry.make(2, random_state=0).fit(X, constraints=lw.Constraints(4, [(0, 1)], [(1, 2)]))
@@ -79,7 +79,7 @@ def test_a_single_feature(entry):
     assert model.labels_[0] == model.labels_[1] != model.labels_[2] == model.labels_[3]
 
 
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize("apart", [[(0, 1)], [(0, 2)], [(0, 1), (0, 2)]])
 def test_a_single_feature_and_a_row_a_cluster(entry, apart):
     X = np.array([[0.3], [0.8], [0.4]])
@@ -189,7 +189,7 @@ def test_soft_ones_go_on_and_say_what_is_broken(entry, k, must, apart, least):
     with breaking_is_told():
         model = entry.make(k, random_state=0).fit(X, constraints=constraints)
     check_result(model, X, constraints)
-    assert not entry.centers or model.violations_ >= least
+    assert not entry.is_kmeans or model.violations_ >= least
 
 
 @each_clusterer
@@ -266,14 +266,14 @@ SETTINGS = [
 ]
 
 
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize(("setting", "value"), SETTINGS)
 def test_no_such_setting(entry, setting, value):
     with pytest.raises(ValueError, match=setting):
         entry.make(2).set_params(**{setting: value}).fit(np.eye(3))
 
 
-@each_of_centers
+@each_kmeans
 @pytest.mark.parametrize("init", [np.zeros((3, 2)), np.zeros((2, 3)), np.zeros(2), np.full((2, 2), np.nan)])
 def test_centres_of_another_shape_are_refused(entry, init):
     with pytest.raises(ValueError, match="init"):
@@ -304,7 +304,7 @@ def test_a_failed_fit_keeps_what_was_there(entry):
     np.testing.assert_array_equal(model.labels_, before)
 
 
-@each_of_centers
+@each_kmeans
 def test_given_centres_are_as_many_as_were_wanted_though_rows_repeat(entry):
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     with pytest.warns(FewerClustersWarning):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linkwise as lw
-from registry import CLUSTERERS, each_clusterer, each_inductive, each_of_centers, each_that_predicts
+from registry import CLUSTERERS, each_clusterer, each_inductive, each_kmeans, each_that_predicts
 
 X, y = load_iris(return_X_y=True)
 C = lw.Constraints.sample(y, 60, 0)
@@ -103,7 +103,7 @@ def test_a_pipeline_in_a_grid_search(entry):
 
 
 @routing
-@each_of_centers
+@each_kmeans
 def test_clusterers_in_linkwise_s_own_searches(entry, routing):
     search = lw.NumSatSearch(entry.make(3, random_state=0), {"n_clusters": [2, 3]})
     triangle = lw.Constraints(len(X), (), ODD)

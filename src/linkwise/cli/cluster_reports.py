@@ -14,31 +14,32 @@ from linkwise.cluster.trees.clusilc import ClusILC
 from linkwise.constraints.constraints import Constraints
 from linkwise.data import Encoded
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.methods import Method
 from linkwise.reasons.explanation import explain
 from linkwise.reasons.sentences import describe_cluster, describe_shares, headline, shares_by_column
 from linkwise.select.cobs import COBS
 from linkwise.terminal import screen
 from linkwise.wording import count_noun, strip_controls
 
-REPORTED = ("n_clusters", "random_state", "max_leaves", "min_samples")  # parameters
 
-
-def report_clusters(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
+def report_clusters(
+    method: Method, model: Any, pairs: Constraints, encoded: Encoded, *, width: int
+) -> list[RenderableType]:
     """What there is to say of the clusters, part by part."""
     if isinstance(model, COBS):
         return report_choice(model, pairs, width=width)
     if isinstance(model, ClusILC):
         return _report_rules(model, pairs, encoded, width=width)
-    return _report_clusterer(model, pairs, encoded, width=width)
+    return _report_clusterer(method, model, pairs, encoded, width=width)
 
 
-def summarize_clusters(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+def summarize_clusters(method: Method, model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
     """What `report_clusters` prints, in JSON."""
     if isinstance(model, COBS):
         return summarize_choice(model, pairs)
     if isinstance(model, ClusILC):
-        return _summarize_rules(model, pairs, encoded)
-    return _summarize_clusterer(model, pairs, encoded)
+        return _summarize_rules(method, model, pairs, encoded)
+    return _summarize_clusterer(method, model, pairs, encoded)
 
 
 @contextmanager
@@ -58,13 +59,13 @@ def name_rows_in_conflict(ids: Sequence[str] | None) -> Iterator[None]:
 
 
 def _report_clusterer(
-    model: Any, pairs: Constraints, encoded: Encoded, *, width: int
+    method: Method, model: Any, pairs: Constraints, encoded: Encoded, *, width: int
 ) -> list[RenderableType]:
     """What a clusterer made."""
-    told = next(name for name in ("n_clusters", "min_samples") if hasattr(model, name))
-    value = getattr(model, told)
-    made = f"Clustered by {type(model).__name__} ({told} = {model.n_clusters_ if value is None else value})."
-    parts: list[RenderableType] = [Text(made, style="bold"), Text(_fit(model, pairs))]
+    parts: list[RenderableType] = [
+        Text(f"Clustered by {type(model).__name__}{_list_parameters(method, model)}.", style="bold"),
+        Text(_fit(model, pairs)),
+    ]
     if getattr(model, "fell_back_", False):
         parts.append(
             Text("These are the clusters of plain k-means: they satisfy more pairs than those of the method.")
@@ -77,6 +78,15 @@ def _report_clusterer(
     if n_noise := int((model.labels_ < 0).sum()):
         parts.append(Text(f"{count_noun(n_noise, 'row')} in no cluster (label -1)."))
     return parts
+
+
+def _list_parameters(method: Method, model: Any) -> str:
+    """List the options of the method with their values: `` (n_clusters = 3)``."""
+    values = {option.parameter: getattr(model, option.parameter) for option in method.options}
+    if "n_clusters" in values:
+        values["n_clusters"] = values["n_clusters"] or model.n_clusters_
+    given = ", ".join(f"{name} = {value}" for name, value in values.items() if value is not None)
+    return f" ({given})" if given else ""
 
 
 def _report_rules(model: Any, pairs: Constraints, encoded: Encoded, *, width: int) -> list[RenderableType]:
@@ -96,17 +106,18 @@ def _fit(model: Any, pairs: Constraints) -> str:
     return f"It satisfies {n - model.violations_} of {count_noun(n, 'pair')}."
 
 
-def _summarize_rules(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+def _summarize_rules(method: Method, model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
     """What `_report_rules` prints, in JSON."""
     return {
-        **_summarize_clusterer(model, pairs, encoded),
+        **_summarize_clusterer(method, model, pairs, encoded),
         "explanation": explain(model, encoded, constraints=pairs).to_dict(),
     }
 
 
-def _summarize_clusterer(model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
+def _summarize_clusterer(method: Method, model: Any, pairs: Constraints, encoded: Encoded) -> dict[str, Any]:
     """What `_report_clusterer` prints, in JSON."""
-    parameters = {name: value for name, value in model.get_params().items() if name in REPORTED}
+    reported = {"random_state", *(option.parameter for option in method.options)}
+    parameters = {name: value for name, value in model.get_params().items() if name in reported}
     return {
         "method": type(model).__name__,
         "parameters": parameters,

@@ -49,13 +49,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 
     n_clusters: int
-    random_state: int | np.random.RandomState | None
+    random_state: int | np.random.RandomState | None = None
+    """The seed; a method that draws nothing has no such parameter."""
 
     @abstractmethod
     def _fit(
         self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> NDArray[Any]:
-        """Cluster checked rows into at most `k` clusters, set the attributes of the method, return labels."""
+        """Cluster checked rows into at most `k` clusters, set the attributes of the method, return labels.
+
+        Call ``progress(done, planned)`` in each round if the work may take longer than a second. An exception
+        that it raises ends the work. If a method never calls it, `fit` does so once, at the end.
+        """
 
     def fit(
         self,
@@ -90,11 +95,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         if self._breaks_nothing():
             refuse_conflicts(wanted, type(self).__name__)
         k = self._most_clusters(rows)
-        labels = self._fit(rows, wanted, k, resolve_seed(self.random_state), progress)
+        report = None if progress is None else _Report(progress)
+        labels = self._fit(rows, wanted, k, self._draw_seed(), report)
+        if report is not None and not report.was_called:
+            report(1, 1)
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(labels)))
         return self
+
+    def _draw_seed(self) -> int:
+        """Return the seed of a fit; 0 for a method that draws nothing."""
+        return resolve_seed(self.random_state) if "random_state" in self._get_param_names() else 0
 
     def _most_clusters(self, rows: Any) -> int:
         """Return the number of clusters to look for."""
@@ -108,6 +120,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.sparse
         return tags
+
+
+class _Report:
+    """Progress, and whether there was any."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.was_called = False
+
+    def __call__(self, done: int, planned: int) -> None:
+        self.was_called = True
+        self._progress(done, planned)
 
 
 def isolate_noise(labels: Labels) -> Labels:

@@ -113,10 +113,22 @@ def _build_learner(method: Method, parameters: dict[str, Any], choice: MethodCho
     given = _given_values(method, choice)
     if "estimator" in given:
         _check_estimator(given["estimator"])
+    _build_checked(method, given)
     learner = build_learner({"name": method.class_name, "parameters": {**parameters, **given}})
     learner.set_params(**_unstored(method, given))  # which `build_learner` leaves out
     built: Learner = learner
     return built
+
+
+def _build_checked(method: Method, parameters: dict[str, Any]) -> Any:
+    """Build the estimator from values of the command line, each in the range of its parameter."""
+    estimator = method.load()(**parameters)
+    try:
+        estimator._validate_params()
+    except ValueError as error:  # scikit-learn names the parameter and its range
+        flags = [option.flag for option in method.options if f"'{option.parameter}'" in str(error)]
+        raise UsageError(f"{' '.join([method.name, *flags])} has a value out of range: {error}") from None
+    return estimator
 
 
 def _check_estimator(name: str) -> None:
@@ -164,7 +176,7 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
         parameters["random_state"] = choice.seed or 0
     if method.with_codes:
         parameters["nominal"] = nominal
-    return method.load()(**parameters)
+    return _build_checked(method, parameters)
 
 
 # ---------------------------------------------------------------- in words

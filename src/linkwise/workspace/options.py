@@ -1,4 +1,7 @@
-"""Options of the command line, each declared once, beside the field that holds its value."""
+"""Options of the command line, each declared once, beside the field that holds its value.
+
+``linkwise --help`` imports this module, so it must import neither NumPy nor what needs it.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,12 @@ class Declared(NamedTuple):
     parse: Callable[[str, str], Any] | None = None
     may_be_folder: bool = True
 
+    def to_words(self, value: Any) -> tuple[str, ...]:
+        """The words that give a value on the command line; none for a value that is not given."""
+        if value is None or value is False or value in ((), []):
+            return ()
+        return (self.flag,) if value is True else (self.flag, _in_one(value))
+
 
 def option(flag: str, help: str, group: str, *, default: object = None, **more: Any) -> Any:
     """Declare a field that an option gives; `default` where the command line says nothing."""
@@ -68,7 +77,10 @@ def _names(flag: str, given: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read and encoded; None where the command line says nothing."""
+    """How a file is read and encoded; None where the command line says nothing.
+
+    CONTRIBUTING.md explains how to add a field, and decision 041 why options are declared in this way.
+    """
 
     id_column: str | None = option("--id", "column that identifies the rows", "data", metavar="COLUMN")
     columns: Sequence[str] | None = option(
@@ -115,9 +127,7 @@ class Reading:
     def options(self) -> tuple[str, ...]:
         """The options that say the same."""
         return tuple(
-            word
-            for name, value in self.settings().items()
-            for word in ((flag_of(name),) if value is True else (flag_of(name), _in_one(value)))
+            word for name, value in self.settings().items() for word in find_option(name).to_words(value)
         )
 
     def source(self, data: Path) -> dict[str, Any]:
@@ -153,8 +163,13 @@ def _in_one(value: Any) -> str:
 
 def flag_of(name: str) -> str:
     """The flag that gives one part of a `Reading`."""
-    flag: str = next(one.metadata["option"].flag for one in fields(Reading) if one.name == name)
-    return flag
+    return find_option(name).flag
+
+
+def find_option(name: str) -> Declared:
+    """The option that gives one part of a `Reading`."""
+    declared: Declared = next(one.metadata["option"] for one in fields(Reading) if one.name == name)
+    return declared
 
 
 # ---------------------------------------------------------------- session

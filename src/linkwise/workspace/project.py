@@ -21,7 +21,7 @@ from linkwise.workspace.method_choice import (
     build_next_learner,
     learner_phrase,
 )
-from linkwise.workspace.options import Reading, SessionOptions, flag_of
+from linkwise.workspace.options import Reading, SessionOptions, find_option, flag_of
 from linkwise.workspace.origin import origin_of
 from linkwise.workspace.reading import (
     check_exists,
@@ -249,8 +249,9 @@ def _check_same_reading(path: Path, reading: Reading, source: dict[str, Any]) ->
     stored = {**source["choices"], "scale": source["scale"], "impute": source["impute"]}
     for name, value in reading.settings().items():
         if _comparable(stored.get(name)) != _comparable(value):
-            begun = f"with {flag_of(name)} {_value_in_words(stored.get(name))}, not {_value_in_words(value)}"
-            begun = f"without {flag_of(name)}" if value is True else begun
+            before = quote_command(*find_option(name).to_words(stored.get(name)))
+            now = quote_command(*find_option(name).to_words(value))
+            begun = f"with {before}, not {now}" if before else f"without {flag_of(name)}"
             raise UsageError(
                 f"{path} was begun {begun}. Leave {flag_of(name)} out to go on, "
                 "or begin anew and take the answers over with: "
@@ -273,12 +274,6 @@ def _kind_options(source: dict[str, Any]) -> tuple[str, ...]:
 
 def _comparable(value: Any) -> Any:
     return sorted(value) if isinstance(value, (list, tuple)) else value
-
-
-def _value_in_words(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(value) or "nothing"
-    return "nothing" if value is None else repr(value)
 
 
 def _import_pairs(session: Session, pairs: tuple[Constraints, str] | None, old: Path | None) -> list[str]:

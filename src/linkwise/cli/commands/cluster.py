@@ -53,8 +53,8 @@ def cluster(
             model.fit(rows.encoded.X, constraints=pairs, progress=progress)
     is_tied = getattr(model, "n_tied_", 0) > 1 and not as_json
     next_step = _ask_instead(file, reading, choice, constraints) if is_tied else None
-    _report(f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
-    summary = summarize_clusters(model, pairs, rows.encoded) if as_json else {}
+    _report(method, f"{file.name}: {count_noun(len(rows.table), 'row')}", rows, pairs, model, next_step)
+    summary = summarize_clusters(method, model, pairs, rows.encoded) if as_json else {}
     _write(model.labels_.tolist(), summary, ids or list(map(str, range(len(rows.table)))), labels, as_json)
 
 
@@ -86,13 +86,15 @@ def _read_pairs(constraints: Path | None, ids: list[str] | None, n_rows: int) ->
     return Constraints(n_rows) if constraints is None else read_pairs_file(constraints, ids, n_rows)
 
 
-def _report(title: str, rows: Rows, pairs: Constraints, model: Any, next_step: str | None) -> None:
+def _report(
+    method: Method, title: str, rows: Rows, pairs: Constraints, model: Any, next_step: str | None
+) -> None:
     """Print what was read, what the clusters are, and the command that goes on, if there is one."""
     console = Console(stderr=True)
     title = f"{title}, {count_noun(pairs.n_constraints, 'pair')}"
     notes = (*rows.table.notes, *rows.encoded.notes)
     console.print(screen.draw_opening(title, notes), highlight=False)
-    for part in report_clusters(model, pairs, rows.encoded, width=console.width):
+    for part in report_clusters(method, model, pairs, rows.encoded, width=console.width):
         console.print(part, highlight=False)
     if next_step is not None:
         steps = screen.list_next_steps([("answer questions", next_step)])

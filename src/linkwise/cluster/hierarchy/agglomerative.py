@@ -90,7 +90,6 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     """
 
     hard: ClassVar[bool] = True
-    random_state = None  # nothing is drawn
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
