@@ -1,8 +1,6 @@
 """Check how linkwise speaks: names, docstrings of what is public, and the form of messages.
 
-``python tools/check_language.py`` prints every finding that `known_exceptions.txt` does not list, and every
-line of that file that is no longer needed; either makes it end with 1. The list may only shrink: ``--shrink``
-removes the lines that are no longer needed, and nothing here adds one. ``--all`` prints every finding.
+``python tools/check_language.py`` prints every finding, and ends with 1 if there is one.
 
 Names
     No two modules alike, and no two that differ by an ending alone (`ask`, `asking`), unless each is named
@@ -25,7 +23,6 @@ Messages
 
 from __future__ import annotations
 
-import argparse
 import ast
 import inspect
 import re
@@ -41,7 +38,6 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "linkwise"
 PROTOCOLS = "linkwise.asking.learner"
-KNOWN = Path(__file__).with_name("known_exceptions.txt")
 
 SHARED_STEMS = {"__init__", "__main__", "base"}
 NAMED_AFTER_OTHERS = ("native/", "cli/commands/")
@@ -417,44 +413,12 @@ def complaints_about_message(message: str, names: frozenset[str]) -> Iterator[st
         yield f"the phrase {found[0]!r} is banned"
 
 
-# ------------------------------------------------------------------------------------------------ ratchet
-
-
-def compare(found: Iterable[str], known: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Findings that are not known, and known ones that are no longer found."""
-    found, known = set(found), set(known)
-    return sorted(found - known), sorted(known - found)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run every check; 1 if anything is new or no longer needed."""
-    parser = argparse.ArgumentParser(description="Check names, docstrings and messages.")
-    parser.add_argument("--all", action="store_true", help="print every finding, known or not")
-    parser.add_argument(
-        "--shrink", action="store_true", help="remove known exceptions that are no longer needed"
-    )
-    given = parser.parse_args(arguments)
+# ------------------------------------------------------------------------------------------------ command
+def main() -> int:
+    """Run every check; return 1 if one finds anything."""
     found = sorted({*check_names(SOURCE), *check_docstrings(), *check_messages(SOURCE)})
-    if given.all:
-        print(*found, sep="\n")
-        return 0
-    known = KNOWN.read_text(encoding="utf-8").splitlines()
-    new, needless = compare(found, known)
-    if given.shrink:
-        KNOWN.write_text(
-            "".join(f"{line}\n" for line in known if line not in set(needless)), encoding="utf-8"
-        )
-        needless = []
-    for line in new:
-        print(line)
-    for line in needless:
-        print(f"no longer needed in {KNOWN.name} (--shrink removes it): {line}")
-    if known != sorted(set(known)):
-        print(f"{KNOWN.name} must be sorted, each line once.")
-        return 1
-    if not new and not needless:
-        print(f"Names, docstrings and messages: nothing new, {len(known)} known exceptions.")
-    return int(bool(new or needless))
+    print(*found or ["Names, docstrings and messages are as they should be."], sep="\n")
+    return int(bool(found))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from tools.check_language import (
     check_class,
     check_module_names,
     check_names,
-    compare,
     complaints_about_docstring,
     complaints_about_message,
     complaints_about_name,
@@ -228,21 +227,11 @@ class Learner:
     assert messages(code) == [("budget is -1. Give 0 or more.", [])]
 
 
-def test_what_is_new_and_what_is_no_longer_needed():
-    assert compare(["a", "b"], ["b", "c"]) == (["a"], ["c"])
-
-
-def test_known_exceptions_only_shrink(tmp_path, monkeypatch, capsys):
-    known = tmp_path / "known.txt"
-    known.write_text("name a\nname b\n")
-    monkeypatch.setattr(check_language, "KNOWN", known)
-    monkeypatch.setattr(check_language, "check_names", lambda _: iter(["name b", "name c"]))
+def test_every_finding_is_printed_once_and_fails(monkeypatch, capsys):
+    monkeypatch.setattr(check_language, "check_names", lambda _: iter(["name b", "name a", "name b"]))
     monkeypatch.setattr(check_language, "check_docstrings", lambda: iter([]))
     monkeypatch.setattr(check_language, "check_messages", lambda _: iter([]))
-    assert check_language.main([]) == 1
-    assert capsys.readouterr().out.splitlines() == [
-        "name c",
-        "no longer needed in known.txt (--shrink removes it): name a",
-    ]
-    assert check_language.main(["--shrink"]) == 1
-    assert known.read_text() == "name b\n"
+    assert check_language.main() == 1
+    assert capsys.readouterr().out.splitlines() == ["name a", "name b"]
+    monkeypatch.setattr(check_language, "check_names", lambda _: iter([]))
+    assert check_language.main() == 0
