@@ -1,33 +1,18 @@
-"""Shared parts of all benchmarks: cells, processes, CSV files and printed tables.
-
-A cell is one measurement, named by a tuple of key fields. Each finished cell is a line of a CSV file. It does
-not run again unless the part of linkwise that it uses has changed (`bench.fingerprint`).
-"""
+"""Shared parts of all benchmarks: options of the command line, cells, targets and printed tables."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, parent_process
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-from bench.data import Source
-from bench.fingerprint import fingerprint
 from bench.results import RESULTS
-
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-Cell = tuple[str, ...]
-Row = dict[str, str]
-Entries = Sequence[str] | Callable[[Cell], Sequence[str]]
-"""Where cells enter linkwise: public names or modules, the same for all cells or those of each."""
+from linkwise.experiments import cell_store
+from linkwise.experiments.cell_store import Row, read_rows
+from linkwise.experiments.tasks import Source
 
 
 # ---------------------------------------------------------------- the command line
@@ -56,110 +41,22 @@ def out_folder(options: argparse.Namespace, name: str) -> Path:
 
 
 # ---------------------------------------------------------------- cells
-def run_cells(
-    path: Path,
-    fields: Sequence[str],
-    cells: Iterable[Cell],
-    work: Callable[[Cell], Row],
-    *,
-    uses: Entries,
-    jobs: int = 1,
-    reuse: bool = False,
-) -> list[Row]:
-    """Run the cells that `path` does not hold yet, and return the rows of all.
+def run_cells(path: Path, *args: Any, **options: Any) -> list[Row]:
+    """Run cells as `linkwise.experiments.run_cells`, and print how many there are and how many are done."""
 
-    Parameters
-    ----------
-    path : Path
-        CSV file of finished cells; grows by one line a cell.
-    fields : sequence of str
-        Names of the parts of a cell.
-    cells : iterable of tuple of str
-    work : callable
-        Measures one cell; a function at the top of a module, since processes must find it.
-    uses : sequence of str, or callable
-        Where cells enter linkwise. A finished cell counts as long as nothing behind these entries changes.
-    jobs : int
-        Processes; with more than one, each computes on a single thread.
-    reuse : bool
-        Finished cells count whatever has changed since; of several rows of a cell the one of today's code, or
-        else the last one.
+    def show(done: int, total: int) -> None:
+        if done == 0:
+            print(f"{path}: {total} cells to run", flush=True)
+        elif sys.stderr.isatty():
+            print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
 
-    Returns
-    -------
-    list of dict
-        In the order of `cells`.
-    """
-    cells = list(cells)
-    codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
-    finished: dict[Cell, Row] = {}
-    for row in read_csv(path):
-        cell = tuple(row[f] for f in fields)
-        is_current = row["code"] == codes.get(cell)
-        if is_current or (reuse and finished.get(cell, {}).get("code") != codes.get(cell)):
-            finished[cell] = row
-    missing = [cell for cell in cells if cell not in finished]
-    print(f"{path}: {len(cells) - len(missing)} cells finished, {len(missing)} to run", flush=True)
-    for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
-        row = {**dict(zip(fields, cell, strict=True)), "code": codes[cell], **measured}
-        append_csv(path, row)
-        finished[cell] = row
-        if sys.stderr.isatty():
-            print(f"\r{done}/{len(missing)}", end="\n" if done == len(missing) else "", file=sys.stderr)
-    return [finished[cell] for cell in cells]
-
-
-def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
-    if jobs <= 1 or len(cells) <= 1:
-        yield from ((cell, work(cell)) for cell in cells)
-        return
-    os.environ.update(dict.fromkeys(THREADS, "1"))  # read by the new processes
-    # spawn: a forked child may hang in OpenMP once the parent has used it
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
-        waiting = {pool.submit(work, cell): cell for cell in cells}
-        try:
-            for future in as_completed(waiting):
-                yield waiting[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _die_with_parent() -> None:
-    """End this process when its parent is killed, which the pool itself would not notice."""
-    parent = parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
+    return cell_store.run_cells(path, *args, progress=show, **options)
 
 
 # ---------------------------------------------------------------- CSV
-def read_csv(path: Path) -> list[Row]:
-    """Rows of a CSV file; none if there is no such file, or for a last line without its end."""
-    if not path.exists():
-        return []
-    text = path.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:  # the process died while it wrote this line
-        path.write_text(whole)
-    return list(csv.DictReader(io.StringIO(whole)))
-
-
-def append_csv(path: Path, row: Row) -> None:
-    new = not path.exists() or path.stat().st_size == 0
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
 def read_target(name: str) -> list[Row]:
     """A CSV file of published or measured figures to compare with."""
-    return read_csv(Path(__file__).resolve().parent / "targets" / name)
+    return read_rows(Path(__file__).resolve().parent / "targets" / name)
 
 
 # ---------------------------------------------------------------- printed tables

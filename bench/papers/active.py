@@ -22,16 +22,7 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    read_target,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.active_report import (
     Runs,
     average_tasks,
@@ -43,8 +34,9 @@ from bench.papers.active_report import (
     ranks,
 )
 from bench.results import write_csv
-from bench.scores import ari_curve
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.scores import score_curve
 
 GROUPS = {
     "first": (
@@ -77,7 +69,7 @@ def measure(cell: Cell, where: data.Source) -> Row:
     task = data.load(name, where)
     model = LEARNERS[learner](len(set(task.y)), int(run))
     model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
-    curve = ari_curve(task.y, model.history_, max(AT))
+    curve = score_curve(task.y, model.history_, max(AT))
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
 
 

@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 
 from bench import data
-from bench.harness import Cell, Row, add_common_options, format_table, out_folder, read_target, run_cells
+from bench.harness import add_common_options, format_table, out_folder, read_target, run_cells
 from bench.results import write_csv
-from bench.scores import Mean, ari_curve, mean_of
 from linkwise import COBRAS, NPU, ExploreConsolidate, MinMax, TruthOracle
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.scores import score_curve
+from linkwise.experiments.summaries import Mean, mean_of
 
 TASKS = ("iris", "wine", "breast_cancer", "digits")
 LEARNERS = {"ExploreConsolidate": ExploreConsolidate, "MinMax": MinMax, "NPU": NPU}
@@ -45,7 +47,7 @@ def measure(cell: Cell, where: data.Source) -> Row:
     task = data.load(name, where)
     model = make_learner(learner, estimator, len(set(task.y)), int(run))
     model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
-    curve = ari_curve(task.y, model.history_, max(AT))
+    curve = score_curve(task.y, model.history_, max(AT))
     return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import permutation_test
 
-from bench.harness import Row
 from bench.plots import Panel, plot_panels
-from bench.scores import aligned_ranks
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.comparison import rank_aligned_scores
 
 SIGNIFICANT = 0.05
 
@@ -50,7 +50,7 @@ def quartiles(values: np.ndarray) -> np.ndarray:
 def ranks(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> np.ndarray:
     """(n_learners, n_budgets) mean aligned rank over the tasks; the lowest is the best."""
     means = np.array([[runs[task, name].mean(axis=0) for name in learners] for task in tasks])
-    return np.stack([aligned_ranks(means[:, :, at]) for at in range(means.shape[2])], axis=1)
+    return np.stack([rank_aligned_scores(means[:, :, at]) for at in range(means.shape[2])], axis=1)
 
 
 def duel(runs: Runs, tasks: Sequence[str], one: str, other: str) -> np.ndarray:

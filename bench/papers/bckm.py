@@ -43,18 +43,10 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
 
 import linkwise as lw
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    read_target,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.bckm_data import CLUSTERS, TEXTS, load, names
 from bench.results import write_csv
+from linkwise.experiments.cell_store import Cell, Row
 
 PERCENT = ("1", "5", "10")
 METHODS = ("BCKM", "CKM", "CKM, authors", "RCKM")

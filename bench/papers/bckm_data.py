@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import scale
 
-from bench.data import encode_classes, read_table
+from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
 Features = Literal["raw", "standardized"]
 UCI = {"iris": 3, "ecoli": 8, "wdbc": 2, "sonar": 2, "glass": 6, "libras": 15}
@@ -50,7 +50,7 @@ def load(name: str, features: Features, folder: Path) -> Set:
     """A set, prepared; kept for the rest of the process."""
     if name in TEXTS:
         return Set(*texts(folder / file_of(name)), "linear")
-    X, classes, columns = read_table(folder / file_of(name))
+    X, classes, columns = read_classes_csv(folder / file_of(name))
     X = X[:, [at for at, column in enumerate(columns) if column != "id"]]
     if features == "standardized":
         X = scale(X)

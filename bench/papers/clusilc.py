@@ -20,10 +20,11 @@ import argparse
 import sys
 from functools import partial
 
-from bench.harness import Row, add_common_options, find_source, out_folder, run_cells
+from bench.harness import add_common_options, find_source, out_folder, run_cells
 from bench.papers.clusilc_data import SETS, counts, names
 from bench.papers.clusilc_report import write_report
 from bench.papers.clusilc_runs import METHODS, entries, measure
+from linkwise.experiments.cell_store import Row
 
 FIELDS = ("task", "method", "constraints", "set")
 QUICK_ROWS, QUICK_SETS = 300, 2

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from bench.harness import Row
 from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_runs import FOLDS
-from bench.scores import Mean, mean_of
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.summaries import Mean, mean_of
 
 CLEAR, ERRORS = 0.02, 2.0
 Found = Mapping[tuple[str, str, int], Sequence[Row]]

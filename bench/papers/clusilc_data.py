@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.data import encode_classes, read_table
-from bench.harness import Row, read_target
+from bench.harness import read_target
 from linkwise.errors import DataError
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
 SETS: dict[str, Row] = {row["task"]: row for row in read_target("clusilc_datasets.csv")}
 SMALL, LARGE = (20, 50, 100, 200, 300, 500), (100, 300, 600, 1000, 2000)
@@ -53,7 +54,7 @@ def load(name: str, folder: Path) -> Set:
         The table has other counts than the paper's.
     """
     row = SETS[name]
-    X, classes, columns = read_table(folder / f"{row['file']}.csv")
+    X, classes, columns = read_classes_csv(folder / f"{row['file']}.csv")
     X = np.ascontiguousarray(X[:, [at for at, column in enumerate(columns) if column != "id"]])
     wanted = (int(row["rows"]), int(row["features"]))
     if X.shape != wanted:

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import rand_score
 
-from bench.harness import Cell, Row
 from bench.papers.clusilc_cop import cop_k_means
 from bench.papers.clusilc_data import Set, load
-from bench.scores import folds
 from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.folds import split_folds
 
 FOLDS, REDRAWS = 10, 100
 PRINTED, OURS = "ClusILC, as printed", "ClusILC"
@@ -44,7 +44,7 @@ def measure(cell: Cell, folder: Path) -> Row:
     """One trial."""
     task, method, count, number = cell[0], cell[1], int(cell[2]), int(cell[3])
     rows = load(task, folder)
-    tests = folds(len(rows.y), FOLDS, number)
+    tests = split_folds(len(rows.y), FOLDS, number)
     fits = [fit_random(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
     first, *others = fits
     held_out = [

@@ -108,7 +108,7 @@ def protocol(options: argparse.Namespace) -> int:
     return 0
 
 
-def list_departures(tasks: list[data.Task]) -> list[str]:
+def list_departures(tasks: list[data.LabelledTask]) -> list[str]:
     """Where these tasks differ from the paper's."""
     names = {task.name for task in tasks}
     features = [f"{t.name}: {t.features}" for t in tasks if t.name in (data.FACES[0], data.NEWS[0])]

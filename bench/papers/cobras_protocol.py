@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import Row, format_table, read_target
+from bench.harness import format_table, read_target
 from bench.papers.cobras_runs import curves, seconds
 from bench.plots import Panel, plot_panels
 from bench.results import write_csv
-from bench.scores import aligned_ranks
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.comparison import rank_aligned_scores
 
 LEARNERS = ("COBRA-10", "COBRA-25", "COBRA-50", "COBRAS", "COBRAS.paper()")
 UNCOUNTED = "yeast"  # the paper lists 15 UCI sets and counts 14; this is the 15th of its list
@@ -52,7 +53,7 @@ class Measured:
 
     def ranks(self) -> np.ndarray:
         """Average aligned rank, shape (n_learners, n_questions)."""
-        return np.array([aligned_ranks(self.ari[:, :, q]) for q in range(self.ari.shape[2])]).T
+        return np.array([rank_aligned_scores(self.ari[:, :, q]) for q in range(self.ari.shape[2])]).T
 
     def without(self, task: str) -> Measured:
         kept = [at for at, name in enumerate(self.tasks) if name != task]

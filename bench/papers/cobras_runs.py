@@ -11,10 +11,12 @@ from time import perf_counter
 import numpy as np
 
 from bench.data import Source, load
-from bench.harness import Cell, Row
-from bench.scores import TimedOracle, ari_curve, folds, mean_by
 from linkwise import COBRA, COBRAS, TruthOracle
 from linkwise.active.base import ActiveLearner
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.folds import split_folds
+from linkwise.experiments.scores import TimedOracle, score_curve
+from linkwise.experiments.summaries import mean_by
 
 FIELDS = ("task", "learner", "repetition", "fold", "n_folds", "questions")
 WHOLE = "all"  # in place of a fold: questions about all rows, scored on all rows
@@ -68,7 +70,7 @@ def measure(cell: Cell, source: Source) -> Row:
     if fold == WHOLE:
         seed, test, train = int(repetition), everything, None
     else:
-        test = folds(len(task.y), int(n_folds), int(repetition))[int(fold)]
+        test = split_folds(len(task.y), int(n_folds), int(repetition))[int(fold)]
         train = np.setdiff1d(everything, test)
         seed = int(repetition) * int(n_folds) + int(fold)
     model = LEARNERS[learner](random_state=seed)
@@ -78,7 +80,7 @@ def measure(cell: Cell, source: Source) -> Row:
     seconds = perf_counter() - begin
     oracle.end()
     shown = [labels[test] for labels in model.history_] or [model.labels_[test]]
-    curve = ari_curve(task.y[test], shown, budget)
+    curve = score_curve(task.y[test], shown, budget)
     return {
         "asked": str(model.n_questions_),
         "seconds": f"{seconds:.4f}",

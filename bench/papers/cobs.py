@@ -20,15 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bench import data
-from bench.harness import (
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    read_target,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.cobs_asking import (
     Setting,
     draw_curves,
@@ -69,7 +61,8 @@ from bench.papers.cobs_runs import (
     selector_entries,
 )
 from bench.results import write_csv
-from bench.scores import Mean, mean_of
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.summaries import Mean, mean_of
 
 CONSTRAINTS, RUNS, QUICK_RUNS = 50, 25, 5
 TOLERANCE = 0.05  # of ARI

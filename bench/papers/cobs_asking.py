@@ -23,7 +23,7 @@ from bench.papers.cobs_runs import (
 )
 from bench.plots import Panel, plot_panels
 from bench.results import write_csv
-from bench.scores import Mean, mean_of
+from linkwise.experiments.summaries import Mean, mean_of
 
 SHOWN = (10, 25, 50, 100)
 Strategy = tuple[str, str, str]  # name, update factor, size of the sample

@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bench.data import Task, load
-from bench.harness import Cell, Row
+from bench.data import load
 from bench.papers.cobs_runs import (
     CHOOSING,
     MOST,
     Place,
-    ari_elsewhere,
     choose_clustering,
     draw_pairs,
     make_constraints,
@@ -37,6 +35,9 @@ from linkwise import (
 )
 from linkwise.asking.learner import check_answer
 from linkwise.asking.run import Run
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.tasks import LabelledTask
 from linkwise.select.ranking import satisfied_weights
 
 CLUSTERS = {"n_clusters": list(range(2, 11))}
@@ -45,7 +46,7 @@ NPU_FIELDS = ("task", "method", "run")
 NPU_AT = (10, 25, 50, 100)
 MPCK_STARTS = 2  # under two metrics each
 
-Method = Callable[[Task, Constraints, Place, int], np.ndarray]
+Method = Callable[[LabelledTask, Constraints, Place, int], np.ndarray]
 
 
 def mpck(seed: int) -> MPCKMeans:
@@ -57,7 +58,7 @@ def cosc(seed: int) -> COSC:
     return COSC(n_init=2, n_runs=1, random_state=seed)
 
 
-def by_cobs(task: Task, constraints: Constraints, place: Place, run: int) -> np.ndarray:
+def by_cobs(task: LabelledTask, constraints: Constraints, place: Place, run: int) -> np.ndarray:
     """COBS over the 931 clusterings, by our rule for ties."""
     pool = pool_of(task.name, place)
     score = satisfied_weights(pool, constraints)
@@ -67,7 +68,7 @@ def by_cobs(task: Task, constraints: Constraints, place: Place, run: int) -> np.
 def over_peers(*, split: bool) -> Method:
     """COBS over clusterings of the peers."""
 
-    def labels(task: Task, constraints: Constraints, place: Place, run: int) -> np.ndarray:
+    def labels(task: LabelledTask, constraints: Constraints, place: Place, run: int) -> np.ndarray:
         model = COBS(pool="semi-supervised", split=split, random_state=run)
         return model.fit(task.X, constraints=constraints).labels_
 
@@ -77,7 +78,7 @@ def over_peers(*, split: bool) -> Method:
 def fit_estimator(made: Callable[[int], object]) -> Method:
     """What an estimator finds."""
 
-    def labels(task: Task, constraints: Constraints, place: Place, run: int) -> np.ndarray:
+    def labels(task: LabelledTask, constraints: Constraints, place: Place, run: int) -> np.ndarray:
         return made(run).fit(task.X, constraints=constraints).labels_
 
     return labels
@@ -119,7 +120,7 @@ def measure_peer(cell: Cell, place: Place) -> Row:
     pairs = draw_pairs(len(task.y), int(run))[1][: int(n_constraints)]
     labels = METHODS[method](task, make_constraints(task.y, pairs), place, int(run))
     return {
-        "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
+        "ari": f"{score_elsewhere(task.y, labels, pairs):.4f}",
         "n_clusters": str(len(np.unique(labels[labels >= 0]))),
     }
 
@@ -166,6 +167,6 @@ def measure_npu(cell: Cell, place: Place) -> Row:
         pairs.append(pair)
         driver.answer(check_answer(oracle(*pair), *pair))
         if len(pairs) in NPU_AT:
-            curve[len(pairs)] = ari_elsewhere(task.y, driver.labels, np.array(pairs))
-    last = ari_elsewhere(task.y, driver.labels, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+            curve[len(pairs)] = score_elsewhere(task.y, driver.labels, np.array(pairs))
+    last = score_elsewhere(task.y, driver.labels, np.array(pairs, dtype=np.int64).reshape(-1, 2))
     return {str(n): f"{curve.get(n, last):.4f}" for n in NPU_AT}

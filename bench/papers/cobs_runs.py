@@ -16,12 +16,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from bench.data import Source, Task, load
-from bench.harness import Cell, Row, fingerprint
+from bench.data import load
 from linkwise import ActiveCOBS, Constraints, Evidence, TruthOracle
 from linkwise.asking.learner import check_answer, rng_at
 from linkwise.asking.run import Run
 from linkwise.constraints import sampling
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.code_keys import fingerprint
+from linkwise.experiments.folds import draw_rows
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.tasks import LabelledTask, Source
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.pool import Pool, build_pool
 from linkwise.select.ranking import rank_clusterings, satisfied_weights
@@ -77,7 +81,7 @@ def select_algorithms(pool: Pool, start: str) -> Pool:
 def draw_pairs(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows that may be in constraints, ascending, and random pairs of them, in the order of use."""
     rng = np.random.default_rng([run, n_rows])
-    rows = np.sort(rng.permutation(n_rows)[: round(SUPERVISED * n_rows)])
+    rows = draw_rows(n_rows, SUPERVISED, rng)
     n_pairs = min(MOST, len(rows) * (len(rows) - 1) // 2)
     return rows, rows[sampling.draw_pairs(len(rows), n_pairs, rng)]
 
@@ -85,13 +89,6 @@ def draw_pairs(n_rows: int, run: int) -> tuple[np.ndarray, np.ndarray]:
 def make_constraints(y: np.ndarray, pairs: np.ndarray) -> Constraints:
     same = y[pairs[:, 0]] == y[pairs[:, 1]]
     return Constraints(len(y), pairs[same], pairs[~same])
-
-
-def ari_elsewhere(y: np.ndarray, labels: np.ndarray, pairs: np.ndarray) -> float:
-    """ARI on the rows that are in none of the pairs."""
-    rest = np.ones(len(y), dtype=bool)
-    rest[pairs.ravel()] = False
-    return float(adjusted_rand_score(y[rest], labels[rest]))
 
 
 # ---------------------------------------------------------------- the best of a pool
@@ -125,7 +122,7 @@ def measure_selector(cell: Cell, place: Place) -> Row:
     }
 
 
-def by_silhouette(task: Task, place: Place) -> tuple[np.ndarray, str]:
+def by_silhouette(task: LabelledTask, place: Place) -> tuple[np.ndarray, str]:
     """Of the 180 clusterings of k-means the one of the largest silhouette index."""
     pool = pool_of(task.name, place, "k-means")
     scores = [silhouette_score(task.X, pool.clustering(c)) for c in range(len(pool))]
@@ -134,7 +131,7 @@ def by_silhouette(task: Task, place: Place) -> tuple[np.ndarray, str]:
 
 
 def by_dbcv(
-    task: Task, place: Place, metric: Literal["euclidean", "sqeuclidean"] = "euclidean"
+    task: LabelledTask, place: Place, metric: Literal["euclidean", "sqeuclidean"] = "euclidean"
 ) -> tuple[np.ndarray, str]:
     """Of the 400 clusterings of DBSCAN the one of the largest DBCV, in which noise is noise."""
     alone = replace(PRESETS["paper"], n_runs=0, neighbours=(), sigmas=())
@@ -147,12 +144,12 @@ def by_dbcv(
     return labels, f"DBCV {scores[best]:.3f}, noise {np.mean(labels < 0):.0%}"
 
 
-def by_self_tuning(task: Task, place: Place) -> tuple[np.ndarray, str]:
+def by_self_tuning(task: LabelledTask, place: Place) -> tuple[np.ndarray, str]:
     """Spectral clustering that sets its own scales and its number of clusters."""
     return SelfTuningSpectral().fit_predict(task.X), ""
 
 
-SELECTORS: dict[str, Callable[[Task, Place], tuple[np.ndarray, str]]] = {
+SELECTORS: dict[str, Callable[[LabelledTask, Place], tuple[np.ndarray, str]]] = {
     "kmeans_SI": by_silhouette,
     "dbscan_DBCV": by_dbcv,
     "dbscan_DBCV_squared": partial(by_dbcv, metric="sqeuclidean"),
@@ -192,7 +189,7 @@ def measure_choice(cell: Cell, place: Place) -> Row:
     best, first = choose_clustering(pool, constraints, score, tie, int(run))
     labels = pool.clustering(first)
     return {
-        "ari": f"{ari_elsewhere(y, labels, pairs):.4f}",
+        "ari": f"{score_elsewhere(y, labels, pairs):.4f}",
         "algorithm": draw_maker(pool, first, int(run)) if tie == "random" else pool.makers[first][0],
         "n_clusters": str(pool.n_clusters[first]),
         "satisfied": f"{score[first] / len(pairs):.4f}",
@@ -244,7 +241,7 @@ def asking_entries(cell: Cell) -> tuple[str, ...]:
     return *CHOOSING, *(asking if cell[1] == "active" else ())
 
 
-def ask_pairs(task: Task, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
+def ask_pairs(task: LabelledTask, pool: Pool, model: ActiveCOBS, rows: np.ndarray, seed: int) -> np.ndarray:
     """The pairs of `rows` about which active COBS asks, in order."""
     askable = np.zeros(len(task.y), dtype=bool)
     askable[rows] = True
@@ -265,7 +262,7 @@ def ari_at(
     for n in numbers:
         constraints = make_constraints(y, pairs[:n])
         _, first = choose_clustering(pool, constraints, satisfied_weights(pool, constraints), tie, seed)
-        curve.append(ari_elsewhere(y, pool.clustering(first), pairs[:n]))
+        curve.append(score_elsewhere(y, pool.clustering(first), pairs[:n]))
     return curve
 
 

@@ -21,10 +21,11 @@ import numpy as np
 
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target
-from bench.papers.cobs_runs import TASKS, ari_elsewhere, draw_pairs, make_constraints
+from bench.papers.cobs_runs import TASKS, draw_pairs, make_constraints
 from bench.results import write_csv
-from bench.scores import mean_of
 from linkwise import FOSC
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.summaries import mean_of
 
 PAIRS, RUNS = (5, 25, 50), 25
 WAYS: tuple[tuple[Any, Any, Any], ...] = tuple(
@@ -35,7 +36,7 @@ TOLERANCE = 0.05
 FIELDS = ("task", "pairs", "paper", *(", ".join(way) for way in WAYS), "reached")
 
 
-def measure_ways(task: data.Task, n_pairs: int, runs: int) -> list[float]:
+def measure_ways(task: data.LabelledTask, n_pairs: int, runs: int) -> list[float]:
     """Mean ARI of every way."""
     found = []
     for hierarchy, ties, noise in WAYS:
@@ -45,7 +46,7 @@ def measure_ways(task: data.Task, n_pairs: int, runs: int) -> list[float]:
             pairs = draw_pairs(len(task.X), run)[1][:n_pairs]
             with warnings.catch_warnings(action="ignore"):  # of identical rows that are apart
                 labels = model.fit_predict(task.X, constraints=make_constraints(task.y, pairs))
-            scores.append(ari_elsewhere(task.y, labels, pairs))
+            scores.append(score_elsewhere(task.y, labels, pairs))
         found.append(mean_of(scores).value)
     return found
 

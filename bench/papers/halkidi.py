@@ -37,7 +37,7 @@ from bench.papers.halkidi_runs import (
     names,
 )
 from bench.results import write_csv
-from bench.scores import mean_of
+from linkwise.experiments.summaries import mean_of
 
 RUNS = 10
 SIGNIFICANT = 0.05

@@ -19,9 +19,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import rand_score
 
 import linkwise as lw
-from bench.data import encode_classes, read_table, to_unit
-from bench.harness import Cell, Row
 from linkwise.cluster.feature_weights.feature_weights import find_dimensions
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.metric.mmc import diagonal_weights
 
 FILES = {
@@ -75,9 +75,9 @@ def load(task: str, features: str, folder: Path | None) -> tuple[np.ndarray, np.
     if path is None:
         X, y = load_iris(return_X_y=True)
     else:
-        X, classes, _ = read_table(path)
+        X, classes, _ = read_classes_csv(path)
         y = encode_classes(classes)
-    return to_unit(X) if features == "unit" else X, y
+    return scale_rows(X) if features == "unit" else X, y
 
 
 @cache

@@ -29,22 +29,12 @@ from sklearn.pipeline import make_pipeline
 
 import linkwise as lw
 from bench import data
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    read_target,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.cobs_runs import (
     CHOOSING,
     MOST,
     TASKS,
     Place,
-    ari_elsewhere,
     bind_place,
     choose_clustering,
     draw_pairs,
@@ -52,8 +42,11 @@ from bench.papers.cobs_runs import (
     pool_of,
 )
 from bench.results import write_csv
-from bench.scores import Mean, aligned_ranks, mean_of
 from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.comparison import rank_aligned_scores
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.summaries import Mean, mean_of
 from linkwise.select.ranking import satisfied_weights
 
 CONSTRAINTS, RUNS = 50, 25
@@ -112,7 +105,7 @@ def measure(cell: Cell, place: Place) -> Row:
     except lw.DataError as error:  # too many rows for this method
         return NOTHING | {"failed": f"{REFUSED}: {error}"}
     return {
-        "ari": f"{ari_elsewhere(task.y, labels, pairs):.4f}",
+        "ari": f"{score_elsewhere(task.y, labels, pairs):.4f}",
         "satisfied": f"{lw.constraint_score(labels, constraints):.4f}",
         "n_clusters": str(len(np.unique(labels))),
         "fell_back": fell_back,
@@ -121,7 +114,7 @@ def measure(cell: Cell, place: Place) -> Row:
 
 
 def cluster_task(
-    method: str, task: data.Task, constraints: lw.Constraints, seed: int, place: Place
+    method: str, task: data.LabelledTask, constraints: lw.Constraints, seed: int, place: Place
 ) -> tuple[np.ndarray, str]:
     """Labels, and whether the method fell back to plain k-means."""
     if method == "COBS":  # from a pool that is kept, or it would be made in each run
@@ -205,7 +198,7 @@ def write_ranks(
     tasks = list(dict.fromkeys(group[:2] for group in groups))
     ari = np.array([[[_mean_ari(found[(*t, m), n]) for n in numbers] for m in names] for t in tasks])
     whole = [at for at in range(len(names)) if not np.isnan(ari[:, at]).any()]
-    ranks = np.stack([aligned_ranks(ari[:, whole, at]) for at in range(len(numbers))], axis=1)
+    ranks = np.stack([rank_aligned_scores(ari[:, whole, at]) for at in range(len(numbers))], axis=1)
     means = ari[:, whole].mean(axis=0)
     lines = [
         (names[at], *(f"{mean:.3f}" for mean in of_mean), *(f"{rank:.1f}" for rank in of_rank))

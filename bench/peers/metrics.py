@@ -31,8 +31,9 @@ import numpy as np
 
 import linkwise as lw
 from bench import data
-from bench.harness import Cell, Row, add_common_options, format_table, out_folder, run_cells
+from bench.harness import add_common_options, format_table, out_folder, run_cells
 from bench.results import write_csv
+from linkwise.experiments.cell_store import Cell, Row
 from linkwise.metric.itml import ITML
 from linkwise.metric.mmc import MMC
 from linkwise.metric.rca import RCA, within_scatter
@@ -50,7 +51,7 @@ NOTHING: Row = dict.fromkeys(("why", "difference", "objective", "theirs", "secon
 Problem = dict[str, Any]
 
 
-def build_problem(task: data.Task, constraints: lw.Constraints) -> Problem:
+def build_problem(task: data.LabelledTask, constraints: lw.Constraints) -> Problem:
     """What metric-learn is given: rows, pairs, chunklets (-1: in none)."""
     size = np.bincount(constraints.component)
     numbers = np.cumsum(size > 1) - 1

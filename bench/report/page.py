@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.experiments import Experiment, Shown
-from bench.harness import Row, read_csv
 from bench.machine import describe_machine
 from bench.plots import COLOURS
+from linkwise.experiments.cell_store import Row, read_rows
 
 FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to reach
 NOTES = Path(__file__).parent / "notes.toml"
@@ -101,7 +101,7 @@ def read_file(folder: Path, experiment: Experiment, shown: Shown) -> Content | N
     caption = f"<p>{escape(shown.caption)}</p>"
     if file.suffix == ".png":
         return Content(caption + render_picture(file.read_bytes()), 0, [])
-    rows = read_csv(file)
+    rows = read_rows(file)
     if not rows:
         return None
     drawn = ""

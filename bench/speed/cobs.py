@@ -34,6 +34,7 @@ from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from bench import data, harness
+from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS, Preset
 from linkwise.select.pool import Pool, build_pool
 
@@ -110,7 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     source = harness.find_source(argparse.Namespace(data=options.data, openml=False))
     if options.quick or source.folder is None:
-        X = np.ascontiguousarray(data.to_unit(data.load("digits", data.Source()).X[:400]))
+        X = np.ascontiguousarray(scale_rows(data.load("digits", data.Source()).X[:400]))
     else:
         X = np.ascontiguousarray(data.load("segmentation", source).X)
     build_pool(X[:50], PAPER, n_threads=1)  # warms up

@@ -63,7 +63,7 @@ def milliseconds(call: Callable[[], Any]) -> float:
     return 1000 * (process_time() - start)
 
 
-def steps(task: data.Task, repeats: int) -> tuple[str, ...]:
+def steps(task: data.LabelledTask, repeats: int) -> tuple[str, ...]:
     """One step beside the plain program's, for each dimension."""
     k = len(set(task.y))
     mean, components = find_dimensions(task.X, "scores")
@@ -87,7 +87,7 @@ def steps(task: data.Task, repeats: int) -> tuple[str, ...]:
     return task.name, str(len(Z)), str(Z.shape[1]), str(k), *figures, f"{times:.0f}", str(AIM)
 
 
-def whole(task: data.Task, preset: str, repeats: int) -> tuple[str, ...]:
+def whole(task: data.LabelledTask, preset: str, repeats: int) -> tuple[str, ...]:
     """All of the tuning."""
     make = lw.FeatureWeightClustering if preset == "default" else lw.FeatureWeightClustering.paper
     c, model = constraints_of(task), make(len(set(task.y)), random_state=0)
@@ -97,11 +97,11 @@ def whole(task: data.Task, preset: str, repeats: int) -> tuple[str, ...]:
     return task.name, str(len(task.X)), preset, f"{seconds:.3f}", aim, str(model.n_evals_), kept
 
 
-def constraints_of(task: data.Task) -> lw.Constraints:
+def constraints_of(task: data.LabelledTask) -> lw.Constraints:
     return lw.Constraints.sample(task.y, round(0.11 * len(task.y)), 0)
 
 
-def tasks(where: data.Source) -> list[data.Task]:
+def tasks(where: data.Source) -> list[data.LabelledTask]:
     """wdbc, and what else there is with as many rows or columns."""
     further = [name for name in ("ionosphere", "segmentation", "spambase") if name in data.names(where)]
     return [data.load("breast_cancer", data.Source()), *(data.load(name, where) for name in further)]

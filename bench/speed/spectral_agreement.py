@@ -47,6 +47,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from bench import data, harness
 from linkwise.cluster.graph.random_walk import embed_graph
+from linkwise.experiments.tasks import scale_rows
 from linkwise.select.clusterings import PRESETS
 from linkwise.select.spectral import build_gaussian_graph, build_knn_graphs, spectral_labels
 
@@ -70,7 +71,7 @@ class Case(NamedTuple):
 
 def rows_of(name: str, source: data.Source) -> np.ndarray:
     if name == "digits":
-        return np.ascontiguousarray(data.to_unit(data.load("digits", data.Source()).X[:DIGITS]))
+        return np.ascontiguousarray(scale_rows(data.load("digits", data.Source()).X[:DIGITS]))
     return np.ascontiguousarray(data.load(name, source).X)
 
 

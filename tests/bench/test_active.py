@@ -8,6 +8,7 @@ from bench.papers import active as bench
 from bench.papers import active_report as report
 
 from bench import data
+from linkwise.experiments.tasks import scale_rows
 
 
 @pytest.fixture
@@ -16,7 +17,9 @@ def small(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 8)
     X = rng.normal([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 0.5, (8, 3, 2)).swapaxes(0, 1).reshape(-1, 2)
-    monkeypatch.setattr(data, "load", lambda name, source: data.Task(name, data.to_unit(X), y, "made up"))
+    monkeypatch.setattr(
+        data, "load", lambda name, source: data.LabelledTask(name, scale_rows(X), y, "made up")
+    )
     monkeypatch.setattr(data, "names", lambda source: ["iris", "wine"])
     monkeypatch.setattr(bench, "GROUPS", {"first": ("iris", "wine"), "second": ("glass",)})
     monkeypatch.setattr(bench, "AT", (10, 25))

@@ -5,10 +5,11 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import active_known_k as bench
-from bench.scores import Mean
 
 from bench import data
 from linkwise import NPU
+from linkwise.experiments.summaries import Mean
+from linkwise.experiments.tasks import scale_rows
 
 
 @pytest.fixture
@@ -17,7 +18,9 @@ def small(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 8)
     X = rng.normal([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 0.5, (8, 3, 2)).swapaxes(0, 1).reshape(-1, 2)
-    monkeypatch.setattr(data, "load", lambda name, source: data.Task(name, data.to_unit(X), y, "made up"))
+    monkeypatch.setattr(
+        data, "load", lambda name, source: data.LabelledTask(name, scale_rows(X), y, "made up")
+    )
     monkeypatch.setattr(bench, "AT", (2, 10))
     monkeypatch.setitem(bench.LEARNERS, "NPU", lambda k, **more: NPU(k, n_trees=3, **more))
 

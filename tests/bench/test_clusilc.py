@@ -7,13 +7,14 @@ import pytest
 from bench.papers import clusilc, clusilc_claims, clusilc_curves, clusilc_data, clusilc_runs
 from bench.papers.clusilc_cop import cop_k_means, draw_starts
 from bench.papers.clusilc_runs import COP, COP_PRINTED, METHODS, OURS, PRINTED
-from bench.scores import Mean, folds
 from sklearn.metrics import rand_score
 
 import linkwise as lw
 from bench import harness
 from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.errors import DataError
+from linkwise.experiments.folds import split_folds
+from linkwise.experiments.summaries import Mean
 from reference.cop_kmeans import cop_k_means as plain
 
 ROWS = 30
@@ -73,7 +74,7 @@ def test_other_tables_are_refused(folder):
 def test_a_trial_is_the_rand_index_of_eleven_fits(folder):
     task = clusilc_data.load("iris", folder)
     measured = clusilc_runs.measure(("iris", PRINTED, "20", "3"), folder)
-    tests, scores = folds(ROWS, 10, 3), []
+    tests, scores = split_folds(ROWS, 10, 3), []
     for at, test in enumerate([np.arange(0), *tests]):
         y = task.y.copy()
         y[test] = -1
@@ -185,10 +186,10 @@ def test_everything_is_written_and_printed(folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["--data", str(folder), "--out", str(out), "--sets"]
     assert clusilc.main([*arguments, "1"]) == 0
-    assert "0 cells finished, 24 to run" in capsys.readouterr().out
+    assert "24 cells to run" in capsys.readouterr().out
     clusilc.main([*arguments, "2"])
     said = capsys.readouterr().out
-    assert "24 cells finished, 24 to run" in said
+    assert "24 cells to run" in said
     for words in ("less COP-k-means", "Largest trees", "The paper's claims", "largest on yeast: 773"):
         assert words in said
     with (out / "clusilc" / "curves.csv").open(newline="") as file:
@@ -206,7 +207,7 @@ def test_everything_is_written_and_printed(folder, tmp_path, capsys):
 def test_some_of_it(folder, tmp_path, capsys):
     arguments = ["--data", str(folder), "--out", str(tmp_path / "out"), "--quick", "--only", OURS]
     clusilc.main([*arguments, "--tasks", "wine"])
-    assert "0 cells finished, 4 to run" in capsys.readouterr().out
+    assert "4 cells to run" in capsys.readouterr().out
     assert not (tmp_path / "out" / "clusilc_quick" / "claims.csv").exists()
     with pytest.raises(SystemExit, match="no method 'k-means'"):
         clusilc.main(["--data", str(folder), "--only", "k-means"])

@@ -7,9 +7,9 @@ import pytest
 from bench.papers import cobras, cobras_protocol
 from bench.papers.cobras_protocol import LEARNERS, Measured, check_claims
 from bench.papers.cobras_runs import CURVE, measure, whole_cells
-from bench.scores import folds
 
 from bench import data, harness
+from linkwise.experiments.folds import split_folds
 
 Q = 50
 
@@ -21,7 +21,7 @@ def small(monkeypatch):
     def load(name, source):
         rng = np.random.default_rng(len(name))
         y = np.repeat([0, 1, 2], 10)
-        return data.Task(name, rng.normal(3 * y[:, None], 1.0, (30, 2)), y, "made up")
+        return data.LabelledTask(name, rng.normal(3 * y[:, None], 1.0, (30, 2)), y, "made up")
 
     monkeypatch.setattr(data, "load", load)
     monkeypatch.setattr("bench.papers.cobras_runs.load", load)
@@ -76,7 +76,10 @@ def test_every_claim_is_checked():
 
 
 def test_targets_stand_for_known_tasks():
-    assert set(data.read_counts()) == {*data.UCI, *data.FACES, *data.NEWS}
+    printed = {row["task"]: row for row in harness.read_target("cobras_datasets.csv")}
+    assert set(printed) == {*data.UCI, *data.FACES, *data.NEWS}
+    for name, row in printed.items():
+        assert data.TASKS[name].counts == tuple(int(row[field]) for field in ("rows", "features", "classes"))
     assert {row["task"] for row in harness.read_target("cobras_quality.csv")} == set(data.BUNDLED)
 
 
@@ -94,7 +97,7 @@ def test_questions_are_about_training_rows_only(monkeypatch):
 
     monkeypatch.setattr("bench.papers.cobras_runs.TruthOracle", Watched)
     row = measure(("first", "COBRAS", "0", "2", "5", "20"), data.Source())
-    test = set(folds(30, 5, 0)[2].tolist())
+    test = set(split_folds(30, 5, 0)[2].tolist())
     assert len(asked) == int(row["asked"]) > 0
     assert not test & {row for pair in asked for row in pair}
 
@@ -125,7 +128,7 @@ def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, ca
     told = capsys.readouterr().out
     assert "without 20 of the paper's tasks: iris" in told
     cobras.main(["protocol", "--quick", "--out", str(tmp_path)])
-    assert "30 cells finished, 0 to run" in capsys.readouterr().out
+    assert "0 cells to run" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("small")

@@ -13,7 +13,6 @@ from bench.papers.cobs_runs import (
     TIES,
     Place,
     ari_at,
-    ari_elsewhere,
     ask_pairs,
     by_dbcv,
     by_silhouette,
@@ -27,6 +26,8 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bench import data, harness
 from linkwise import COBS, ActiveCOBS, TruthOracle
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.tasks import scale_rows
 from linkwise.select.ranking import satisfied_weights
 
 
@@ -36,7 +37,7 @@ def made_up(name, source):
     y = np.repeat([0, 1, 2], 12)
     X = rng.normal([[0.0, 0.0], [3.0, 0.0], [5.0, 2.0]], [0.5, 0.8], (12, 3, 2)).swapaxes(0, 1).reshape(-1, 2)
     X[0] = [9.0, -9.0]
-    return data.Task(name, data.to_unit(X), y, "made up")
+    return data.LabelledTask(name, scale_rows(X), y, "made up")
 
 
 @pytest.fixture
@@ -88,8 +89,8 @@ def test_rows_in_pairs_are_not_scored():
     y = np.array([0, 0, 1, 1, 2, 2])
     labels = np.array([5, 5, 5, 5, 0, 1])
     pairs = np.array([[4, 5], [5, 4]])
-    assert ari_elsewhere(y, labels, pairs) == adjusted_rand_score([0, 0, 1, 1], [5, 5, 5, 5])
-    assert ari_elsewhere(y, labels, pairs[:0]) == adjusted_rand_score(y, labels)
+    assert score_elsewhere(y, labels, pairs) == adjusted_rand_score([0, 0, 1, 1], [5, 5, 5, 5])
+    assert score_elsewhere(y, labels, pairs[:0]) == adjusted_rand_score(y, labels)
 
 
 # ---------------------------------------------------------------- pools
@@ -154,7 +155,7 @@ def test_active_cobs_is_followed_question_by_question(place):
     model.fit(task.X, oracle=TruthOracle(task.y), budget=MOST, askable=rows)
     assert len(pairs) == model.n_questions_
     assert set(pairs.ravel()) <= set(rows)
-    expected = [ari_elsewhere(task.y, model.history_[min(n, len(pairs)) - 1], pairs[:n]) for n in GRID]
+    expected = [score_elsewhere(task.y, model.history_[min(n, len(pairs)) - 1], pairs[:n]) for n in GRID]
     assert ari_at(GRID, task.y, pool, pairs, "agreement", 0) == expected
 
 
@@ -175,7 +176,7 @@ def test_table4_is_measured_once_and_judged(tmp_path, capsys, monkeypatch):
     assert max(float(best[part]) for part in PARTS) == float(wine["best"]) >= float(wine["random"])
     target["cobs"] = "1.1"
     assert cobs.main(asked) == 1
-    assert "16 cells finished, 0 to run" in capsys.readouterr().out
+    assert "0 cells to run" in capsys.readouterr().out
     assert rows_of(tmp_path / "cobs" / "table4.csv")[0]["reached"] == "no"
 
 
@@ -218,7 +219,7 @@ def test_active_and_sweeps_write_curves_with_errors(tmp_path, capsys, monkeypatc
     assert len({line["strategy"] for line in rows_of(folder / "samples.csv")}) == 5
     told = capsys.readouterr().out
     assert "m = 1.05" in told
-    assert "4 cells finished, 8 to run" in told  # m = 2 and the random pairs are there already
+    assert "8 cells to run" in told  # m = 2 and the random pairs are there already
 
 
 @pytest.mark.usefixtures("small")

@@ -7,13 +7,14 @@ import pytest
 from bench.papers import fosc
 
 from bench import data
+from linkwise.experiments.tasks import scale_rows
 
 
 def made_up(name, source):
     rng = np.random.default_rng(len(name))
     y = np.repeat([0, 1, 2], 12)
     X = rng.normal(np.array([[0.0, 0.0], [3.0, 0.0], [5.0, 2.0]])[y], 0.7)
-    return data.Task(name, data.to_unit(X), y, "made up")
+    return data.LabelledTask(name, scale_rows(X), y, "made up")
 
 
 def test_a_line_for_each_set_and_number_of_pairs(monkeypatch, tmp_path, capsys):

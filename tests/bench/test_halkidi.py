@@ -152,7 +152,7 @@ def test_the_plain_program_gives_the_same():
 def test_steps_and_the_whole_have_their_lines(tmp_path, capsys, monkeypatch):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
-    tiny = data.Task("tiny", rng.normal(size=(40, 3)) + y[:, None], y, "made up")
+    tiny = data.LabelledTask("tiny", rng.normal(size=(40, 3)) + y[:, None], y, "made up")
     monkeypatch.setattr(speed, "tasks", lambda where: [tiny])
     assert speed.main(["--repeats", "1", "--out", str(tmp_path)]) == 0
     folder = tmp_path / "speed_feature_weights"

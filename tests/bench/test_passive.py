@@ -5,12 +5,14 @@ import csv
 import numpy as np
 import pytest
 from bench.papers import cobs_runs, passive
-from bench.papers.cobs_runs import Place, ari_elsewhere, draw_pairs, make_constraints
-from bench.scores import Mean
+from bench.papers.cobs_runs import Place, draw_pairs, make_constraints
 from sklearn.cluster import KMeans
 
 import linkwise as lw
 from bench import data, harness
+from linkwise.experiments.scores import score_elsewhere
+from linkwise.experiments.summaries import Mean
+from linkwise.experiments.tasks import scale_rows
 
 
 def made_up(name, source):
@@ -18,7 +20,7 @@ def made_up(name, source):
     rng = np.random.default_rng(len(name))
     y = np.repeat([0, 1, 2], 12)
     X = rng.normal(np.array([[0.0, 0.0], [3.0, 0.0], [5.0, 2.0]])[y], 0.7)
-    return data.Task(name, data.to_unit(X), y, "made up")
+    return data.LabelledTask(name, scale_rows(X), y, "made up")
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_all_clusterers_take_part():
 
 
 @pytest.mark.parametrize("method", ["KMeans", "PCKMeans", "RCA + KMeans"])
-def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
+def test_a_run_is_the_score_elsewhere(small, tmp_path, method):
     task, place = made_up("iris", None), Place(data.Source(), tmp_path)
     row = passive.measure(("scikit-learn", "iris", method, "50", "3"), place)
     pairs = draw_pairs(36, 3)[1][:50]
@@ -74,7 +76,7 @@ def test_a_run_is_the_ari_elsewhere(small, tmp_path, method):
         labels = KMeans(3, n_init=10, random_state=3).fit(X).labels_
     else:
         labels = lw.PCKMeans(3, random_state=3).fit(task.X, constraints=c).labels_
-    assert row["ari"] == f"{ari_elsewhere(task.y, labels, pairs):.4f}"
+    assert row["ari"] == f"{score_elsewhere(task.y, labels, pairs):.4f}"
     assert row["satisfied"] == f"{lw.constraint_score(labels, c):.4f}"
     assert row["n_clusters"] == "3"
 
@@ -127,7 +129,7 @@ def test_all_is_written_and_goes_on_where_it_stopped(small, tmp_path, capsys, mo
         assert (missed in said) == (line["reached"] == "no")
     monkeypatch.setattr(passive, "cluster_task", None)
     passive.main(arguments)
-    assert "8 cells finished, 0 to run" in capsys.readouterr().out
+    assert "0 cells to run" in capsys.readouterr().out
 
 
 def test_ranks_and_the_best_for_several_numbers_of_constraints(small, tmp_path):

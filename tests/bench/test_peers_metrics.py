@@ -12,6 +12,7 @@ from bench.peers import metrics
 
 import linkwise as lw
 from bench import data
+from linkwise.experiments.tasks import scale_rows
 
 STAND_IN = """
 import numpy as np
@@ -31,7 +32,7 @@ def made_up(name, source):
     rng = np.random.default_rng(len(name))
     y = np.repeat([0, 1], 30)
     X = rng.normal(np.array([[0.0, 0.0, 0.0], [1.0, 0.5, 0.0]])[y], 0.4)
-    return data.Task(name, data.to_unit(X), y, "made up")
+    return data.LabelledTask(name, scale_rows(X), y, "made up")
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import subprocess
 import numpy as np
 import pytest
 
-from bench import harness
+from linkwise.experiments.cell_store import THREADS
 
 
 @pytest.fixture
 def speed(monkeypatch, tmp_path):
-    for name in harness.THREADS:
+    for name in THREADS:
         monkeypatch.setenv(name, "1")  # set by the module; restored after the test
     from bench.papers import clusilc_data
     from bench.speed import clusilc

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN
 
-from bench import data, harness
+from bench import data
+from linkwise.experiments.cell_store import THREADS
 
 
 @pytest.fixture
 def speed(monkeypatch):
-    for name in harness.THREADS:
+    for name in THREADS:
         monkeypatch.setenv(name, "1")  # set by the module; restored after the test
     from bench.speed import cobs
 
@@ -22,7 +23,7 @@ def speed(monkeypatch):
     monkeypatch.setattr(cobs, "PAPER", few)
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)
-    task = data.Task("digits", rng.normal(4 * y[:, None], 1.0, (60, 4)), y, "made up")
+    task = data.LabelledTask("digits", rng.normal(4 * y[:, None], 1.0, (60, 4)), y, "made up")
     monkeypatch.setattr(data, "load", lambda name, source: task)
     return cobs
 

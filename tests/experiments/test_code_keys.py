@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import linkwise
-from bench import fingerprint as keys
+from linkwise.experiments import code_keys as keys
 
 LIBRARY = Path(linkwise.__file__).parent
 

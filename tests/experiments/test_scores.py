@@ -1,47 +1,43 @@
-"""Folds, curves and aligned ranks against examples worked by hand."""
+"""Folds, curves, means and what a person waits, against examples worked by hand."""
 
 import numpy as np
 import pytest
-from bench.scores import TimedOracle, aligned_ranks, ari_curve, folds, mean_by, mean_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import COBRAS, TruthOracle
-
-
-def test_aligned_ranks_by_hand():
-    # means .5 and .2; differences .3 -.3 0 | .1 0 -.1; places 1 6 3.5 | 2 3.5 5
-    scores = np.array([[0.8, 0.2, 0.5], [0.3, 0.2, 0.1]])
-    assert aligned_ranks(scores).tolist() == [1.5, 4.75, 4.25]
-
-
-def test_aligned_ranks_of_equal_methods_are_equal():
-    assert aligned_ranks(np.array([[0.1, 0.1], [0.7, 0.7]])).tolist() == [2.5, 2.5]
+from linkwise.experiments.folds import split_folds
+from linkwise.experiments.scores import TimedOracle, score_curve
+from linkwise.experiments.summaries import mean_by, mean_of
 
 
 @given(st.integers(2, 60), st.integers(2, 10), st.integers(0, 5))
 def test_folds_cut_the_rows(n_rows, n_folds, repetition):
-    cut = folds(n_rows, n_folds, repetition)
+    if n_folds > n_rows:
+        with pytest.raises(ValueError, match=f"Give 2 to {n_rows} folds"):
+            split_folds(n_rows, n_folds, repetition)
+        return
+    cut = split_folds(n_rows, n_folds, repetition)
     assert len(cut) == n_folds
     assert np.sort(np.concatenate(cut)).tolist() == list(range(n_rows))
     assert max(map(len, cut)) - min(map(len, cut)) <= 1
 
 
 def test_folds_repeat_and_differ():
-    first, again, other = folds(50, 10, 0), folds(50, 10, 0), folds(50, 10, 1)
+    first, again, other = split_folds(50, 10, 0), split_folds(50, 10, 0), split_folds(50, 10, 1)
     assert all((a == b).all() for a, b in zip(first, again, strict=True))
     assert any((a != b).any() for a, b in zip(first, other, strict=True))
 
 
 def test_curve_repeats_the_last_clustering():
     y = np.array([0, 0, 1, 1])
-    curve = ari_curve(y, [np.zeros(4), np.zeros(4), y], 5)
+    curve = score_curve(y, [np.zeros(4), np.zeros(4), y], 5)
     assert curve.tolist() == [0, 0, 1, 1, 1]
 
 
 def test_curve_of_nothing():
-    with pytest.raises(ValueError, match="no clustering to score"):
-        ari_curve(np.zeros(3), [], 5)
+    with pytest.raises(ValueError, match="There is no clustering to score"):
+        score_curve(np.zeros(3), [], 5)
 
 
 def test_mean_by_key():

@@ -51,6 +51,7 @@ def fingerprint(*entries: str) -> str:
 
 @cache
 def read_library() -> Library:
+    """Find the sources of linkwise; they are read once in a process."""
     spec = find_spec(PACKAGE)
     assert spec is not None
     assert spec.origin is not None

@@ -1,0 +1,152 @@
+"""Run a suite of experiments from the command line.
+
+python -m linkwise.experiments list
+python -m linkwise.experiments run small --methods KIN COBRAS peers.py:learner
+python -m linkwise.experiments run questions --data DIR --jobs 2 --out results
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from linkwise.errors import DataError
+from linkwise.experiments.cell_store import Cell, Row, run_cells
+from linkwise.experiments.participants import find_participant
+from linkwise.experiments.results import format_table, gather_results, tabulate_ranks, write_results
+from linkwise.experiments.suites import Suite, list_suites, read_suite
+from linkwise.experiments.tasks import Source, available_tasks, load_task
+from linkwise.experiments.trials import measure_trial
+
+FIELDS = ("suite", "protocol", "source", "task", "method", "version", "run", "fold")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = build_parser().parse_args(arguments)
+    try:
+        if options.command == "list":
+            for name in list_suites():
+                suite = read_suite(name)
+                print(f"{name}\n    {suite.about}\n    {len(suite.tasks)} tasks, {', '.join(suite.methods)}")
+            return 0
+        return run_suite(options)
+    except DataError as error:
+        print(f"linkwise.experiments: {error}", file=sys.stderr)
+        return 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Declare the options."""
+    parser = argparse.ArgumentParser(prog="python -m linkwise.experiments", description="Run experiments.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="list the suites that come with linkwise")
+    run = commands.add_parser("run", help="run a suite")
+    run.add_argument("suite", help="name of a suite, or a TOML file")
+    run.add_argument("--methods", nargs="+", metavar="NAME", help="methods, or adapters as FILE.py:FUNCTION")
+    run.add_argument("--tasks", nargs="+", metavar="NAME", help="some tasks of the suite")
+    run.add_argument("--data", type=Path, metavar="DIR", help="folder of data sets (or LINKWISE_DATA)")
+    run.add_argument("--openml", action="store_true", help="without a folder: get sets from OpenML")
+    run.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for results")
+    run.add_argument("--runs", type=int, metavar="N", help="other number of runs than the suite's")
+    run.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    run.add_argument("--reuse", action="store_true", help="take finished cells of other versions of linkwise")
+    return parser
+
+
+def run_suite(options: argparse.Namespace) -> int:
+    """Run a suite, write its results and print the ranks."""
+    suite = read_suite(options.suite)
+    source = find_source(options)
+    methods = tuple(options.methods or suite.methods)
+    if not methods:
+        raise DataError(f"{suite.name} names no methods. Give some with --methods.")
+    participants = {name: find_participant(name) for name in methods}
+    tasks = choose_tasks(suite, source, options.tasks)
+    left_out = [task for task in suite.tasks if task not in tasks]
+    if left_out and options.tasks is None:
+        print(f"Left out for want of data: {', '.join(left_out)}. Give their folder with --data.")
+    folder = options.out / suite.name
+    folder.mkdir(parents=True, exist_ok=True)
+    protocol = suite.protocol
+    cells = [
+        (
+            suite.name,
+            str(protocol),
+            source.name,
+            task,
+            method,
+            participants[method].version,
+            str(run),
+            str(fold),
+        )
+        for run in range(options.runs or protocol.runs)
+        for task in tasks
+        for fold in range(protocol.folds or 1)
+        for method in methods
+    ]
+    rows = run_cells(
+        folder / "cells.csv",
+        FIELDS,
+        cells,
+        partial(measure_cell, suite=options.suite, source=source),
+        uses=uses_of,
+        jobs=options.jobs,
+        reuse=options.reuse,
+        progress=show_progress,
+    )
+    results = gather_results(suite, methods, rows)
+    page = write_results(results, folder)
+    print(format_table(*tabulate_ranks(results)))
+    print(f"\nAll tables are in {page}.")
+    return 0
+
+
+def find_source(options: argparse.Namespace) -> Source:
+    """Find the folder of data sets in the options, or else in the environment."""
+    folder = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
+    if folder is not None and not folder.is_dir():
+        raise DataError(f"There is no folder {folder}. Give the folder of data sets with --data.")
+    return Source(folder if folder is None else folder.resolve(), options.openml)
+
+
+def choose_tasks(suite: Suite, source: Source, wanted: Sequence[str] | None) -> list[str]:
+    """Choose the tasks that are wanted and available."""
+    if wanted and (unknown := [task for task in wanted if task not in suite.tasks]):
+        raise DataError(f"{suite.name} has no task {unknown[0]!r}. Tasks are {', '.join(suite.tasks)}.")
+    there = available_tasks(suite.tasks, source)
+    chosen = [task for task in there if wanted is None or task in wanted]
+    if not chosen:
+        raise DataError(f"None of the tasks of {suite.name} is here. Give the folder with --data.")
+    return chosen
+
+
+def measure_cell(cell: Cell, suite: str, source: Source) -> Row:
+    """Measure one method on one task in one run."""
+    _, _, _, task, method, _, run, fold = cell
+    read = read_suite(suite)
+    measured = measure_trial(
+        find_participant(method), load_task(read.tasks[task], source), read.protocol, int(run), int(fold)
+    )
+    return {name: f"{value:.4f}" for name, value in measured.items()}
+
+
+def uses_of(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell enters linkwise."""
+    return find_participant(cell[4]).uses
+
+
+def show_progress(finished: int, total: int) -> None:
+    """Print how many cells there are to run; on a terminal, how many are finished."""
+    if finished == 0:
+        print(f"{total} cells to run.", flush=True)
+    elif sys.stderr.isatty():
+        print(f"\r{finished}/{total}", end="\n" if finished == total else "", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

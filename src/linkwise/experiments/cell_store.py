@@ -1,0 +1,149 @@
+"""Run the cells of an experiment and keep what was measured.
+
+A cell is one measurement, named by a tuple of texts. Each finished cell is a line of a CSV file and is not
+run again, unless the part of linkwise that it uses has changed since (`linkwise.experiments.code_keys`). A
+run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import Protocol
+
+from linkwise.experiments.code_keys import fingerprint
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+Cell = tuple[str, ...]
+Row = dict[str, str]
+Entries = Sequence[str] | Callable[[Cell], Sequence[str]]
+"""Where cells enter linkwise: public names or modules, the same for all cells or those of each."""
+
+
+class Progress(Protocol):
+    """How the progress of cells is told: ``progress(finished, total)``."""
+
+    def __call__(self, finished: int, total: int, /) -> None:
+        """Tell how many of the cells that had to run are finished."""
+
+
+def run_cells(
+    path: Path,
+    fields: Sequence[str],
+    cells: Iterable[Cell],
+    work: Callable[[Cell], Row],
+    *,
+    uses: Entries,
+    jobs: int = 1,
+    reuse: bool = False,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Run the cells that `path` does not hold yet, and return the rows of all.
+
+    Parameters
+    ----------
+    path : Path
+        CSV file of finished cells; grows by one line a cell.
+    fields : sequence of str
+        Names of the parts of a cell.
+    cells : iterable of tuple of str
+    work : callable
+        Measures one cell; a function at the top of a module, since processes must find it.
+    uses : sequence of str, or callable
+        Where cells enter linkwise. A finished cell counts as long as nothing behind these entries changes.
+    jobs : int, default=1
+        Processes; with more than one, each computes on a single thread.
+    reuse : bool, default=False
+        Finished cells count whatever has changed since; of several rows of a cell the one of today's code, or
+        else the last one.
+    progress : callable, optional
+        ``progress(finished, total)``, before the first cell and after each.
+
+    Returns
+    -------
+    list of dict
+        In the order of `cells`: the fields, the key of the code (``code``) and what `work` returned.
+    """
+    cells = list(cells)
+    codes = {cell: fingerprint(*(uses(cell) if callable(uses) else uses)) for cell in cells}
+    finished: dict[Cell, Row] = {}
+    for row in read_rows(path):
+        cell = tuple(row[f] for f in fields)
+        is_current = row["code"] == codes.get(cell)
+        if is_current or (reuse and finished.get(cell, {}).get("code") != codes.get(cell)):
+            finished[cell] = row
+    missing = [cell for cell in cells if cell not in finished]
+    show = progress or (lambda _finished, _total: None)
+    show(0, len(missing))
+    for done, (cell, measured) in enumerate(_measure_cells(missing, work, jobs), 1):
+        row = {**dict(zip(fields, cell, strict=True)), "code": codes[cell], **measured}
+        append_row(path, row)
+        finished[cell] = row
+        show(done, len(missing))
+    return [finished[cell] for cell in cells]
+
+
+def _measure_cells(cells: list[Cell], work: Callable[[Cell], Row], jobs: int) -> Iterator[tuple[Cell, Row]]:
+    if jobs <= 1 or len(cells) <= 1:
+        yield from ((cell, work(cell)) for cell in cells)
+        return
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # read by the new processes
+    # spawn: a forked child may hang in OpenMP once the parent has used it
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_die_with_parent) as pool:
+        waiting = {pool.submit(work, cell): cell for cell in cells}
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _die_with_parent() -> None:
+    """End this process when its parent is killed, which the pool itself would not notice."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+# ---------------------------------------------------------------- CSV
+def read_rows(path: Path) -> list[Row]:
+    """Read the rows of a CSV file; none if there is no such file, or for a last line without its end.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of dict
+        By the names of its header. A last line that a process did not finish is cut off the file.
+    """
+    if not path.exists():
+        return []
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:  # the process died while it wrote this line
+        path.write_text(whole)
+    return list(csv.DictReader(io.StringIO(whole)))
+
+
+def append_row(path: Path, row: Row) -> None:
+    """Append a row to a CSV file, and the header where the file is new."""
+    new = not path.exists() or path.stat().st_size == 0
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, list(row), lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)

@@ -1,0 +1,189 @@
+"""Draw constraints from known classes, in the ways of the papers.
+
+=================================================  ================================================
+Van Craenendonck and Blockeel (2017), section III  ``n`` pairs, ``rows`` 70 % of all
+Okabe and Yamada (2018), section 4                 ``percent`` of all pairs
+Struyf and Džeroski (2007), section 4              ``n`` pairs, ``rows`` outside one fold
+Halkidi et al. (2008), section 6                   a number of ``kind`` "must-link" or "cannot-link"
+=================================================  ================================================
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise.constraints.checks import encode_classes
+from linkwise.constraints.closure import Pairs
+from linkwise.constraints.constraints import Constraints
+from linkwise.constraints.sampling import draw_pairs
+from linkwise.errors import ConstraintWarning
+
+Kind = Literal["any", "must-link", "cannot-link", "balanced"]
+Classes = NDArray[np.int64]
+Unrank = Callable[[int, int], tuple[int, int]]
+"""The two rows of a pair, by its block and its number there."""
+
+
+def draw_constraints(
+    y: ArrayLike,
+    n: int | None = None,
+    *,
+    percent: float | None = None,
+    kind: Kind = "any",
+    rows: ArrayLike | None = None,
+    closed: bool = False,
+    wrong: float = 0.0,
+    random_state: int | np.random.Generator | None = None,
+) -> Constraints:
+    """Draw distinct pairs of rows at random and say of each whether its rows are of one class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of each row; rows of unknown class (-1, None, NaN) are never drawn.
+    n : int, optional
+        Number of pairs. Either `n` or `percent` must be given.
+    percent : float, optional
+        Number of pairs as percent of all pairs of rows that may be drawn, rounded down.
+    kind : {"any", "must-link", "cannot-link", "balanced"}, default="any"
+        Which pairs are drawn: any, only pairs of one class, only pairs of two classes, or as many of one
+        class as of two (one more of one class where the number is odd).
+    rows : array-like of int, optional
+        Rows that may be drawn; all by default.
+    closed : bool, default=False
+        Whether all that follows from the pairs is added: rows that are joined by must-links are in one
+        cluster, and each row of one such group is apart from each row of another where one cannot-link is
+        between them.
+    wrong : float, default=0.0
+        Share of the drawn pairs whose answer is the opposite of the truth, rounded to a number of pairs.
+        Contradictions among the pairs are kept, as with ``Constraints(on_conflict="keep")``.
+    random_state : int or Generator, optional
+        Seed of the draw; by default every call draws other pairs.
+
+    Returns
+    -------
+    Constraints
+
+    Raises
+    ------
+    ValueError
+        Both or neither of `n` and `percent` are given, a value is outside its range, there are fewer pairs
+        than asked for, or `closed` is asked of constraints with wrong ones.
+
+    Examples
+    --------
+    >>> from linkwise.experiments.constraint_sets import draw_constraints
+    >>> pairs = draw_constraints([0, 0, 1, 1], 4, kind="cannot-link", random_state=0)
+    >>> len(pairs.must_link), len(pairs.cannot_link)
+    (0, 4)
+    """
+    if closed and wrong:
+        raise ValueError("The closure of wrong constraints is not defined. Leave out closed or wrong.")
+    if not 0 <= wrong <= 1:
+        raise ValueError(f"wrong={wrong!r} is not a share. Give a number from 0 to 1.")
+    codes = encode_classes(y)
+    usable = np.flatnonzero(codes >= 0)
+    if rows is not None:
+        usable = np.intersect1d(usable, np.asarray(rows))
+    rng = np.random.default_rng(random_state)
+    wanted = _count_pairs(len(usable), n, percent)
+    pairs = usable[_draw(codes[usable], wanted, kind, rng)]
+    same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
+    same[rng.permutation(wanted)[: round(wrong * wanted)]] ^= True
+    with warnings.catch_warnings(action="ignore", category=ConstraintWarning):  # wrong ones were asked for
+        drawn = Constraints(len(codes), pairs[same], pairs[~same], on_conflict="keep" if wrong else "raise")
+    return close_constraints(drawn) if closed else drawn
+
+
+def close_constraints(constraints: Constraints) -> Constraints:
+    """Return the constraints and all that follow from them.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Without a contradiction.
+
+    Returns
+    -------
+    Constraints
+        A must-link between any two rows of a group, and a cannot-link between any row of one group and any
+        row of another that is apart from it. The number of pairs grows with the square of the sizes of the
+        groups.
+    """
+    members: dict[int, list[int]] = {}
+    for row in np.unique(np.concatenate([constraints.must_link, constraints.cannot_link]).ravel()):
+        members.setdefault(int(constraints.component[row]), []).append(int(row))
+    must = [(a, b) for rows in members.values() for at, a in enumerate(rows) for b in rows[:at]]
+    apart = constraints.component_cannot_link.tolist()
+    cannot = [(a, b) for first, second in apart for a in members[first] for b in members[second]]
+    return Constraints(len(constraints), must, cannot)
+
+
+# ---------------------------------------------------------------- which pairs
+def _count_pairs(n_rows: int, n: int | None, percent: float | None) -> int:
+    if (n is None) == (percent is None):
+        raise ValueError(f"n={n!r} and percent={percent!r} were given. Give one of them.")
+    if n is not None:
+        return n
+    assert percent is not None
+    if not 0 <= percent <= 100:
+        raise ValueError(f"percent={percent!r} is not from 0 to 100.")
+    return int(percent * (n_rows * (n_rows - 1) // 2) / 100)
+
+
+def _draw(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> Pairs:
+    """Draw positions among the usable rows."""
+    if kind == "balanced":
+        same = _draw_of_kind(codes, wanted - wanted // 2, "must-link", rng)
+        return np.concatenate([same, _draw_of_kind(codes, wanted // 2, "cannot-link", rng)])
+    return _draw_of_kind(codes, wanted, kind, rng)
+
+
+def _draw_of_kind(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> Pairs:
+    """Draw without forming all pairs: a pair is a number, and blocks of classes share the numbers out."""
+    sizes, unrank = _list_blocks(codes, kind)
+    total = int(sizes.sum())
+    if not 0 <= wanted <= total:
+        raise ValueError(f"{wanted} {kind} pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
+    if kind == "any":
+        return draw_pairs(len(codes), wanted, rng)
+    numbers = np.sort(rng.choice(total, size=wanted, replace=False))
+    ends = np.cumsum(sizes)
+    block = np.searchsorted(ends, numbers, side="right")
+    pairs = [
+        unrank(int(b), int(number - (ends[b] - sizes[b]))) for b, number in zip(block, numbers, strict=True)
+    ]
+    return rng.permutation(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
+
+def _list_blocks(
+    codes: Classes, kind: Kind
+) -> tuple[NDArray[np.int64], Callable[[int, int], tuple[int, int]]]:
+    """Count the pairs of each block, and tell how to get a pair of a block by its number there."""
+    if kind == "any":
+        return np.array([len(codes) * (len(codes) - 1) // 2]), lambda _block, number: (0, number)
+    members = [np.flatnonzero(codes == c) for c in np.unique(codes)]
+    if kind == "must-link":
+        sizes = [len(rows) * (len(rows) - 1) // 2 for rows in members]
+
+        def unrank(block: int, number: int) -> tuple[int, int]:
+            high = int((1 + np.sqrt(1 + 8 * number)) // 2)
+            high += (number >= high * (high + 1) // 2) - (number < high * (high - 1) // 2)
+            rows = members[block]
+            return int(rows[number - high * (high - 1) // 2]), int(rows[high])
+
+        return np.array(sizes, dtype=np.int64), unrank
+    if kind == "cannot-link":
+        blocks = [(first, second) for at, first in enumerate(members) for second in members[at + 1 :]]
+
+        def unrank_apart(block: int, number: int) -> tuple[int, int]:
+            first, second = blocks[block]
+            return int(first[number // len(second)]), int(second[number % len(second)])
+
+        return np.array([len(a) * len(b) for a, b in blocks], dtype=np.int64), unrank_apart
+    raise ValueError(f"kind={kind!r} is unknown. Give 'any', 'must-link', 'cannot-link' or 'balanced'.")

@@ -1,0 +1,181 @@
+"""The methods that take part in an experiment: those of linkwise by name, and other programs by an adapter.
+
+An adapter is a function of a few lines in a file or a module of its own, named as ``peers.py:kmeans``. For
+random constraints it gets ``(X, constraints, n_clusters, seed)``, for questions ``(X, oracle, budget,
+n_clusters, seed, askable)``; it returns one label for each row or, for questions, the labels after each
+question as well::
+
+    def kmeans(X, constraints, n_clusters, seed):
+        return KMeans(n_clusters, random_state=seed).fit_predict(X)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwise import methods
+from linkwise.asking.learner import Oracle
+from linkwise.constraints.constraints import Constraints
+from linkwise.errors import DataError
+from linkwise.experiments.tasks import LabelledTask
+
+Labels = NDArray[Any]
+
+
+class Participant(NamedTuple):
+    """A method that takes part.
+
+    Attributes
+    ----------
+    name : str
+    cluster : callable
+        ``cluster(task, constraints, seed)`` returns labels.
+    ask : callable
+        ``ask(task, oracle, budget, seed, askable)`` returns the labels after each question, the last ones
+        last.
+    uses : tuple of str
+        Where it enters linkwise.
+    version : str
+        Key of an adapter's file, since `uses` does not cover it.
+    """
+
+    name: str
+    cluster: Callable[[LabelledTask, Constraints, int], Labels]
+    ask: Callable[[LabelledTask, Oracle, int, int, NDArray[np.int64]], Sequence[Labels]]
+    uses: tuple[str, ...]
+    version: str = ""
+
+
+@cache
+def find_participant(name: str) -> Participant:
+    """Find a method by its name.
+
+    Parameters
+    ----------
+    name : str
+        A class of linkwise with its parameters, if any (``KIN``, ``COBRA(25)``, ``COBRAS.paper()``), a name
+        of the command line (``pckmeans``), or an adapter (``peers.py:kmeans``, ``package.module:kmeans``).
+
+    Returns
+    -------
+    Participant
+
+    Raises
+    ------
+    DataError
+        There is no such method.
+    """
+    if ":" in name:
+        return _find_adapter(name)
+    class_name, _, written = name.partition("(")
+    class_name, _, preset = class_name.partition(".")
+    entries = [m for m in methods.METHODS if class_name in (m.class_name, m.name) and m.kind != "search"]
+    if not entries:
+        known = sorted({method.class_name for method in methods.METHODS if method.kind != "search"})
+        raise DataError(
+            f"There is no method {name!r}. Give one of {', '.join(known)}, or an adapter as FILE.py:FUNCTION."
+        )
+    built = entries[0].load()
+    parameters = _read_parameters(name, written)
+    make = getattr(built, preset, None) if preset else built
+    if make is None:
+        raise DataError(f"{built.__name__} has no preset {preset!r}.")
+    return _of_class(name, make, parameters, entries[0].class_name)
+
+
+def _read_parameters(name: str, written: str) -> tuple[list[Any], dict[str, Any]]:
+    """Read the parameters in ``COBRA(25, seed=1)``: literals alone, nothing is evaluated."""
+    import ast
+
+    if not written:
+        return [], {}
+    try:
+        call = ast.parse(f"f({written}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        given = [ast.literal_eval(value) for value in call.args]
+        return given, {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+    except (SyntaxError, ValueError, AssertionError) as error:
+        raise DataError(f"The parameters of {name!r} cannot be read. Write them as COBRA(25).") from error
+
+
+# ---------------------------------------------------------------- methods of linkwise
+def _of_class(
+    name: str, make: Callable[..., Any], parameters: tuple[list[Any], dict[str, Any]], class_name: str
+) -> Participant:
+    known = inspect.signature(make).parameters
+    given, named = parameters
+
+    def build(task: LabelledTask, seed: int) -> Any:
+        offered = {"n_clusters": task.n_clusters, "random_state": seed, "kernel": task.kernel}
+        told = {key: value for key, value in offered.items() if key in known} | named
+        for key, _ in zip(known, given, strict=False):  # what is given by position
+            told.pop(key, None)
+        return make(*given, **told)
+
+    def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
+        with warnings.catch_warnings(action="ignore"):
+            return np.asarray(build(task, seed).fit(task.X, constraints=constraints).labels_)
+
+    def ask(
+        task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
+    ) -> Sequence[Labels]:
+        model = build(task, seed)
+        if not hasattr(model, "ask"):
+            raise DataError(f"{name} asks no questions. Choose a learner.")
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(task.X, oracle=oracle, budget=budget, askable=askable)
+        return list(model.history_) or [model.labels_]
+
+    return Participant(name, cluster, ask, (class_name, "Constraints", "TruthOracle"))
+
+
+# ---------------------------------------------------------------- adapters
+def _find_adapter(name: str) -> Participant:
+    place, _, function_name = name.rpartition(":")
+    module, file = _load_module(place)
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise DataError(f"{place} has no function {function_name!r}.")
+
+    def cluster(task: LabelledTask, constraints: Constraints, seed: int) -> Labels:
+        return np.asarray(function(task.X, constraints, task.n_clusters, seed))
+
+    def ask(
+        task: LabelledTask, oracle: Oracle, budget: int, seed: int, askable: NDArray[np.int64]
+    ) -> Sequence[Labels]:
+        found: ArrayLike = function(task.X, oracle, budget, task.n_clusters, seed, askable)
+        labels = np.asarray(found)
+        return [labels] if labels.ndim == 1 else list(labels)
+
+    version = hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
+    return Participant(function_name, cluster, ask, ("Constraints", "TruthOracle"), version)
+
+
+def _load_module(place: str) -> tuple[ModuleType, Path]:
+    if not place.endswith(".py"):
+        try:
+            module = import_module(place)
+        except ImportError as error:
+            raise DataError(f"The module {place} cannot be imported: {error}.") from error
+        return module, Path(module.__file__ or "")
+    file = Path(place)
+    if not file.is_file():
+        raise DataError(f"There is no file {place}.")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, file

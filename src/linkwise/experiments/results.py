@@ -1,0 +1,258 @@
+"""What a suite has measured: scores of all runs, and the tables, ranks and picture made of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.experiments.cell_store import Row
+from linkwise.experiments.comparison import (
+    count_wins,
+    critical_distance,
+    friedman_test,
+    rank_aligned_scores,
+    rank_within_tasks,
+)
+from linkwise.experiments.suites import Suite
+from linkwise.experiments.summaries import Mean, mean_of, quartiles
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; }
+th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #888; }
+tbody tr:nth-child(even) { background: #f4f4f4; } img { max-width: 100%; } .best { font-weight: bold; }
+"""
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Header and lines."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Scores of some methods on some tasks.
+
+    Attributes
+    ----------
+    suite : Suite
+    tasks, methods, numbers : tuple of str
+        What was measured; `numbers` are those of the protocol.
+    scores : dict of ndarray of shape (n_runs, n_numbers)
+        By task and method, in the order of runs; with folds a run is the mean of its folds.
+    seconds : dict of float
+        Mean time of a fit, by task and method.
+    """
+
+    suite: Suite
+    tasks: tuple[str, ...]
+    methods: tuple[str, ...]
+    numbers: tuple[str, ...]
+    scores: Mapping[tuple[str, str], NDArray[np.float64]]
+    seconds: Mapping[tuple[str, str], float]
+
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean scores, of shape (n_tasks, n_methods, n_numbers)."""
+        return np.array([[self.scores[t, m].mean(axis=0) for m in self.methods] for t in self.tasks])
+
+
+def gather_results(suite: Suite, methods: Sequence[str], rows: Iterable[Row]) -> Results:
+    """Gather the rows of finished cells.
+
+    Parameters
+    ----------
+    suite : Suite
+    methods : sequence of str
+    rows : iterable of dict
+        With the fields task, method, run and a score for each number.
+
+    Returns
+    -------
+    Results
+        Of the tasks that all methods have been measured on.
+    """
+    numbers = tuple(f"{number:g}" for number in suite.protocol.numbers)
+    by_run: dict[tuple[str, str], dict[int, list[list[float]]]] = {}
+    times: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        key = row["task"], row["method"]
+        scores = [float(row[number]) for number in numbers]
+        by_run.setdefault(key, {}).setdefault(int(row["run"]), []).append(scores)
+        times.setdefault(key, []).append(float(row["seconds"]))
+    tasks = tuple(task for task in suite.tasks if all((task, method) in by_run for method in methods))
+    scores_by = {
+        key: np.array([np.mean(folds, axis=0) for _, folds in sorted(runs.items())])
+        for key, runs in by_run.items()
+    }
+    seconds = {key: float(np.mean(values)) for key, values in times.items()}
+    return Results(suite, tasks, tuple(methods), numbers, scores_by, seconds)
+
+
+# ---------------------------------------------------------------- tables
+def tabulate_scores(results: Results) -> Table:
+    """Return mean and standard error of each method on each task, after each number."""
+    lines = []
+    for task in results.tasks:
+        for method in results.methods:
+            of = [mean_of(values) for values in results.scores[task, method].T]
+            lines.append((task, method, *map(_with_error, of), f"{results.seconds[task, method]:.2f}"))
+    return ("task", "method", *results.numbers, "seconds"), lines
+
+
+def tabulate_ranks(results: Results) -> Table:
+    """Return mean score, mean aligned rank and mean rank of each method over the tasks.
+
+    The test of Friedman by aligned ranks says whether the methods differ at all. By the test of Nemenyi two
+    of them differ where their mean ranks are further apart than the critical distance.
+    """
+    means = results.means()
+    header = ["method", *(f"{head} {n}" for n in results.numbers for head in ("mean", "aligned", "rank"))]
+    columns: list[list[str]] = []
+    tests, distances = [], []
+    for at in range(len(results.numbers)):
+        scores = means[:, :, at]
+        columns += [
+            [f"{value:.3f}" for value in scores.mean(axis=0)],
+            [f"{value:.2f}" for value in rank_aligned_scores(scores)],
+            [f"{value:.2f}" for value in rank_within_tasks(scores)],
+        ]
+        can_test = min(scores.shape) > 1
+        tests += ["", format_p(friedman_test(scores).p_value) if can_test else "not testable", ""]
+        distances += ["", "", f"{critical_distance(len(results.methods), len(results.tasks)):.2f}"]
+    lines = [(method, *(column[at] for column in columns)) for at, method in enumerate(results.methods)]
+    lines += [("p, Friedman", *tests), ("critical distance, Nemenyi", *distances)]
+    return tuple(header), lines
+
+
+def tabulate_wins(results: Results) -> Table:
+    """Return on how many tasks each method is better than each other, and worse, beyond chance."""
+    lines = []
+    for one in results.methods:
+        for other in results.methods:
+            if one == other:
+                continue
+            counts = []
+            for at in range(len(results.numbers)):
+                wins = count_wins(_runs_at(results, one, at), _runs_at(results, other, at))
+                counts.append(f"{wins.won}:{wins.lost}")
+            lines.append((one, other, *counts))
+    return ("method", "against", *results.numbers), lines
+
+
+def _runs_at(results: Results, method: str, at: int) -> NDArray[np.float64]:
+    """Scores of a method after one of the numbers, of shape (n_tasks, n_runs)."""
+    return np.array([results.scores[task, method][:, at] for task in results.tasks])
+
+
+def format_p(p_value: float) -> str:
+    """Write a p-value; one that is not a number was not testable."""
+    return "not testable" if np.isnan(p_value) else f"{p_value:.2g}"
+
+
+def _with_error(mean: Mean) -> str:
+    return f"{mean.value:.3f}" if np.isnan(mean.error) else f"{mean.value:.3f} ± {mean.error:.3f}"
+
+
+def format_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Lay a table out in columns as wide as their widest text: words to the left, numbers to the right."""
+    body = list(lines)
+    columns = []
+    for at, head in enumerate(header):
+        texts = [head, *(line[at] for line in body)]
+        width = max(map(len, texts))
+        numbers = all(not text or text.lstrip("+-")[:1].isdigit() for text in texts[1:])
+        columns.append([text.rjust(width) if numbers else text.ljust(width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+# ---------------------------------------------------------------- files
+def write_results(results: Results, folder: Path) -> Path:
+    """Write the tables as CSV files, the learning curves as a picture, and a page of all.
+
+    Parameters
+    ----------
+    results : Results
+    folder : Path
+        Made where there is none.
+
+    Returns
+    -------
+    Path
+        The page, ``index.html``. The picture needs matplotlib (extra ``plot``).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {
+        "scores": tabulate_scores(results),
+        "ranks": tabulate_ranks(results),
+        "wins": tabulate_wins(results),
+    }
+    for name, (header, lines) in tables.items():
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(lines)
+    picture = ""
+    if find_spec("matplotlib") is not None:
+        (folder / "curves.svg").write_text(draw_curves(results))
+        picture = '<p><img src="curves.svg" alt="Learning curves"></p>'
+    suite = results.suite
+    page = folder / "index.html"
+    page.write_text(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(suite.name)}</title>"
+        f"<style>{STYLE}</style><h1>{escape(suite.name)}</h1><p>{escape(suite.about)}</p>{picture}"
+        f"<h2>Ranks</h2>{_html(*tables['ranks'])}"
+        f"<h2>Tasks won and lost beyond chance</h2>{_html(*tables['wins'])}"
+        f"<h2>Scores</h2>{_html(*tables['scores'])}</html>\n"
+    )
+    return page
+
+
+def _html(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in header)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in line)}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def draw_curves(results: Results) -> str:
+    """Draw the mean over the tasks after each number, the quartiles over runs as a band.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    str
+        An SVG picture.
+    """
+    from io import StringIO
+
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes: Any = figure.subplots()
+    at = [float(number) for number in results.numbers]
+    for number, method in enumerate(results.methods):
+        n_runs = min(len(results.scores[task, method]) for task in results.tasks)
+        runs = np.mean([results.scores[task, method][:n_runs] for task in results.tasks], axis=0)
+        low, high = quartiles(runs)
+        colour = COLOURS[number % len(COLOURS)]
+        axes.plot(at, runs.mean(axis=0), color=colour, label=method)
+        axes.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+    unit = "percent of all pairs" if results.suite.protocol.percent else results.suite.protocol.kind
+    axes.set(xlabel=unit, ylabel=f"mean {results.suite.protocol.score}")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)
+    axes.legend(frameon=False)
+    with StringIO() as buffer:
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        return buffer.getvalue()

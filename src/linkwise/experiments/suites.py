@@ -1,0 +1,168 @@
+"""Suites: which tasks, which protocol and how often, declared in TOML.
+
+::
+
+    name = "constraints"
+    about = "Random constraints between rows out of 70 % of a set; ARI on the rows in no constraint."
+
+    [protocol]
+    kind = "constraints"      # or "questions"
+    numbers = [10, 50, 100]   # of constraints, or of questions
+    runs = 25
+    share = 0.7               # of the rows may be in constraints or questions; or folds = 10
+    score = "ari"
+
+    tasks = ["iris", "wine"]  # of the catalogue; further ones as [[task]]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from linkwise.errors import DataError
+from linkwise.experiments.constraint_sets import Kind
+from linkwise.experiments.scores import SCORES
+from linkwise.experiments.tasks import TaskSpec, build_specs, read_tasks
+
+FOLDER = Path(__file__).with_name("suites")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a method is run on a task and scored.
+
+    Attributes
+    ----------
+    kind : {"questions", "constraints"}
+        Whether the method asks, or gets random constraints.
+    numbers : tuple of int
+        Numbers of questions or of constraints after which it is scored, ascending. Constraints may be
+        percent.
+    runs : int
+        Repetitions; run r has seed r.
+    folds : int
+        Number of folds of a cross-validation, of which each is left out once and alone is scored; 0 for none.
+    share : float
+        Without folds: the share of the rows that may be in questions or constraints.
+    scored : {"all", "elsewhere"}
+        Without folds: whether all rows are scored, or those in no constraint.
+    percent : bool
+        Whether `numbers` are percent of all pairs.
+    pairs : {"any", "must-link", "cannot-link", "balanced"}
+        Which constraints are drawn.
+    closed : bool
+        Whether what follows from the constraints is added.
+    wrong : float
+        Share of wrong constraints, or probability that an answer is wrong.
+    score : {"ari", "rand", "nmi", "nmi_geometric"}
+    """
+
+    kind: Literal["questions", "constraints"]
+    numbers: tuple[float, ...]
+    runs: int = 10
+    folds: int = 0
+    share: float = 1.0
+    scored: Literal["all", "elsewhere"] = "all"
+    percent: bool = False
+    pairs: Kind = "any"
+    closed: bool = False
+    wrong: float = 0.0
+    score: str = "ari"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tasks and a protocol.
+
+    Attributes
+    ----------
+    name, about : str
+    protocol : Protocol
+    tasks : dict of TaskSpec
+        By name.
+    methods : tuple of str
+        Methods that take part where none are named.
+    """
+
+    name: str
+    about: str
+    protocol: Protocol
+    tasks: Mapping[str, TaskSpec]
+    methods: tuple[str, ...] = ()
+
+
+def list_suites() -> dict[str, Path]:
+    """Return the files of the suites that come with linkwise, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def read_suite(name: str) -> Suite:
+    """Read a suite.
+
+    Parameters
+    ----------
+    name : str
+        Name of a suite of linkwise, or path of a TOML file.
+
+    Returns
+    -------
+    Suite
+
+    Raises
+    ------
+    DataError
+        There is no such suite, or its declaration is wrong.
+    """
+    path = list_suites().get(name, Path(name))
+    if not path.is_file():
+        raise DataError(f"There is no suite {name!r}. Give {', '.join(list_suites())}, or a TOML file.")
+    try:
+        declared = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path.name} is no TOML file: {error}.") from error
+    catalogue = read_tasks() | build_specs(declared.get("task", []), path.name)
+    own = [task["name"] for task in declared.get("task", [])]
+    names = [*declared.get("tasks", []), *own]
+    if unknown := [task for task in names if task not in catalogue]:
+        raise DataError(f"{path.name} names the unknown task {unknown[0]!r}. Declare it as [[task]].")
+    if not names:
+        raise DataError(f"{path.name} names no task. Give tasks = [...], or declare one as [[task]].")
+    return Suite(
+        declared.get("name", path.stem),
+        declared.get("about", ""),
+        _read_protocol(declared.get("protocol", {}), path.name),
+        {task: catalogue[task] for task in names},
+        tuple(declared.get("methods", ())),
+    )
+
+
+def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
+    known = {field.name for field in fields(Protocol)}
+    if unknown := sorted(declared.keys() - known):
+        raise DataError(
+            f"The protocol of {where} has the unknown field {unknown[0]!r}."
+            f" Fields are {', '.join(sorted(known))}."
+        )
+    for field in ("kind", "numbers"):
+        if field not in declared:
+            raise DataError(f"The protocol of {where} has no {field}. Give it.")
+    protocol = Protocol(**{**declared, "numbers": tuple(declared["numbers"])})
+    allowed = {
+        "kind": ("questions", "constraints"),
+        "scored": ("all", "elsewhere"),
+        "pairs": get_args(Kind),
+        "score": tuple(SCORES),
+    }
+    for field, values in allowed.items():
+        if getattr(protocol, field) not in values:
+            raise DataError(
+                f"The protocol of {where} has {field} = {getattr(protocol, field)!r}."
+                f" Give {', '.join(values)}."
+            )
+    if not protocol.numbers or list(protocol.numbers) != sorted(set(protocol.numbers)):
+        raise DataError(f"The numbers of {where} do not ascend. Give each once, the smallest first.")
+    return protocol

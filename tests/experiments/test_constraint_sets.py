@@ -1,0 +1,138 @@
+"""Constraints are drawn as declared: how many, of which kind, between which rows, and each pair alike."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkwise import Constraints
+from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
+
+CLASSES = st.lists(st.integers(0, 3), min_size=2, max_size=14)
+KINDS = ("any", "must-link", "cannot-link")
+
+
+def count_pairs(y, kind):
+    y = np.asarray(y)
+    same = int(sum(n * (n - 1) // 2 for n in np.bincount(y)))
+    total = len(y) * (len(y) - 1) // 2
+    return {"any": total, "must-link": same, "cannot-link": total - same}[kind]
+
+
+@given(CLASSES, st.sampled_from(KINDS), st.integers(0, 2**32), st.data())
+def test_every_pair_is_of_its_kind_and_drawn_once(y, kind, seed, data):
+    n = data.draw(st.integers(0, count_pairs(y, kind)))
+    drawn = draw_constraints(y, n, kind=kind, random_state=seed)
+    y = np.asarray(y)
+    assert drawn.n_constraints == n  # Constraints drops what is there twice
+    assert all(y[a] == y[b] for a, b in drawn.must_link)
+    assert all(y[a] != y[b] for a, b in drawn.cannot_link)
+    if kind != "any":
+        assert len(drawn.must_link if kind == "must-link" else drawn.cannot_link) == n
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_pairs_can_be_drawn(kind):
+    y = np.array([0, 0, 0, 1, 1, 2])
+    drawn = draw_constraints(y, count_pairs(y, kind), kind=kind, random_state=0)
+    assert drawn.n_constraints == count_pairs(y, kind)
+    with pytest.raises(ValueError, match="pairs cannot be drawn: there are"):
+        draw_constraints(y, count_pairs(y, kind) + 1, kind=kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_pair_is_as_likely(kind):
+    y, seen = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2]), {}
+    n_draws = 3000
+    for seed in range(n_draws):
+        drawn = draw_constraints(y, 1, kind=kind, random_state=seed)
+        pair = tuple(sorted(np.concatenate([drawn.must_link, drawn.cannot_link])[0]))
+        seen[pair] = seen.get(pair, 0) + 1
+    expected = n_draws / count_pairs(y, kind)
+    assert len(seen) == count_pairs(y, kind)
+    assert sum((n - expected) ** 2 / expected for n in seen.values()) < 2.2 * count_pairs(y, kind)
+
+
+@given(CLASSES, st.integers(0, 2**32))
+def test_only_the_rows_that_may_be_drawn_are(y, seed):
+    y = np.array([*y, -1, 0, 0])
+    rows = np.arange(0, len(y), 2)
+    usable = [row for row in rows if y[row] >= 0]
+    n = len(usable) * (len(usable) - 1) // 2
+    drawn = draw_constraints(y, n, rows=rows, random_state=seed)
+    assert set(np.unique([*drawn.must_link.ravel(), *drawn.cannot_link.ravel()])) <= set(usable)
+
+
+def test_percent_of_all_pairs():
+    assert draw_constraints([0, 1] * 10, percent=10, random_state=0).n_constraints == 19  # of 190
+    assert draw_constraints([0, 1] * 10, percent=0).n_constraints == 0
+
+
+def test_as_many_of_one_class_as_of_two():
+    drawn = draw_constraints([0, 1] * 10, 7, kind="balanced", random_state=0)
+    assert (len(drawn.must_link), len(drawn.cannot_link)) == (4, 3)
+
+
+@pytest.mark.parametrize(("wrong", "expected"), [(0.0, 0), (0.2, 10), (1.0, 50)])
+def test_as_many_are_wrong_as_asked_for(wrong, expected):
+    y = np.arange(40) % 4
+    drawn = draw_constraints(y, 50, wrong=wrong, random_state=3)
+    false = sum(y[a] != y[b] for a, b in drawn.must_link) + sum(y[a] == y[b] for a, b in drawn.cannot_link)
+    assert false == expected
+    assert drawn.n_constraints == 50
+
+
+def relations(constraints):
+    """All pairs that are together or apart, by the definition: repeat until nothing is added."""
+    n = len(constraints)
+    together = np.eye(n, dtype=bool)
+    for a, b in constraints.must_link:
+        together[a, b] = together[b, a] = True
+    for _ in range(n):
+        together |= (together.astype(int) @ together.astype(int)) > 0
+    apart = np.zeros((n, n), dtype=bool)
+    for a, b in constraints.cannot_link:
+        apart |= np.outer(together[a], together[b]) | np.outer(together[b], together[a])
+    return together & ~np.eye(n, dtype=bool), apart
+
+
+@given(CLASSES, st.integers(0, 2**32))
+def test_the_closure_is_all_that_follows(y, seed):
+    n = min(6, len(y) * (len(y) - 1) // 2)
+    drawn = draw_constraints(y, n, random_state=seed)
+    closed = draw_constraints(y, n, closed=True, random_state=seed)
+    together, apart = relations(drawn)
+    pairs = {tuple(sorted(map(int, pair))) for pair in closed.must_link}
+    assert pairs == {(int(a), int(b)) for a, b in np.argwhere(np.triu(together))}
+    pairs = {tuple(sorted(map(int, pair))) for pair in closed.cannot_link}
+    assert pairs == {(int(a), int(b)) for a, b in np.argwhere(np.triu(apart))}
+
+
+def test_the_closure_of_a_closure_is_itself():
+    once = close_constraints(Constraints(6, [(0, 1), (1, 2)], [(2, 3)]))
+    twice = close_constraints(once)
+    assert once.must_link.tolist() == twice.must_link.tolist()
+    assert once.cannot_link.tolist() == twice.cannot_link.tolist()
+
+
+def test_the_same_seed_draws_the_same():
+    first, again = (draw_constraints([0, 1] * 9, 8, random_state=5) for _ in range(2))
+    assert first.must_link.tolist() == again.must_link.tolist()
+    assert draw_constraints([0, 1] * 9, 8, random_state=6).must_link.tolist() != first.must_link.tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "Give one of them"),
+        ({"n": 3, "percent": 3}, "Give one of them"),
+        ({"percent": 101}, "percent=101 is not from 0 to 100"),
+        ({"n": 1, "wrong": 2}, "wrong=2 is not a share"),
+        ({"n": 1, "kind": "odd"}, "kind='odd' is unknown"),
+        ({"n": 1, "closed": True, "wrong": 0.5}, "closure of wrong constraints"),
+        ({"n": -1}, "-1 any pairs cannot be drawn"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        draw_constraints([0, 0, 1, 1], **given)

@@ -1,0 +1,174 @@
+"""Declared data sets: counts, the order of the steps of preparation, and what is refused."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from linkwise import datasets
+from linkwise.datasets import Dataset
+from linkwise.errors import DataError
+from linkwise.experiments import tasks
+from linkwise.experiments.tasks import (
+    Source,
+    TaskSpec,
+    available_tasks,
+    build_specs,
+    load_task,
+    prepare_table,
+    read_tasks,
+)
+
+CATALOGUE = read_tasks()
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    yield
+    load_task.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("iris", (149, 4, 3)),
+        ("wine", (178, 13, 3)),
+        ("breast_cancer", (569, 30, 2)),
+        ("digits", (1797, 64, 10)),
+    ],
+)
+def test_bundled_counts(name, counts):
+    task = load_task(CATALOGUE[name])
+    assert (*task.X.shape, task.n_clusters) == counts
+    assert task.X.min() == 0
+    assert task.X.max() == 1
+    assert len(np.unique(task.X, axis=0)) == len(task.X)
+
+
+def test_without_a_folder_there_is_what_scikit_learn_has():
+    assert available_tasks(CATALOGUE, Source()) == list(datasets.BUNDLED)
+    with pytest.raises(DataError, match=r"no task 'glass' here\. Give the folder of data sets with --data"):
+        load_task(CATALOGUE["glass"])
+
+
+def test_a_folder_gives_what_is_in_it(tmp_path):
+    (tmp_path / "wine.csv").write_text("a,b,class\n1,2,x\n3,2,y\n1,2,x\n5,,y\n2,2,y\n")
+    source = Source(tmp_path)
+    assert available_tasks(CATALOGUE, source) == ["wine"]
+    with pytest.raises(DataError, match=r"'wine' has \(3, 2, 2\) rows, features and classes"):
+        load_task(CATALOGUE["wine"], source)
+    with pytest.raises(DataError, match=r"Put glass\.csv into"):
+        load_task(CATALOGUE["glass"], source)
+    task = load_task(TaskSpec("small", "wine.csv"), source)  # without the incomplete row and the double one
+    assert task.X.tolist() == [[0, 0], [1, 0], [0.5, 0]]
+    assert task.y.tolist() == [0, 1, 1]
+
+
+def test_columns_go_before_or_after_incomplete_rows():
+    X = np.array([[1.0, np.nan], [2, 5], [2, 6], [3, 7]])
+    classes = np.array(["p", "q", "q", "p"])
+    early = prepare_table(CATALOGUE["hepatitis"], X, classes, ["age", "protime"])
+    assert early.X.ravel().tolist() == [0, 0.5, 1]
+    late = prepare_table(CATALOGUE["dermatology"], X, classes, ["itching", "Age"])
+    assert late.X.ravel().tolist() == [0, 0, 1]  # equal rows stay here, as in the paper's count
+
+
+def test_digits_3_8_9_of_the_training_file():
+    X = np.arange(4000.0)[:, None]
+    task = prepare_table(CATALOGUE["optdigits389"], X, np.resize(["1", "3", "8", "9"], 4000), ["f"])
+    assert len(task.X) == 3823 - 956  # every fourth is a 1
+    assert set(task.y) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("scale", "wanted"),
+    [("unit", [0, 0.5, 1]), ("standard", [-(1.5**0.5), 0, 1.5**0.5]), ("none", [2, 4, 6])],
+)
+def test_scales(scale, wanted):
+    spec = TaskSpec("t", scale=scale)
+    task = prepare_table(spec, np.array([[2.0, 7], [4, 7], [6, 7]]), np.array(["a", "b", "a"]), ["x", "y"])
+    assert task.X[:, 0].tolist() == pytest.approx(wanted)
+    assert task.X[:, 1].tolist() == ([7] * 3 if scale == "none" else [0] * 3)
+
+
+def test_a_task_may_ask_for_another_number_of_clusters(tmp_path):
+    (tmp_path / "t.csv").write_text("a,class\n1,x\n3,y\n")
+    assert load_task(TaskSpec("t", "t.csv", n_clusters=4), Source(tmp_path)).n_clusters == 4
+
+
+def test_openml_tables_are_known_by_their_counts(monkeypatch):
+    def fetch(name):
+        X = np.random.default_rng(0).random((351, 34))
+        X[7] = X[3]
+        y = np.arange(351) % 2
+        return Dataset(name, X, y, tuple(f"f{i}" for i in range(34)), ("b", "g"), None, "")
+
+    monkeypatch.setattr(tasks.datasets, "fetch", fetch)
+    source = Source(openml=True)
+    assert set(available_tasks(CATALOGUE, source)) < set(CATALOGUE)
+    assert load_task(CATALOGUE["ionosphere"], source).X.shape == (350, 34)
+    with pytest.raises(DataError, match=r"'sonar' has \(350, 34, 2\) rows"):
+        load_task(CATALOGUE["sonar"], source)
+    with pytest.raises(DataError, match="OpenML holds no copy of it"):
+        load_task(CATALOGUE["hepatitis"], source)
+
+
+def test_faces(tmp_path):
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (624, 8, 8)).astype(np.uint8)
+    np.savez(tmp_path / "cmu_faces_half.npz", X=pixels, pose=np.resize(["left", "up", "on", "off"], 624))
+    task = load_task(CATALOGUE["faces_pose"], Source(tmp_path))
+    assert task.X.shape == (624, 50)
+    assert np.bincount(task.y).tolist() == [156] * 4
+    assert "50 PCA components" in task.features
+
+
+def test_texts(tmp_path):
+    words = {"space": "orbit rocket moon", "baseball": "pitcher inning glove"}
+    with gzip.open(tmp_path / "news.jsonl.gz", "wt") as file:
+        for i in range(12):
+            group = ("space", "baseball")[i % 2]
+            first, *others = words[group].split()
+            kept = " ".join([first, *others[i % 3 :]])
+            file.write(json.dumps({"text": f"Subject: secret\n\n{kept}", "class": group}) + "\n")
+    spec = TaskSpec("news", "news.jsonl.gz", form="texts", components=2, texts_per_class=5)
+    task = load_task(spec, Source(tmp_path))
+    assert task.X.shape == (10, 2)
+    assert np.allclose(np.linalg.norm(task.X, axis=1), 1)
+    assert np.bincount(task.y).tolist() == [5, 5]
+
+
+def test_counts_of_words_have_unit_length(tmp_path):
+    np.savez(
+        tmp_path / "tr.npz",
+        data=[1.0, 2, 3],
+        indices=[0, 2, 1],
+        indptr=[0, 2, 3],
+        shape=[2, 3],
+        y=["a", "b"],
+    )
+    task = load_task(TaskSpec("tr", "tr.npz", form="counts"), Source(tmp_path))
+    assert np.allclose((task.X.multiply(task.X)).sum(axis=1), 1)
+    assert task.y.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ([{"file": "a.csv"}], "Task 1 of my.toml has no name"),
+        ([{"name": "a", "colour": 3}], "unknown field 'colour'"),
+        ([{"name": "a", "form": "song"}], "form = 'song'. Give table, pixels, texts, counts"),
+        ([{"name": "a", "scale": "log"}], "scale = 'log'. Give unit, standard, none"),
+        ([{"name": "a"}, {"name": "a"}], "Two tasks of my.toml are named 'a'"),
+    ],
+)
+def test_wrong_declarations_are_refused(declared, message):
+    with pytest.raises(DataError, match=message):
+        build_specs(declared, "my.toml")
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path):
+    (tmp_path / "my.toml").write_text("task = [")
+    with pytest.raises(DataError, match=r"my.toml is no TOML file"):
+        read_tasks(tmp_path / "my.toml")
