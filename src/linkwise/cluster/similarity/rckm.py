@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.asking.learner import Progress, rng_at
 from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space
-from linkwise.cluster.similarity.weak_learner import PairList, constrained_k_means
+from linkwise.cluster.similarity.weak_learner import Convergence, PairList, constrained_k_means
 
 
 class RCKM(RoundsClusterer):
@@ -45,6 +45,10 @@ class RCKM(RoundsClusterer):
         Number of starts of the final k-means.
     max_passes : int, default=100
         Largest number of passes of a round.
+    convergence : {"repeat", "stable", "first rise"}, default="repeat"
+        When a round ends, see `CKM`.
+    fallback : bool, default=True
+        Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -98,6 +102,8 @@ class RCKM(RoundsClusterer):
         "init": [StrOptions({"k-means++", "farthest"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "convergence": [StrOptions({"repeat", "stable", "first rise"})],
+        "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -112,6 +118,8 @@ class RCKM(RoundsClusterer):
         init: Init = "k-means++",
         n_init: int = 10,
         max_passes: int = 100,
+        convergence: Convergence = "repeat",
+        fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -122,6 +130,8 @@ class RCKM(RoundsClusterer):
         self.init = init
         self.n_init = n_init
         self.max_passes = max_passes
+        self.convergence = convergence
+        self.fallback = fallback
         self.random_state = random_state
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
@@ -132,7 +142,9 @@ class RCKM(RoundsClusterer):
             rng = rng_at(seed, 0, t)
             order = rng.permutation(len(share)).astype(np.int32)
             means = space.choose_centers(k, rng, self.init)
-            weak = constrained_k_means(space, means, pairs, order, share, self.max_passes)
+            weak = constrained_k_means(
+                space, means, pairs, order, share, self.max_passes, convergence=self.convergence
+            )
             hypotheses[:, t], errors[t] = weak.labels, weak.loss
             if progress is not None:
                 progress(t + 1, self.n_rounds)
