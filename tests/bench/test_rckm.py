@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from bench.papers import rckm
 
 import linkwise as lw
-from bench.papers import rckm
 from linkwise.cluster.similarity.spaces import make_space
 
 
