@@ -35,6 +35,16 @@ def test_every_reading_ends(monkeypatch, name):
     assert 1 <= used <= 4
 
 
+def test_the_program_is_the_preset(monkeypatch):
+    monkeypatch.setattr(rckm, "N_ROUNDS", 9)
+    X, y = problem()
+    c = lw.Constraints.sample(y, 80, 0)
+    reading = rckm.READINGS["program, same centres"]
+    labels, _ = rckm.fit_reading(reading, make_space(X, "linear"), c, 2, 3)
+    model = lw.RCKM.authors(2, n_rounds=9, random_state=3).fit(X, constraints=c)
+    np.testing.assert_array_equal(labels, model.labels_)
+
+
 def test_a_line_of_the_table():
     found = [
         {"task": "spiral", "reading": "ours", "percent": p, "nmi": nmi}

@@ -362,6 +362,24 @@ def test_rounds_are_tried_as_often_as_asked(monkeypatch, first_tries, later_trie
         assert len(tried) == expected
 
 
+@pytest.mark.parametrize("init", ["k-means++", "farthest"])
+def test_rounds_in_random_order_from_the_same_centres(init):
+    """The first pass of a round depends on its order alone; rounds are as printed (Algorithm 2)."""
+    X, y = blobs(spread=2.5)
+    c = lw.Constraints.sample(y, 100, 0)
+    pairs = list_pairs(c)
+    model = lw.RCKM.paper(3, n_rounds=8, init=init, random_state=5).fit(X, constraints=c)
+    centers = Vectors(X).choose_centers(3, rng_at(5, 1), init).at
+    expected = []
+    for t in range(8):
+        order = rng_at(5, 0, t).permutation(100)
+        labels = plain.constrained_k_means(X, centers, pairs.ends[order], pairs.must[order])
+        same = labels[pairs.ends[:, 0]] == labels[pairs.ends[:, 1]]
+        if (same != pairs.must).mean() < 0.5:
+            expected.append(labels)
+    np.testing.assert_array_equal(model.hypotheses_.T, expected)
+
+
 def test_starts_of_the_round_that_breaks_nothing():
     X, y = blobs(spread=2.0)
     c = lw.Constraints.sample(y, 6, 1)
@@ -404,6 +422,8 @@ def test_the_presets_say_what_they_change():
     for preset, expected in (
         (lw.CKM.paper, common | {"n_init": 1}),
         (lw.CKM.authors, common | {"n_init": 1} | program),
+        (lw.RCKM.paper, common | {"same_centers": True}),
+        (lw.RCKM.authors, common | {"same_centers": True, "init": "farthest", "convergence": "first rise"}),
         (lw.BCKM.paper, common | rounds),
         (lw.BCKM.authors, common | rounds | program),
     ):
