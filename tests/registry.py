@@ -122,6 +122,11 @@ CLUSTERERS = (
     Clusterer("MPCKMeans", lw.MPCKMeans, "soft"),
     Clusterer("MPCKMeans, diagonal", partial(lw.MPCKMeans, metric="diagonal"), "soft"),
     Clusterer("MPCKMeans of the paper", partial(lw.MPCKMeans, metric="diagonal", per_cluster=True), "soft"),
+    Clusterer(
+        "MPCKMeans as printed, few pairs",
+        partial(lw.MPCKMeans.paper, implied=False, farthest="extreme"),
+        "seeded",
+    ),
     Clusterer("FeatureWeightClustering", lw.FeatureWeightClustering, "soft", centers=False),
     Clusterer(
         "FeatureWeightClustering of columns, all at once",
@@ -130,10 +135,12 @@ CLUSTERERS = (
         centers=False,
     ),
     Clusterer("CKM", lw.CKM, "soft", sparse=True),
-    Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
+    Clusterer("CKM as printed", lw.CKM.paper, "seeded", sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "seeded", sparse=True),
     Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
     Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
     Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
+    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", centers=False, predicts=False, sparse=True),
     Clusterer(
         "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
     ),

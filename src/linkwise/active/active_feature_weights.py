@@ -208,8 +208,8 @@ class ActiveFeatureWeights(ActiveLearner):
             return FeatureWeightClustering()
         if not isinstance(self.estimator, FeatureWeightClustering):
             raise TypeError(
-                f"estimator={short_repr(self.estimator)} tunes no weights. Give a FeatureWeightClustering;"
-                " its clusterer may be any."
+                f"estimator={short_repr(self.estimator)} tunes no weights. Give a FeatureWeightClustering,"
+                " whose clusterer may be any."
             )
         return self.estimator
 

@@ -195,6 +195,14 @@ def test_without_centring_the_rows_are_decomposed_as_they_are(shape):
     np.testing.assert_allclose(np.linalg.norm(X @ components.T, axis=0), values)
 
 
+def test_without_centring_it_matters_where_the_rows_lie():
+    c = lw.Constraints.sample(WINE_CLASSES, 40, 0)
+    for center, same in ((True, True), (False, False)):
+        model = lw.FeatureWeightClustering.paper(3, center=center, random_state=0)
+        here, far = (model.fit(WINE - offset, constraints=c).labels_ for offset in (0.0, 50.0))
+        assert (partition(here) == partition(far)) == same
+
+
 def test_any_transformation_will_do():
     """Principal components are the default dimensions, but for their signs."""
     c = lw.Constraints.sample(WINE_CLASSES, 60, 0)
