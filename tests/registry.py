@@ -37,7 +37,7 @@ LEARNERS = (
     Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False),
     Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True),
     Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True),
-    Entry("COBRAS of the paper", lambda **seed: lw.COBRAS.paper(**seed), exact=True),
+    Entry("COBRAS of the paper", lambda **seed: lw.COBRAS.paper(enforce=True, **seed), exact=True),
     Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True),
     Entry("COBRAS, smallest half", lambda **seed: lw.COBRAS(descend="smallest", **seed), exact=True),
     Entry(
@@ -66,7 +66,7 @@ LEARNERS = (
         exact=False,
         known_k=True,
     ),
-    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
+    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False, predicts=True),
 )
 
 
