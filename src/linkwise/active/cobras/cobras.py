@@ -146,7 +146,7 @@ class COBRAS(ActiveLearner):
     def paper(cls, **parameters: Any) -> Self:
         """Create the method as printed: a random half (Algorithm 2), and no bound on a split.
 
-        Medoids are those of the training rows (Section 4.1), and a cluster is a union of super-instances:
+        Medoids are those of the training rows (Section 4), and a cluster is a union of super-instances:
         no row leaves its super-instance because of an answer.
 
         Parameters

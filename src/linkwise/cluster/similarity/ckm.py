@@ -150,7 +150,7 @@ class CKM(CenteredClusterer):
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
         """Create the method as printed: one start, its last pass, and no plain k-means.
 
-        Constraints are in random order (section 5.1), and first centres drawn by k-means++ (section 5.2).
+        Constraints are in random order (section 5.1), and first centres drawn by k-means++ (section 5.1).
 
         Parameters
         ----------
