@@ -265,7 +265,7 @@ STUDIES = {
     "cobs": Study(
         {
             'COBS(preset="quick")': learner(lw.COBS, preset="quick"),
-            'COBS(preset="quick", tie="random")': learner(lw.COBS, preset="quick", tie="random"),
+            'COBS.paper(preset="quick")': learner(lw.COBS.paper, preset="quick"),
         },
         tuple(f"{name}:{n}" for name in ("iris", "wine") for n in (5, 10, 25)),
         measure_ari,
@@ -275,6 +275,10 @@ STUDIES = {
         {
             'ActiveCOBS(preset="quick")': learner(lw.ActiveCOBS, preset="quick"),
             'ActiveCOBS(preset="quick", tie="random")': learner(lw.ActiveCOBS, preset="quick", tie="random"),
+            'ActiveCOBS(preset="quick", enforce=False)': learner(
+                lw.ActiveCOBS, preset="quick", enforce=False
+            ),
+            'ActiveCOBS.paper(preset="quick")': learner(lw.ActiveCOBS.paper, preset="quick"),
         },
         tuple(f"{name}:{n}" for name in ("iris", "wine") for n in (5, 10, 25)),
         measure_questions,
@@ -324,7 +328,9 @@ PRESET_WHAT = {
     "paper(center=True)": "The same on centred rows.",
     'COBS(preset="quick")': "",
     'ActiveCOBS(preset="quick")': "",
-    'COBS(preset="quick", tie="random")': "Ties are broken by chance (Section III).",
+    'COBS.paper(preset="quick")': "Ties are broken by chance.",
+    'ActiveCOBS(preset="quick", enforce=False)': "No row changes its cluster because of an answer.",
+    'ActiveCOBS.paper(preset="quick")': "All that the paper prints.",
     'ActiveCOBS(preset="quick", tie="random")': "Ties are broken by chance.",
 }
 

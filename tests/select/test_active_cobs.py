@@ -371,6 +371,19 @@ def test_predict_is_the_rule_of_cobs(noise):
     assert model.rule_ in {"nearest centre", "nearest row", "nearest core row within eps"}
 
 
+def test_as_printed_the_labels_are_those_of_a_clustering_of_the_pool():
+    model = lw.ActiveCOBS.paper(preset=FEW, random_state=0)
+    assert (model.tie, model.enforce) == ("random", False)
+    assert lw.COBS.paper(preset=FEW).get_params() == lw.COBS(preset=FEW, tie="random").get_params()
+    pool = model.prepare(X, 0)
+    rng = np.random.default_rng(0)
+    model.fit(X, oracle=lambda i, j: rng.random() < 0.3, budget=12)
+    of_pool = [adjusted_rand_score(labels, model.labels_[pool.base_rows]) for labels in pool.labels]
+    assert max(of_pool) == 1
+    assert model.violations_ > 0
+    np.testing.assert_array_equal(model.predict(X) >= 0, True)
+
+
 def test_predict_when_nothing_was_asked():
     model = lw.ActiveCOBS(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 30, 0))
     assert model.rule_ == "nearest row"

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from math import log
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +73,9 @@ class ActiveCOBS(ActiveLearner):
         What decides between clusterings of equal weight: agreement with the pool, as in `COBS`, or chance.
     extra : sequence of (clusterer, grid), optional
         Further clusterers without constraints, each with a grid of parameters, see `COBS`.
+    enforce : bool, default=True
+        Whether rows whose labels contradict an answer are moved. If False, the labels are those of the
+        heaviest clustering, as printed.
     max_rows : int
         With more distinct rows, a sample of this size is clustered and asked about; the other rows follow as
         in `COBS`.
@@ -125,6 +128,7 @@ class ActiveCOBS(ActiveLearner):
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
         "tie": [StrOptions({"agreement", "random"})],
         "extra": [list, tuple, None],
+        "enforce": ["boolean"],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
         "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
@@ -140,6 +144,7 @@ class ActiveCOBS(ActiveLearner):
         noise: Noise = "cluster",
         tie: Literal["agreement", "random"] = "agreement",
         extra: Extra | None = None,
+        enforce: bool = True,
         max_rows: int = MAX_ROWS,
         backend: Backend = "serial",
         cache: str | None = None,
@@ -151,10 +156,27 @@ class ActiveCOBS(ActiveLearner):
         self.noise = noise
         self.tie = tie
         self.extra = extra
+        self.enforce = enforce
         self.max_rows = max_rows
         self.backend = backend
         self.cache = cache
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """Create the method as printed (Algorithm 2): ties at random, and labels that no answer changes.
+
+        Parameters
+        ----------
+        **parameters : Any
+            Parameters of `ActiveCOBS` that replace those of the preset.
+
+        Returns
+        -------
+        ActiveCOBS
+            The method, not fitted.
+        """
+        return cls(**{"tie": "random", "enforce": False, **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
         """Build the pool."""
@@ -176,7 +198,8 @@ class ActiveCOBS(ActiveLearner):
         twin, shown = _choose_representatives(pool, problem.X, problem.askable)
         clustering = remember_all_rows(pool, problem.X, parallel.n_threads())
         seed = problem.seed if self.tie == "random" else None
-        return CobsState(Tally(pool, problem.evidence, twin, clustering, seed), shown, problem.seed)
+        tally = Tally(pool, problem.evidence, twin, clustering, seed, enforce=self.enforce)
+        return CobsState(tally, shown, problem.seed)
 
     def describe(self, state: CobsState) -> list[str]:
         """Describe which clustering leads, and how many fit every answer."""
@@ -262,8 +285,10 @@ class Tally:
         twin: NDArray[np.int64],
         clustering: Callable[[int], Labels] | None = None,
         tie_seed: int | None = None,
+        *,
+        enforce: bool = True,
     ) -> None:
-        self._tie_seed = tie_seed
+        self._tie_seed, self._enforce = tie_seed, enforce
         self.pool, self.evidence, self.twin = pool, evidence, twin
         self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
@@ -298,7 +323,9 @@ class Tally:
         """Return its labels, changed where they contradict an answer about a row or a copy of it."""
         self.update()
         if self._best is None:
-            labels = enforce_answers(self._clustering(self.heaviest()), self.evidence)[self.twin]
+            labels = self._clustering(self.heaviest())
+            if self._enforce:
+                labels = enforce_answers(labels, self.evidence)[self.twin]
             used = np.bincount(labels) > 0
             self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best

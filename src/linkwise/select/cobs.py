@@ -177,6 +177,22 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.cache = cache
         self.random_state = random_state
 
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """Create the method as printed (Algorithm 1): ties are broken at random.
+
+        Parameters
+        ----------
+        **parameters : Any
+            Parameters of `COBS` that replace those of the preset.
+
+        Returns
+        -------
+        COBS
+            The method, not fitted.
+        """
+        return cls(**{"tie": "random", **parameters})
+
     def fit(
         self,
         X: ArrayLike,
