@@ -37,7 +37,7 @@ LEARNERS = (
     Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False),
     Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True),
     Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True),
-    Entry("COBRAS of the paper", lambda **seed: lw.COBRAS.paper(**seed), exact=True),
+    Entry("COBRAS of the paper", lambda **seed: lw.COBRAS.paper(enforce=True, **seed), exact=True),
     Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True),
     Entry("COBRAS, smallest half", lambda **seed: lw.COBRAS(descend="smallest", **seed), exact=True),
     Entry(
@@ -66,7 +66,7 @@ LEARNERS = (
         exact=False,
         known_k=True,
     ),
-    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False),
+    Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False, predicts=True),
 )
 
 
@@ -137,6 +137,12 @@ CLUSTERERS = (
         "soft",
         is_kmeans=True,
     ),
+    Clusterer(
+        "MPCKMeans as printed, few pairs",
+        partial(lw.MPCKMeans.paper, implied=False, farthest="extreme"),
+        "seeded",
+        is_kmeans=True,
+    ),
     Clusterer("FeatureWeightClustering", lw.FeatureWeightClustering, "soft"),
     Clusterer(
         "FeatureWeightClustering of columns, all at once",
@@ -144,10 +150,12 @@ CLUSTERERS = (
         "soft",
     ),
     Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
-    Clusterer("CKM of the authors", lw.CKM.authors, "soft", is_kmeans=True, sparse=True),
+    Clusterer("CKM as printed", lw.CKM.paper, "seeded", is_kmeans=True, sparse=True),
+    Clusterer("CKM of the authors", lw.CKM.authors, "seeded", is_kmeans=True, sparse=True),
     Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", predicts=False, sparse=True),
     Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", predicts=False, sparse=True),
     Clusterer("BCKM", lw.BCKM, "soft", predicts=False, sparse=True),
+    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", predicts=False, sparse=True),
     Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", predicts=False, sparse=True),
     Clusterer("BoostCluster", lw.BoostCluster, "soft", predicts=False),
     Clusterer(

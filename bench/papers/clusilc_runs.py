@@ -97,7 +97,7 @@ def cluster_rows(
                 model = COPKMeans(rows.k, n_init=1, random_state=seed)
                 return model.fit(rows.X, constraints=constraints).labels_, 0
             return None, 0
-        tree = (ClusILC.paper if method == PRINTED else ClusILC)(rows.k)
+        tree = (ClusILC.authors if method == PRINTED else ClusILC)(rows.k)
         tree.fit(rows.X, constraints=constraints)
     return tree.labels_, 2 * tree.n_leaves_ - 1
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.preprocessing import StandardScaler
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
@@ -224,3 +226,55 @@ def test_unsure_costs_nothing_and_dimensions_are_computed_once(monkeypatch):
     while run.question is not None and len(run.evidence) < 12:
         run.answer("unsure")
     assert (len(computed), len(fits)) == (1, n_fits)
+
+
+# ---------------------------------------------------------------- the framework's parts
+def test_the_preset_of_the_paper_adds_one_dimension_at_a_time():
+    """Section 3.5: one dimension more, as long as the person is not satisfied."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 14)), np.arange(40) % 2
+    model = lw.ActiveFeatureWeights.paper(2, per_round=2, max_evals=5, random_state=0)
+    run = Run(model, X, Evidence(len(X)), 0)
+    seen = []
+    for _ in range(24):
+        q = run.question
+        run.answer("yes" if y[q.first] == y[q.second] else "no")
+        seen.append(run.state.weighed.dimensions)
+    assert set(np.diff(seen)) == {0, 1}
+    assert seen[-1] > 10
+    assert model.estimator.get_params() == lw.FeatureWeightClustering.paper(2).get_params()
+
+
+def test_clusterer_validity_and_transformation_may_be_any():
+    X, y = three_columns()
+    called = []
+
+    def validity(rows, labels):
+        called.append(rows.shape[1])
+        return 0.5
+
+    estimator = lw.FeatureWeightClustering(
+        2,
+        clusterer=AgglomerativeClustering(),
+        validity=validity,
+        transformation=StandardScaler(),
+        constraint_weight=3.0,
+    )
+    model = learner(estimator=estimator).fit(X, oracle=lw.TruthOracle(y), budget=12)
+    assert model.n_questions_ == 12
+    assert model.violations_ == 0
+    assert set(called) == {2, 3}
+
+
+def test_a_transformation_has_no_shares_of_columns():
+    X, _ = three_columns()
+    estimator = lw.FeatureWeightClustering(transformation=StandardScaler())
+    model = learner(estimator=estimator)
+    run = Run(model, X, Evidence(len(X)), 0)
+    assert model.column_shares(run.state) is None
+    assert "dimensions are in use" in model.describe(run.state)[0]
+
+
+def test_only_a_tuner_of_weights_tunes():
+    with pytest.raises(TypeError, match="Give a FeatureWeightClustering"):
+        learner(estimator=lw.PCKMeans(2)).fit(np.eye(4), oracle=lw.TruthOracle([0, 0, 1, 1]))

@@ -80,7 +80,7 @@ def test_a_trial_is_the_rand_index_of_eleven_fits(folder):
         y[test] = -1
         c = lw.Constraints.sample(y, 20, np.random.default_rng([3, at, 20, 0]))
         assert not np.isin(np.r_[c.must_link, c.cannot_link], test).any()
-        model = lw.ClusILC.paper(3).fit(task.X, constraints=c)
+        model = lw.ClusILC.authors(3).fit(task.X, constraints=c)
         scores.append(rand_score(task.y[test], model.labels_[test]) if at else model)
     assert measured["rand"] == f"{rand_score(task.y, scores[0].labels_):.4f}"
     assert measured["cv"] == f"{np.mean(scores[1:]):.4f}"

@@ -85,3 +85,44 @@ def kernel_k_means(K, labels, max_iter=100):
         if len(np.unique(labels)) < k:
             return None  # what becomes of an empty cluster is not said
     return labels, float(own.sum())
+
+
+def constrained_k_means(X, centers, pairs, must, max_passes=100):
+    """Algorithm 2, all of it: passes until the clusters are those of the pass before.
+
+    Passes may cycle, which the paper does not mention; then the first clusters that come again end the run.
+    """
+    seen = []
+    while len(seen) < max_passes:
+        squares = ((X[:, None, :] - centers) ** 2).sum(axis=2)
+        labels = one_pass(squares, pairs, must)
+        if any((labels == before).all() for before in seen):
+            break
+        seen.append(labels)
+        centers = np.array(
+            [X[labels == c].mean(axis=0) if (labels == c).any() else centers[c] for c in range(len(centers))]
+        )
+    return seen[-1]
+
+
+def rounds_as_printed(X, pairs, signs, draws, n_rounds, alpha_star=100.0):
+    """Algorithm 3, steps 1 to 12: the clusterings that count, their weights, and why the rounds ended.
+
+    ``draws(t)`` returns an order of all pairs and the first centres of round t.
+    """
+    priority = np.full(len(pairs), 1 / len(pairs))
+    hypotheses, alphas = [], []
+    for t in range(n_rounds):
+        shuffled, centers = draws(t)
+        order = shuffled[np.argsort(-np.round(np.log(priority), 9)[shuffled], kind="stable")]
+        labels = constrained_k_means(X, centers, pairs[order], signs[order] > 0)
+        h = np.where(labels[pairs[:, 0]] == labels[pairs[:, 1]], 1, -1)
+        error = (priority * (1 - signs * h)).sum() / 2 / priority.sum()
+        if error >= 0.5:
+            return hypotheses, alphas, "half is broken"
+        hypotheses.append(labels)
+        if error == 0:
+            return hypotheses, [*alphas, alpha_star], "consistent"
+        alphas.append(np.log((1 - error) / error) / 2)
+        priority = priority * np.exp(-alphas[-1] * signs * h)
+    return hypotheses, alphas, "rounds"

@@ -41,12 +41,14 @@ class Facts:
 
 
 class Part:
-    """A super-instance: rows, their mean, and the askable row nearest to it."""
+    """A super-instance: rows, their mean (or that of the askable rows), and the askable row nearest to it."""
+
+    askable_means = False
 
     def __init__(self, X, askable, rows, place):
         self.rows, self.place = sorted(rows), place
-        self.mean = mean(X, self.rows)
         self.askable = [r for r in self.rows if askable[r]]
+        self.mean = mean(X, self.askable if Part.askable_means and self.askable else self.rows)
         self.central = sorted(self.askable, key=lambda r: (squared(X[r], self.mean), r))
         self.representative = self.central[0] if self.central else None
 

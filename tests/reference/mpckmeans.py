@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference.pckmeans import conditional_modes
+
 
 def distance(x, y, A):
     """Squared length of x - y under a metric: (d,) or (d, d)."""
@@ -69,3 +71,58 @@ def metrics(X, labels, centers, before, constraints, w, prior_rows, variance, ro
             total = (vector * np.maximum(value, 0)) @ vector.T + prior_rows * variance * np.eye(d)
             found.append((count + prior_rows) * np.linalg.inv(total))
     return found * k if shared else found
+
+
+def mpckmeans(X, centers, constraints, w, rng, named, variance, max_iter, shift_bound):
+    """Figure 1, all of it: labels, means and diagonal metrics of the clusters in turn; the last labels.
+
+    `named` are the rows of the constraints in the order in which they are numbered.
+    """
+    k = len(centers)
+    place = {int(row): at for at, row in enumerate(named)}
+    found = [np.full(X.shape[1], 1 / variance) for _ in range(k)]
+    labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+
+    def assign():
+        table = costs(X, centers, found)
+        must = [
+            (
+                place[i],
+                place[j],
+                lambda g, h, i=i, j=j, p=p: p * w * price_must(X[i], X[j], found[g], found[h]),
+            )
+            for (i, j), p in zip(constraints.must_link, constraints.must_link_weight, strict=True)
+        ]
+        cannot = [
+            (place[i], place[j], lambda g, h, i=i, j=j, p=p: p * w * price_cannot(X[i], X[j], found[g], X))
+            for (i, j), p in zip(constraints.cannot_link, constraints.cannot_link_weight, strict=True)
+        ]
+        new = table.argmin(axis=1)
+        alone = np.arange(len(named))
+        order = rng.permutation(len(named))
+        new[named] = conditional_modes(table[named], labels[named], must, cannot, alone, order)
+        return new
+
+    for iteration in range(max_iter):
+        labels = assign()
+        moved = np.array(
+            [X[labels == h].mean(axis=0) if (labels == h).any() else centers[h] for h in range(k)]
+        )
+        found = printed_metrics(X, labels, moved, found, constraints, w, variance)
+        shift = ((moved - centers) ** 2).sum()
+        centers = moved
+        if iteration > 0 and shift <= shift_bound:
+            break
+    return assign()
+
+
+def printed_metrics(X, labels, centers, before, constraints, w, variance):
+    """The diagonal metrics of the clusters without a prior: a millionth of its trace repairs a covariance."""
+    found = []
+    for h, A in enumerate(metrics(X, labels, centers, before, constraints, w, 1e-9, 1.0, X)):
+        count = (labels == h).sum()
+        scatter = (count + 1e-9) / A - 1e-9  # with next to no prior, which is taken off again
+        covariance = np.maximum(scatter, 0) / max(count, 1)
+        trace = covariance.sum()
+        found.append(1 / (covariance + (1e-6 * trace if trace > 1e-12 else variance)))
+    return found

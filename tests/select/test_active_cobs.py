@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
@@ -13,9 +14,13 @@ import linkwise as lw
 from laws.asking import nobody_is_asked
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Evidence
+from linkwise.errors import SessionError
 from linkwise.select.active_cobs import ActiveCOBS, OpenPairs, Tally
 from linkwise.select.base_rows import find_base_rows
+from linkwise.select.clusterings import Preset
 from linkwise.select.pool import Candidate, Pool, build_pool
+from linkwise.select.ranking import report_choice
+from linkwise.select.summary import format_choice
 from reference.cobs import disagreement, reweighted
 
 X, y = load_iris(return_X_y=True)
@@ -316,3 +321,76 @@ def test_a_session_keeps_and_reopens_it(tmp_path):
         assert np.array_equal(again.labels, labels)
         again.undo()
         assert again.question is not None
+
+
+# ---------------------------------------------------------------- what COBS takes, too
+FEW = Preset(clusters=(2, 3, 4), n_runs=2, n_eps=6, min_pts=(2, 5), neighbours=(3, 8), sigmas=(0.1, 1.0))
+
+
+def test_any_preset_and_any_clusterer():
+    """The pool is that of COBS with the same preset and the same further clusterers."""
+    extra = [(AgglomerativeClustering(), {"n_clusters": [3, 5]})]
+    model = lw.ActiveCOBS(preset=FEW, extra=extra, random_state=0)
+    pool = model.prepare(X, 0)
+    passive = lw.COBS(preset=FEW, extra=extra, random_state=0).fit(
+        X, constraints=lw.Constraints.sample(y, 9, 0)
+    )
+    np.testing.assert_array_equal(pool.labels, passive.pool_.labels)
+    assert any(maker.algorithm == "AgglomerativeClustering" for maker in pool.makers)
+    assert model.fit(X, oracle=lw.TruthOracle(y), budget=9).n_questions_ == 9
+
+
+def test_random_ties_choose_among_the_heaviest_and_stay():
+    """As printed: any of the clusterings of largest weight; without answers, any at all."""
+    chosen = set()
+    for seed in range(8):
+        model = lw.ActiveCOBS(preset=FEW, tie="random", random_state=seed)
+        pool = model.prepare(X, 0)
+        run = Run(model, X, lw.Evidence(len(X)), seed, prepared=pool)
+        tally = run.state.tally
+        chosen.add(tally.heaviest())
+        assert tally.heaviest() == tally.heaviest()
+        for _ in range(6):
+            q = run.question
+            run.answer("yes" if y[q.first] == y[q.second] else "no")
+        assert tally.net[tally.heaviest()] == tally.net.max()
+        name = format_choice(report_choice(pool, tally.net.astype(float), tally.heaviest()))
+        assert name in model.describe(run.state)[0]
+    assert len(chosen) > 3
+
+
+@pytest.mark.parametrize("noise", ["cluster", "singletons"])
+def test_predict_is_the_rule_of_cobs(noise):
+    model = lw.ActiveCOBS(preset=FEW, noise=noise, random_state=0)
+    model.fit(X, oracle=lw.TruthOracle(y), budget=15)
+    found = model.predict(X)
+    free = np.setdiff1d(np.arange(len(X)), [model.constraints_.must_link.ravel().tolist()])
+    assert adjusted_rand_score(model.labels_[free], found[free]) > 0.9
+    assert set(found) <= {-1, *range(model.n_clusters_)}
+    np.testing.assert_array_equal(model.predict(X + 1e-9), found)
+    assert model.rule_ in {"nearest centre", "nearest row", "nearest core row within eps"}
+
+
+def test_as_printed_the_labels_are_those_of_a_clustering_of_the_pool():
+    model = lw.ActiveCOBS.paper(preset=FEW, random_state=0)
+    assert (model.tie, model.enforce) == ("random", False)
+    assert lw.COBS.paper(preset=FEW).get_params() == lw.COBS(preset=FEW, tie="random").get_params()
+    pool = model.prepare(X, 0)
+    rng = np.random.default_rng(0)
+    model.fit(X, oracle=lambda i, j: rng.random() < 0.3, budget=12)
+    of_pool = [adjusted_rand_score(labels, model.labels_[pool.base_rows]) for labels in pool.labels]
+    assert max(of_pool) == 1
+    assert model.violations_ > 0
+    np.testing.assert_array_equal(model.predict(X) >= 0, True)
+
+
+def test_predict_when_nothing_was_asked():
+    model = lw.ActiveCOBS(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 30, 0))
+    assert model.rule_ == "nearest row"
+    assert (model.predict(X) == model.labels_).mean() > 0.98  # of identical rows one decides
+
+
+def test_what_a_file_cannot_hold_is_not_stored(tmp_path):
+    for setting in ({"preset": FEW}, {"extra": [(AgglomerativeClustering(), {"n_clusters": [3]})]}):
+        with pytest.raises(SessionError):
+            lw.Session.open(tmp_path / "a.linkwise", X, lw.ActiveCOBS(random_state=0, **setting))

@@ -9,6 +9,7 @@ Kept: two dimensions first, one more a round while the person is not satisfied, 
 counts in every round. Settled or changed:
 
 - From eight dimensions on a quarter more join in a round, not one: of hundreds nobody would see the end.
+  `ActiveFeatureWeights.paper` adds one at a time and tunes as `FeatureWeightClustering.paper` does.
 - A round is so many facts, whether they were asked for or volunteered; of very many it takes
   more. The person is not satisfied as long as the clustering breaks one of them.
 - In the paper the person looks for pairs. Here a pair is also proposed, of two kinds by turns: the most
@@ -29,12 +30,13 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.utils._param_validation import Interval
+from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import fit_labels
@@ -42,13 +44,16 @@ from linkwise.active.neighbourhoods import Points, choose_shown_rows, distinct_p
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.cluster.feature_weights.feature_weights import (
+    MANY,
     FeatureWeightClustering,
     column_shares,
     find_dimensions,
     project,
+    transform_rows,
 )
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
+from linkwise.errors import short_repr
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
@@ -64,9 +69,9 @@ class Weighed(NamedTuple):
     dimensions: int
     """Number of dimensions in use."""
     directions: NDArray[np.float64]
-    """(m, d): rows in the weighted dimensions are ``X @ directions.T``."""
-    shares: NDArray[np.float64]
-    """(d,) how much each column counts."""
+    """(m, d): rows in the weighted dimensions are ``X @ directions.T``; with a transformation, ``Z``."""
+    shares: NDArray[np.float64] | None
+    """(d,) how much each column counts; None with a transformation."""
     satisfied: bool
     """Whether it satisfies every answer."""
 
@@ -77,8 +82,8 @@ class PreparedDimensions(NamedTuple):
     points: Points
     order: NDArray[np.int64]
     """First rows of the points in random order."""
-    components: NDArray[np.float64]
-    """(rank, d) directions of the singular value decomposition."""
+    components: NDArray[np.float64] | None
+    """(rank, d) directions of the singular value decomposition; None with another transformation."""
     Z: NDArray[np.float64]
     """(n, rank) rows in these dimensions."""
 
@@ -96,6 +101,11 @@ class ActiveFeatureWeights(ActiveLearner):
         are not satisfied.
     max_evals : int
         Clusterings for each answer, at most.
+    estimator : FeatureWeightClustering, optional
+        What tunes the weights. Its transformation, clusterer, validity and the parameters of its climb are
+        used; its `n_clusters`, `n_dimensions`, `sequential`, `max_evals` and `random_state` are not.
+    one_by_one : bool
+        Whether a round adds one dimension, as in the paper, or a quarter of those in use.
     random_state : int, RandomState or None
         Seed of all random draws.
 
@@ -134,6 +144,8 @@ class ActiveFeatureWeights(ActiveLearner):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "per_round": [Interval(Integral, 1, None, closed="left")],
         "max_evals": [Interval(Integral, 1, None, closed="left")],
+        "estimator": [HasMethods(["fit_predict", "get_params"]), None],
+        "one_by_one": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -143,19 +155,63 @@ class ActiveFeatureWeights(ActiveLearner):
         *,
         per_round: int = 5,
         max_evals: int = 60,
+        estimator: Any = None,
+        one_by_one: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.per_round = per_round
         self.max_evals = max_evals
+        self.estimator = estimator
+        self.one_by_one = one_by_one
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as printed (Section 3.5): one dimension more a round, tuned by Algorithm 1.
+
+        The paper leaves the choice of pairs to the person; the pairs that are proposed are ours.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `ActiveFeatureWeights` that replace those of the preset.
+
+        Returns
+        -------
+        ActiveFeatureWeights
+            The learner, not fitted.
+        """
+        printed = {
+            "estimator": FeatureWeightClustering.paper(n_clusters),
+            "one_by_one": True,
+            "max_evals": MANY,
+        }
+        return cls(n_clusters, **{**printed, **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> PreparedDimensions:
         """Compute the dimensions, and put the distinct rows into a random order."""
         points = distinct_points(X)
         order = points.first[rng_at(seed).permutation(len(points.first))]
-        mean, components = find_dimensions(X, "scores")
+        tuner = self._tuner()
+        if tuner.transformation is not None:
+            Z = transform_rows(X, tuner.transformation, "none")[1]
+            return PreparedDimensions(points, order, None, np.ascontiguousarray(Z))
+        mean, components = find_dimensions(X, tuner.svd, tuner.center)
         return PreparedDimensions(points, order, components, project(X, mean, components))
+
+    def _tuner(self) -> FeatureWeightClustering:
+        """Return what tunes the weights."""
+        if self.estimator is None:
+            return FeatureWeightClustering()
+        if not isinstance(self.estimator, FeatureWeightClustering):
+            raise TypeError(
+                f"estimator={short_repr(self.estimator)} tunes no weights. Give a FeatureWeightClustering,"
+                " whose clusterer may be any."
+            )
+        return self.estimator
 
     def start(self, problem: Problem) -> FeatureWeightState:
         """Return the rows that may be shown and what is known of them."""
@@ -169,8 +225,9 @@ class ActiveFeatureWeights(ActiveLearner):
 
     def ask(self, state: FeatureWeightState) -> Asking:
         """Show, ask and tune until no pair is left to propose."""
-        X, known = state.problem.X, state.known
-        points: Points = state.problem.prepared.points
+        prepared: PreparedDimensions = state.problem.prepared
+        X, known = state.problem.X if prepared.components is not None else prepared.Z, state.known
+        points: Points = prepared.points
         while True:
             now = state.weighed = self._weighed(state.problem, known.facts())
             shown = enforce_answers(now.labels[points.first], known.evidence)[points.of]
@@ -184,7 +241,7 @@ class ActiveFeatureWeights(ActiveLearner):
         now = state.weighed
         if now is None:
             return []
-        most = len(state.problem.prepared.components)
+        most = state.problem.prepared.Z.shape[1]
         lines = [
             f"{now.dimensions} of at most {most} {'dimensions are' if most > 1 else 'dimension is'} in use."
         ]
@@ -211,13 +268,13 @@ class ActiveFeatureWeights(ActiveLearner):
         """Cluster by all facts, in the number of dimensions that the earlier rounds led to."""
         ends = [*round_ends(len(facts), self.per_round), len(facts)]
         digests = _digests(facts, ends)
-        most = len(problem.prepared.components)
+        most = problem.prepared.Z.shape[1]
         m = min(FIRST, most)
         for end, key in zip(ends[:-1], digests[:-1], strict=True):
             if m >= most:
                 break
             if not self._tune_once(problem, facts[:end], key, m).satisfied:
-                m = min(most, m + max(1, m // MORE))
+                m = min(most, m + (1 if self.one_by_one else max(1, m // MORE)))
         return self._tune_once(problem, facts, digests[-1], m)
 
     def _tune_once(self, problem: Problem, facts: list[Fact], key: bytes, m: int) -> Weighed:
@@ -230,9 +287,11 @@ class ActiveFeatureWeights(ActiveLearner):
         first = prepared.points.first
         pairs = {said: [(first[i], first[j]) for i, j, a in facts if a == said] for said in ("yes", "no")}
         said = Constraints(len(prepared.Z), pairs["yes"], pairs["no"])
-        model = FeatureWeightClustering(
-            min(self.n_clusters, len(first)),
+        model = clone(self._tuner()).set_params(
+            n_clusters=min(self.n_clusters, len(first)),
             svd="none",
+            center=True,
+            transformation=None,
             n_dimensions=m,
             sequential=False,
             max_evals=self.max_evals,
@@ -240,11 +299,13 @@ class ActiveFeatureWeights(ActiveLearner):
         )
         labels = fit_labels(model, prepared.Z, said, prepared.order, MAX_ROWS).astype(np.int32)
         used = model.weights_ > 0
+        components = prepared.components
+        directions = np.eye(prepared.Z.shape[1]) if components is None else components
         return Weighed(
             labels,
             m,
-            np.sqrt(model.weights_[used])[:, None] * prepared.components[used],
-            column_shares(model.weights_, prepared.components, prepared.Z),
+            np.sqrt(model.weights_[used])[:, None] * directions[used],
+            None if components is None else column_shares(model.weights_, components, prepared.Z),
             not any(broken.any() for broken in said.find_violations(labels)),
         )
 

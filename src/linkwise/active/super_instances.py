@@ -63,6 +63,8 @@ class Splitter:
     n_init: int | Literal["auto"]
     askable: NDArray[np.bool_] | None
     memo: Memo = field(default_factory=Memo)
+    askable_means: bool = False
+    """Whether means are those of the askable rows alone."""
     _recent: dict[tuple[tuple[int, ...], int], list[SuperInstance]] = field(default_factory=dict)
     _taken: tuple[NDArray[np.int64], NDArray[Any]] | None = None
     _shown: bytes = b""  # a digest of the rows that may be shown
@@ -118,11 +120,11 @@ class Splitter:
         """Super-instances of labelled rows; parts without an askable row are given away."""
         inside = self._take(rows)
         allowed = None if self.askable is None else self.askable[rows]
-        means = _means(inside, labels)
+        means = self._centers(inside, labels, allowed)
         nearest = nearest_rows(inside, labels.astype(np.int32), means, allowed, n_threads())
         if (nearest < 0).any() and (nearest >= 0).any():
             labels = _give_away(inside, labels, means, nearest)
-            means = _means(inside, labels)
+            means = self._centers(inside, labels, allowed)
             nearest = nearest_rows(inside, labels.astype(np.int32), means, allowed, n_threads())
         order = np.argsort(labels, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
@@ -136,6 +138,16 @@ class Splitter:
             )
             for j, part in enumerate(parts)
         ]
+
+    def _centers(
+        self, X: NDArray[Any], labels: NDArray[np.uint16], allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.float64]:
+        """Means of the labelled rows; with `askable_means`, of the askable ones if there are any."""
+        means = _means(X, labels)
+        if self.askable_means and allowed is not None and allowed.any():
+            present, compact = np.unique(labels[allowed], return_inverse=True)
+            means[present] = _means(X[allowed], compact.ravel().astype(np.uint16))
+        return means
 
 
 def _means(X: NDArray[Any], labels: NDArray[np.uint16]) -> NDArray[np.float64]:

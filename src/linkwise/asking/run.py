@@ -46,7 +46,7 @@ class Run:
         The open question; None at the end.
     labels : ndarray of shape (n_rows,)
         The best clustering so far: the learner's, changed where it contradicts an answer (see
-        `enforce_answers`).
+        `enforce_answers`) unless the learner's parameter `enforce` is False.
     reason : {"budget", "exhausted"} or None
         Why the run ended; None before.
     state : object
@@ -67,6 +67,7 @@ class Run:
     ) -> None:
         self.evidence = evidence
         self.budget = budget
+        self._enforces = bool(getattr(learner, "enforce", True))
         prepared = learner.prepare(X, seed) if prepared is None else prepared
         memo = Memo() if memo is None else memo
         self.state = learner.start(Problem(X, prepared, evidence, seed, askable, budget, memo))
@@ -150,6 +151,8 @@ class Run:
         return self.evidence.verdict(question.first, question.second)
 
     def _enforce(self, labels: Labels) -> Labels:
+        if not self._enforces:
+            return labels
         if labels is not self._counted[0]:
             self._counted = (labels, np.bincount(labels))
         return enforce_answers(labels, self.evidence, self._counted[1])

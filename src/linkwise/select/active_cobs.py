@@ -13,6 +13,7 @@ Settled where the printed algorithm is silent or wrong:
   known facts; weights are logarithms until they are compared.
 - A pair leaves the sample when its answer is given or follows. If no divided pair is left, another sample is
   drawn; if several samples in a row have none, no question is left.
+- Ties for the heaviest clustering are broken as in `COBS`; with ``tie="random"`` by chance.
 - "unsure" changes no weight.
 - Questions show one of several identical rows.
 
@@ -26,11 +27,12 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from math import log
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
@@ -39,11 +41,12 @@ from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question,
 from linkwise.constraints.evidence import Evidence
 from linkwise.constraints.sampling import draw_pairs
 from linkwise.parallel import Backend
-from linkwise.select.assign import remember_all_rows
-from linkwise.select.clusterings import Noise
+from linkwise.select.assign import label_all_rows, nearest_row_rule, remember_all_rows
+from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool
-from linkwise.select.ranking import rank_clusterings
+from linkwise.select.ranking import draw_tied, rank_clusterings
 from linkwise.select.summary import describe_choice
+from linkwise.validation import check_rows
 
 UNITS = 2.0**60  # of which weights are made: sums are exact, and what weighs less than one adds nothing
 FRUITLESS = 20  # samples without a divided pair, after which none is looked for
@@ -61,11 +64,18 @@ class ActiveCOBS(ActiveLearner):
         Number of pairs in the sample from which a question is chosen.
     update_factor : float, default=2.0
         m, the factor by which an answer changes the weight of a clustering; above 1.
-    preset : {"paper", "quick"}, default="paper"
-        Clusterings of the pool: the paper's 931, or about a quarter of them.
+    preset : {"paper", "quick"} or Preset, default="paper"
+        Clusterings of the pool: the paper's 931, about a quarter of them, or those of a `Preset`.
     noise : {"cluster", "singletons", "nearest"}, default="cluster"
         What to do with DBSCAN's noise: make it one cluster, make each row a cluster, or assign it to the
         cluster of the nearest row.
+    tie : {"agreement", "random"}, default="agreement"
+        What decides between clusterings of equal weight: agreement with the pool, as in `COBS`, or chance.
+    extra : sequence of (clusterer, grid), optional
+        Further clusterers without constraints, each with a grid of parameters, see `COBS`.
+    enforce : bool, default=True
+        Whether rows whose labels contradict an answer are moved. If False, the labels are those of the
+        heaviest clustering, as printed.
     max_rows : int
         With more distinct rows, a sample of this size is clustered and asked about; the other rows follow as
         in `COBS`.
@@ -93,6 +103,8 @@ class ActiveCOBS(ActiveLearner):
         All given constraints and answers.
     violations_ : int
         Number of these constraints that `labels_` break.
+    rule_ : str
+        How `predict` assigns rows, see `COBS`.
 
     References
     ----------
@@ -112,8 +124,11 @@ class ActiveCOBS(ActiveLearner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "update_factor": [Interval(Real, 1, None, closed="neither")],
-        "preset": [str],
+        "preset": [str, Preset],
         "noise": [StrOptions({"cluster", "singletons", "nearest"})],
+        "tie": [StrOptions({"agreement", "random"})],
+        "extra": [list, tuple, None],
+        "enforce": ["boolean"],
         "max_rows": [Interval(Integral, 1, None, closed="left")],
         "backend": [StrOptions({"serial", "loky", "dask"})],
         "cache": [str, None],
@@ -125,8 +140,11 @@ class ActiveCOBS(ActiveLearner):
         *,
         n_candidates: int = 1000,
         update_factor: float = 2.0,
-        preset: str = "paper",
+        preset: str | Preset = "paper",
         noise: Noise = "cluster",
+        tie: Literal["agreement", "random"] = "agreement",
+        extra: Extra | None = None,
+        enforce: bool = True,
         max_rows: int = MAX_ROWS,
         backend: Backend = "serial",
         cache: str | None = None,
@@ -136,10 +154,29 @@ class ActiveCOBS(ActiveLearner):
         self.update_factor = update_factor
         self.preset = preset
         self.noise = noise
+        self.tie = tie
+        self.extra = extra
+        self.enforce = enforce
         self.max_rows = max_rows
         self.backend = backend
         self.cache = cache
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """Create the method as printed (Algorithm 2): ties at random, and labels that no answer changes.
+
+        Parameters
+        ----------
+        **parameters : Any
+            Parameters of `ActiveCOBS` that replace those of the preset.
+
+        Returns
+        -------
+        ActiveCOBS
+            The method, not fitted.
+        """
+        return cls(**{"tie": "random", "enforce": False, **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> Pool:
         """Build the pool."""
@@ -148,6 +185,7 @@ class ActiveCOBS(ActiveLearner):
             self.preset,
             seed,
             noise=self.noise,
+            extra=self.extra or (),
             max_rows=self.max_rows,
             backend=self.backend,
             progress=progress,
@@ -159,11 +197,13 @@ class ActiveCOBS(ActiveLearner):
         pool: Pool = problem.prepared
         twin, shown = _choose_representatives(pool, problem.X, problem.askable)
         clustering = remember_all_rows(pool, problem.X, parallel.n_threads())
-        return CobsState(Tally(pool, problem.evidence, twin, clustering), shown, problem.seed)
+        seed = problem.seed if self.tie == "random" else None
+        tally = Tally(pool, problem.evidence, twin, clustering, seed, enforce=self.enforce)
+        return CobsState(tally, shown, problem.seed)
 
     def describe(self, state: CobsState) -> list[str]:
         """Describe which clustering leads, and how many fit every answer."""
-        return describe_choice(state.tally.pool, state.tally.evidence)
+        return describe_choice(state.tally.pool, state.tally.evidence, state.tally.heaviest())
 
     def ask(self, state: CobsState) -> Asking:
         """Ask by Algorithm 2 of the paper."""
@@ -185,6 +225,42 @@ class ActiveCOBS(ActiveLearner):
             if fruitless == FRUITLESS:
                 break
         return tally.best()
+
+    def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
+        labels = super()._unasked(X, evidence, seed)
+        self._rule = nearest_row_rule(np.arange(len(X)), X, labels)
+        self._names, self.rule_ = np.arange(int(labels.max()) + 1), self._rule.how
+        return labels
+
+    def _keep_more(self, X: NDArray[Any], state: CobsState) -> None:
+        """Keep the rule of the heaviest clustering, and what `labels_` call its clusters."""
+        tally = state.tally
+        labels, self._rule, _ = label_all_rows(tally.pool, tally.heaviest(), X, parallel.n_threads())
+        self.rule_ = self._rule.how
+        counts = np.zeros((int(labels.max()) + 1, self.n_clusters_), dtype=np.int64)
+        there = labels >= 0
+        np.add.at(counts, (labels[there], self.labels_[there]), 1)
+        self._names = counts.argmax(axis=1)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign rows to clusters by the rule of the heaviest clustering, see `rule_`.
+
+        Answers move single rows of `fit`, and no new ones. If nothing was asked, the rule is the nearest row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row; -1 for rows beyond eps of all core rows, if DBSCAN is chosen and noise is not
+            a cluster.
+        """
+        check_is_fitted(self, "labels_")
+        found = self._rule(check_rows(X, self, reset=False), parallel.n_threads())
+        return np.where(found < 0, -1, self._names[found]).astype(np.int32)
 
 
 class CobsState(NamedTuple):
@@ -208,7 +284,11 @@ class Tally:
         evidence: Evidence,
         twin: NDArray[np.int64],
         clustering: Callable[[int], Labels] | None = None,
+        tie_seed: int | None = None,
+        *,
+        enforce: bool = True,
     ) -> None:
+        self._tie_seed, self._enforce = tie_seed, enforce
         self.pool, self.evidence, self.twin = pool, evidence, twin
         self._clustering = clustering or pool.clustering
         self.net = np.zeros(len(pool), dtype=np.int64)
@@ -236,13 +316,16 @@ class Tally:
     def heaviest(self) -> int:
         """Return the clustering whose single candidates weigh most."""
         self.update()
-        return int(rank_clusterings(self.pool, self.net / 2)[0])  # half: a wrong answer counts twice in `net`
+        best = rank_clusterings(self.pool, self.net / 2)  # half: a wrong answer counts twice in `net`
+        return int(best[0]) if self._tie_seed is None else draw_tied(self.pool, best, self._tie_seed)
 
     def best(self) -> Labels:
         """Return its labels, changed where they contradict an answer about a row or a copy of it."""
         self.update()
         if self._best is None:
-            labels = enforce_answers(self._clustering(self.heaviest()), self.evidence)[self.twin]
+            labels = self._clustering(self.heaviest())
+            if self._enforce:
+                labels = enforce_answers(labels, self.evidence)[self.twin]
             used = np.bincount(labels) > 0
             self._best = (np.cumsum(used, dtype=np.int32) - 1)[labels]
         return self._best

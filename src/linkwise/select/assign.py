@@ -87,7 +87,12 @@ def find_rule(pool: Pool, number: int, X: NDArray[Any], n_threads: int) -> Assig
         maker.algorithm == DBSCAN and "minPts" in maker.parameters
     ):  # ours, not an added clusterer of that name
         return _make_dbscan_rule(pool, base, labels, maker.parameters, n_threads)
-    return AssignmentRule("nearest row", (WithinRadius(base, labels, np.inf),), NOISE)
+    return nearest_row_rule(pool.base_rows, X, labels)
+
+
+def nearest_row_rule(rows: NDArray[np.int64], X: NDArray[Any], labels: Labels) -> AssignmentRule:
+    """Make the rule that assigns the cluster of the nearest one of some labelled rows."""
+    return AssignmentRule("nearest row", (WithinRadius(X[rows].astype(np.float64), labels, np.inf),), NOISE)
 
 
 def label_all_rows(

@@ -28,7 +28,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkwise import parallel
-from linkwise.asking.learner import Labels, Progress, rng_at
+from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster.base import ScoredByConstraints
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import Backend
@@ -36,7 +36,13 @@ from linkwise.select.assign import label_all_rows
 from linkwise.select.base_rows import count_base_rows
 from linkwise.select.clusterings import Extra, Noise, Preset
 from linkwise.select.pool import MAX_ROWS, Pool, build_pool, resolve_preset
-from linkwise.select.ranking import list_runners_up, rank_clusterings, report_choice, satisfied_weights
+from linkwise.select.ranking import (
+    draw_tied,
+    list_runners_up,
+    rank_clusterings,
+    report_choice,
+    satisfied_weights,
+)
 from linkwise.select.semi_supervised import list_clusterers, split_into_halves
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y, resolve_seed
 
@@ -171,6 +177,22 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         self.cache = cache
         self.random_state = random_state
 
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """Create the method as printed (Algorithm 1): ties are broken at random.
+
+        Parameters
+        ----------
+        **parameters : Any
+            Parameters of `COBS` that replace those of the preset.
+
+        Returns
+        -------
+        COBS
+            The method, not fitted.
+        """
+        return cls(**{"tie": "random", **parameters})
+
     def fit(
         self,
         X: ArrayLike,
@@ -227,9 +249,8 @@ class COBS(ScoredByConstraints, ClusterMixin, BaseEstimator):
         score = satisfied_weights(pool, constraints)
         best = rank_clusterings(pool, score)
         first = int(best[0])
-        if self.tie == "random":  # among the candidates, as printed, of which several may be alike
-            share = pool.multiplicity[best] / pool.multiplicity[best].sum()
-            first = int(rng_at(seed, len(pool)).choice(best, p=share))
+        if self.tie == "random":
+            first = draw_tied(pool, best, seed)
         chosen = report_choice(pool, score, first)
         self.pool_ = pool
         self.labels_, self._rule, self.approximation_ = label_all_rows(pool, first, X, parallel.n_threads())

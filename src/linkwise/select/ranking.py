@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwise.asking.learner import rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.select.pool import Pool
 
@@ -61,6 +62,15 @@ def rank_clusterings(pool: Pool, score: NDArray[np.float64]) -> NDArray[np.int64
     if len(tied) == 1:
         return tied
     return tied[np.argsort(-compute_preference(pool, score)[tied], kind="stable")]
+
+
+def draw_tied(pool: Pool, best: NDArray[np.int64], seed: int) -> int:
+    """Draw one of the tied best clusterings, as printed: among the candidates, of which several may be alike.
+
+    The draw depends on the seed and on what is tied, so it stays the same until an answer decides.
+    """
+    share = pool.multiplicity[best] / pool.multiplicity[best].sum()
+    return int(rng_at(seed, len(pool)).choice(best, p=share))
 
 
 def list_runners_up(pool: Pool, score: NDArray[np.float64], first: int, how_many: int) -> list[int]:

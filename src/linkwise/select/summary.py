@@ -12,15 +12,15 @@ from linkwise.select.ranking import Choice, rank_clusterings, report_choice
 from linkwise.wording import count_noun
 
 
-def describe_choice(pool: Pool, evidence: Evidence) -> list[str]:
-    """Describe which clustering leads, and how many of the pool fit every answer.
+def describe_choice(pool: Pool, evidence: Evidence, first: int | None = None) -> list[str]:
+    """Describe which clustering leads (`first`, or the first in rank), and how many fit every answer.
 
     Cost: O(clusterings x answers) comparisons.
     """
     yes, no = evidence.pairs_with_answer("yes"), evidence.pairs_with_answer("no")
     said = len(yes) + len(no)
     right = (pool.count_joined(yes) - pool.count_joined(no) + len(no)).astype(np.float64)
-    first = int(rank_clusterings(pool, right)[0])
+    first = int(rank_clusterings(pool, right)[0]) if first is None else first
     lines = [f"Leading: {format_choice(report_choice(pool, right, first))}."]
     fitting, broken = int((right == said).sum()), said - int(right[first])
     all_of_them = count_noun(len(pool), "different clustering")

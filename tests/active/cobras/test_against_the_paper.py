@@ -24,7 +24,7 @@ def transcribed(learner, X, facts, askable, budget):
 
     if isinstance(learner, lw.COBRA):
         return paper.cobra(X, facts, split, learner.n_super_instances, askable=askable)
-    settings = {k: v for k, v in learner.get_params().items() if k not in ("n_init", "random_state")}
+    settings = {k: v for k, v in learner.get_params().items() if k not in OTHER}
     return paper.cobras(
         X,
         facts,
@@ -68,6 +68,7 @@ def assert_same_story(learner, X, oracle, budget=None, askable=None, constraints
     evidence = lw.Evidence(len(X), constraints)
     asking = learner.ask(learner.start(Problem(X, learner.prepare(X, SEED), evidence, SEED, askable, budget)))
     ours = story(plain(asking), oracle, budget, lambda i, j, a: evidence.add(i, j, a, asked=True))
+    paper.Part.askable_means = learner.askable_means
     facts = paper.Facts(len(X), constraints.must_link.tolist(), constraints.cannot_link.tolist())
     theirs = story(transcribed(learner, X, facts, askable, budget), oracle, budget, lambda *_: None)
     assert ours[0] == theirs[0]
@@ -77,9 +78,12 @@ def assert_same_story(learner, X, oracle, budget=None, askable=None, constraints
     return ours[0]
 
 
+OTHER = ("n_init", "random_state", "askable_means", "enforce")  # what the transcription is not told as such
 SETTINGS = [
     lw.COBRAS(),
     lw.COBRAS.paper(),
+    lw.COBRAS.authors(),
+    lw.COBRA.paper(5),
     lw.COBRAS(descend="smallest"),
     lw.COBRAS(descend="largest"),
     lw.COBRAS(descend="random"),
@@ -123,3 +127,25 @@ def small_problems(draw):
 @given(problem=small_problems())
 def test_small_sets_with_constraints_doubts_and_hidden_rows(learner, problem):
     assert_same_story(learner, *problem)
+
+
+def test_the_presets_say_what_they_change():
+    common = {"n_init": 10, "max_split": None, "impure_first": False, "split_within_budget": False}
+    default = lw.COBRAS().get_params()
+    text = {"enforce": False, "askable_means": True, "descend": "random"}
+    assert lw.COBRAS.paper().get_params() == default | common | text
+    assert lw.COBRAS.authors().get_params() == default | common | {"enforce": False, "descend": "smallest"}
+    assert lw.COBRAS.paper(n_init=1, random_state=3).get_params()["random_state"] == 3
+    changed = {"n_init": 10, "askable_means": True, "enforce": False}
+    assert lw.COBRA.paper(7).get_params() == lw.COBRA(7).get_params() | changed
+
+
+@pytest.mark.parametrize("enforce", [True, False])
+def test_a_row_leaves_its_super_instance_only_if_answers_are_enforced(enforce):
+    """Row 2 lies among the first rows, and is known to be apart from row 0."""
+    X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1]])
+    known = lw.Constraints(5, cannot_link=[(0, 2)])
+    model = lw.COBRA(2, enforce=enforce, random_state=0)
+    model.fit(X, oracle=lambda i, j: "no", constraints=known)
+    assert (model.labels_[0] != model.labels_[2]) == enforce
+    assert model.violations_ == (not enforce)

@@ -1,5 +1,7 @@
 """Bugs that other programs for COBRAS have had; none of them may come here."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -8,7 +10,11 @@ import linkwise as lw
 from linkwise.active.super_instances import Splitter
 from linkwise.asking.oracles import TruthOracle
 
-LEARNERS = {"COBRA": lw.COBRA, "COBRAS": lw.COBRAS, "COBRAS of the paper": lw.COBRAS.paper}
+LEARNERS = {
+    "COBRA": lw.COBRA,
+    "COBRAS": lw.COBRAS,
+    "COBRAS of the paper": partial(lw.COBRAS.paper, enforce=True),
+}
 each = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 
 

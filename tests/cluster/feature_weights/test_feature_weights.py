@@ -1,5 +1,7 @@
 """FeatureWeightClustering: the paper's climb, its figures, its rounds, and what it says of the columns."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
-from sklearn.preprocessing import minmax_scale
+from sklearn.preprocessing import FunctionTransformer, minmax_scale
 from threadpoolctl import threadpool_limits
 
 import linkwise as lw
@@ -29,7 +32,8 @@ from reference import feature_weights as reference
 IRIS, IRIS_CLASSES = load_iris(return_X_y=True)
 WINE, WINE_CLASSES = load_wine(return_X_y=True)
 WINE = minmax_scale(WINE)
-PRESETS = [lw.FeatureWeightClustering, lw.FeatureWeightClustering.paper]
+CENTRED = partial(lw.FeatureWeightClustering.paper, center=True)
+PRESETS = [lw.FeatureWeightClustering, CENTRED]
 each_preset = pytest.mark.parametrize("make", PRESETS, ids=["default", "paper"])
 
 
@@ -88,7 +92,53 @@ def test_satisfied_constraints_come_before_validity():
 def test_the_preset_of_the_paper():
     known = lw.FeatureWeightClustering.paper(4, sweeps=2).get_params()
     wanted = {"n_clusters": 4, "sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 2}
-    assert wanted.items() <= known.items()
+    printed = {"center": False, "max_evals": 10_000}
+    assert known == lw.FeatureWeightClustering().get_params() | wanted | printed
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("w", [0.0, 0.01, 1.0, 40.0])
+def test_quality_is_equation_3(seed, w):
+    """Q = w times the satisfied share of the constraints, plus validity; the climb maximises it."""
+    X, c = a_problem(seed)
+    model = lw.FeatureWeightClustering.paper(3, svd="none", constraint_weight=w, n_init=4, random_state=0)
+    model.fit(X, constraints=c)
+    rows = (X - model.mean_) * np.sqrt(model.weights_)
+    validity = 1 / (1 + lw.s_dbw_score(rows, model.labels_))
+    assert model.quality_ == pytest.approx(w * lw.constraint_score(model.labels_, c) + validity)
+    least = lw.FeatureWeightClustering.paper(
+        3, svd="none", constraint_weight=w, n_init=4, max_evals=1, random_state=0
+    )
+    assert model.quality_ >= least.fit(X, constraints=c).quality_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_number_of_constraints_as_w_puts_them_first(seed):
+    """Section 3.3: then no constraint is broken in favour of validity."""
+    X, c = a_problem(seed)
+    default, equation = (
+        lw.FeatureWeightClustering.paper(3, constraint_weight=w, random_state=0).fit(X, constraints=c)
+        for w in (None, c.n_constraints)
+    )
+    np.testing.assert_array_equal(default.labels_, equation.labels_)
+    np.testing.assert_array_equal(default.weights_, equation.weights_)
+    assert default.quality_ == pytest.approx(equation.quality_)
+
+
+def test_a_small_w_gives_validity_the_last_word():
+    def of(quality):
+        return Weighting(
+            np.ones(1), Clustering(np.zeros(1, np.int32), np.zeros((1, 1))), 0, 1, 0.5, quality=quality
+        )
+
+    assert of(0.6).better_than(of(0.5))
+    assert not of(0.5).better_than(of(0.5))
+    X, c = a_problem(1)
+    loose, strict = (
+        lw.FeatureWeightClustering(3, constraint_weight=w, random_state=0).fit(X, constraints=c)
+        for w in (0, 100)
+    )
+    assert loose.violations_ > strict.violations_
 
 
 # ---------------------------------------------------------------- the paper's figures
@@ -135,6 +185,54 @@ def test_fifteen_pairs_find_the_lines(svd, seed):
 
 
 # ---------------------------------------------------------------- dimensions
+@pytest.mark.parametrize("shape", [(20, 5), (4, 9)])
+def test_without_centring_the_rows_are_decomposed_as_they_are(shape):
+    X = np.random.default_rng(0).normal(size=shape) + 7
+    mean, components = find_dimensions(X, "scores", False)
+    assert not mean.any()
+    values, directions = np.linalg.svd(X, full_matrices=False)[1:]
+    np.testing.assert_allclose(np.abs(components @ directions.T), np.eye(len(directions)), atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(X @ components.T, axis=0), values)
+
+
+def test_without_centring_it_matters_where_the_rows_lie():
+    c = lw.Constraints.sample(WINE_CLASSES, 40, 0)
+    for center, same in ((True, True), (False, False)):
+        model = lw.FeatureWeightClustering.paper(3, center=center, random_state=0)
+        here, far = (model.fit(WINE - offset, constraints=c).labels_ for offset in (0.0, 50.0))
+        assert (partition(here) == partition(far)) == same
+
+
+def test_any_transformation_will_do():
+    """Principal components are the default dimensions, but for their signs."""
+    c = lw.Constraints.sample(WINE_CLASSES, 60, 0)
+    default = lw.FeatureWeightClustering(3, random_state=0).fit(WINE, constraints=c)
+    model = lw.FeatureWeightClustering(3, transformation=PCA(), random_state=0).fit(WINE, constraints=c)
+    assert partition(model.labels_) == partition(default.labels_)
+    np.testing.assert_allclose(model.weights_, default.weights_, rtol=1e-6)
+    np.testing.assert_array_equal(model.predict(WINE), model.labels_)
+    assert not hasattr(model, "feature_weights_")
+    assert hasattr(default, "feature_weights_")
+    default.set_params(transformation=PCA(2)).fit(WINE, constraints=c)
+    assert default.weights_.shape == (2,)
+    assert not hasattr(default, "feature_weights_")
+
+
+@pytest.mark.parametrize(
+    ("transformation", "error", "words"),
+    [
+        (PCA, TypeError, r"Give an object: transformation=PCA\(\)"),
+        (FunctionTransformer(lambda X: X[:2]), ValueError, "a row for each of the 3 rows"),
+        (FunctionTransformer(np.log), ValueError, "finite numbers"),
+        (3, ValueError, "transformation"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_bad_transformations_raise_errors(transformation, error, words):
+    with pytest.raises(error, match=words):
+        lw.FeatureWeightClustering(2, transformation=transformation).fit(np.eye(3))
+
+
 def test_plain_k_means_is_the_same_in_any_dimensions():
     """A rotation changes no distance."""
     plain = KMeans(3, n_init=10, tol=0, random_state=0).fit(IRIS)

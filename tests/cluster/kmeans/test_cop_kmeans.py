@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise.cluster.kmeans.feasible import find_large_clique, find_separating_labels
-from linkwise.errors import ConstraintWarning
+from linkwise.errors import ConstraintWarning, InfeasibleConstraintsError
 from reference.closure import closed
 from reference.cop_kmeans import cop_k_means
 
@@ -176,3 +176,64 @@ def test_rows_nearer_than_squares_can_tell():
     X = np.array([[0.0], [1e-170], [1.0], [2e-170]])
     c = lw.Constraints(4, cannot_link=[(0, 1), (0, 2), (1, 2)])
     assert lw.COPKMeans(3, random_state=0).fit(X, constraints=c).violations_ == 0
+
+
+# ---------------------------------------------------------------- as printed
+@pytest.mark.parametrize("seed", range(40))
+def test_row_after_row_as_printed(seed):
+    """Wagstaff et al. (2001), Table 1: the labels of the transcription, and an error where it fails."""
+    rng = np.random.default_rng(seed)
+    n, k = 14, 2 + seed % 3
+    X = rng.normal(size=(n, 2))
+    c = lw.Constraints.sample(rng.integers(0, k, n), 4 + seed % 6, seed)
+    must, cannot = (
+        [(i, j) for i in range(n) for j in range(i) if c.relation(i, j) == kind]
+        for kind in ("must-link", "cannot-link")
+    )
+    expected = cop_k_means(X, must, cannot, X[:k], range(n))
+    model = lw.COPKMeans.paper(k, init=X[:k], max_iter=100)  # passes may cycle
+    if expected is None:
+        with pytest.raises(InfeasibleConstraintsError, match="found no cluster that breaks no constraint"):
+            model.fit(X, constraints=c)
+    else:
+        assert adjusted_rand_score(expected[0], model.fit(X, constraints=c).labels_) == 1
+        assert model.violations_ == 0
+
+
+def test_some_rows_find_no_cluster_and_the_error_names_them():
+    """Rows 0 and 1 take both centres; row 2 may be in neither cluster, in this order."""
+    X = np.array([[0.0], [5.0], [2.0], [9.0]])
+    c = lw.Constraints(4, cannot_link=[(0, 2), (1, 2)])
+    with pytest.raises(InfeasibleConstraintsError, match="Row 2 found no cluster") as error:
+        lw.COPKMeans.paper(2, init=X[:2]).fit(X, constraints=c)
+    assert error.value.rows == (2,)
+    assert lw.COPKMeans(2, init=X[:2]).fit(X, constraints=c).violations_ == 0
+
+
+def test_the_mean_or_the_first_row_of_a_component_chooses():
+    X = np.array([[0.0], [7.0], [10.0], [10.5], [1.0]])
+    c = lw.Constraints(5, must_link=[(0, 1), (0, 3)], cannot_link=[(0, 4)])
+    start = np.array([[0.0], [10.0]])
+    first, mean = (
+        lw.COPKMeans(2, init=start, assignment="first fit", by_first_row=by, max_iter=1).fit(X, constraints=c)
+        for by in (True, False)
+    )
+    assert first.labels_.tolist() == [0, 0, 1, 0, 1]
+    assert mean.labels_.tolist() == [1, 1, 1, 1, 0]
+
+
+def test_first_fit_breaks_nothing():
+    with pytest.raises(ValueError, match='assignment="first fit" breaks none'):
+        lw.COPKMeans(2, assignment="first fit", on_infeasible="soft").fit(
+            np.eye(3), constraints=lw.Constraints(3, [(0, 1)])
+        )
+
+
+def test_the_best_start_in_order():
+    X, y = load_iris(return_X_y=True)
+    c = lw.Constraints.sample(y, 30, 0)
+    several = lw.COPKMeans(3, assignment="first fit", random_state=0).fit(X, constraints=c)
+    one = lw.COPKMeans(3, assignment="first fit", n_init=1, random_state=0).fit(X, constraints=c)
+    assert several.inertia_ <= one.inertia_
+    squares = ((X - several.cluster_centers_[several.labels_]) ** 2).sum()
+    assert several.inertia_ == pytest.approx(squares)

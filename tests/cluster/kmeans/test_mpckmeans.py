@@ -11,9 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 import linkwise as lw
 from linkwise import native
 from linkwise.asking.learner import rng_at
+from linkwise.cluster.kmeans import icm, penalised
 from linkwise.cluster.kmeans import metrics as learned
 from linkwise.cluster.kmeans import mpckmeans as ours
-from linkwise.cluster.kmeans import penalised
+from linkwise.cluster.kmeans.components import add_implied
+from linkwise.errors import ConstraintWarning
 from linkwise.parallel import one_blas_thread
 from reference import mpckmeans as paper
 
@@ -175,3 +177,92 @@ def test_the_farthest_pair_and_the_extremes():
     found = learned.farthest_pairs(rows, metric)[0]
     a, b = paper.farthest_pair(rows, np.eye(3))
     np.testing.assert_allclose(np.abs(found), np.abs(a - b))
+
+
+# ---------------------------------------------------------------- as printed
+@pytest.mark.parametrize("seed", range(12))
+def test_all_of_it_is_as_printed(seed):
+    """Figure 1 of the paper, from given centres: the same labels after every number of iterations."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(24) % 3
+    X = rng.normal(size=(24, 2)) * [1.0, 3.0] + np.array([[0, 0], [4, 0], [2, 3]])[y]
+    c = lw.Constraints.sample(y, 8, seed)
+    first = X[:3]
+    implied = add_implied(c)
+    named = icm.find_named_rows(X, implied).rows
+    for max_iter in (1, 2, 5, 40):
+        model = lw.MPCKMeans.paper(3, init=first, max_iter=max_iter, tol=0.0, random_state=seed)
+        found = model.fit(X, constraints=c).labels_
+        variance = float(X.var(axis=0).mean())
+        expected = paper.mpckmeans(X, first, implied, 1.0, rng_at(seed, 0), named, variance, max_iter, 0.0)
+        assert adjusted_rand_score(expected, found) == 1
+        assert not model.fell_back_
+
+
+def test_the_preset_says_what_it_changes():
+    changed = lw.MPCKMeans.paper(3).get_params().items() - lw.MPCKMeans(3).get_params().items()
+    assert dict(changed) == {
+        "metric": "diagonal",
+        "per_cluster": True,
+        "shrinkage": 0.0,
+        "must_link_start": False,
+        "settle_first": False,
+        "component_moves": False,
+        "farthest": "all",
+        "implied": True,
+        "fallback": False,
+        "n_init": 1,
+    }
+
+
+@each_kind
+def test_without_a_prior_no_covariance_is_singular(kind, per_cluster):
+    X = np.repeat(np.arange(4.0)[:, None], 3, axis=1) * [1.0, 2.0, 0.0]
+    c = lw.Constraints(4, [(0, 1)], [(1, 2)])
+    model = lw.MPCKMeans(3, metric=kind, per_cluster=per_cluster, shrinkage=0, random_state=0)
+    assert np.isfinite(model.fit(X, constraints=c).metrics_).all()
+
+
+def test_each_addition_can_be_left_out():
+    c = lw.Constraints.sample(SPECIES, 40, 3)
+    for setting, n_runs in (({}, 4), ({"must_link_start": False}, 2)):
+        done = set()
+        model = lw.MPCKMeans(3, n_init=2, **setting)
+        model.fit(IRIS, constraints=c, progress=lambda *now, done=done: done.add(now))
+        assert max(done) == (n_runs, n_runs)
+    c = lw.Constraints.sample(SPECIES, 20, 3)
+    default = lw.MPCKMeans.paper(3, fallback=True, w=1e-3, random_state=0).fit(IRIS, constraints=c)
+    without = lw.MPCKMeans.paper(3, w=1e-3, random_state=0).fit(IRIS, constraints=c)
+    assert default.fell_back_
+    assert not without.fell_back_
+    assert without.violations_ > default.violations_
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30))
+@settings(max_examples=40)
+def test_implied_constraints_are_the_closure(seed, n_pairs):
+    rng = np.random.default_rng(seed)
+    c = lw.Constraints.sample(rng.integers(0, 3, 12), n_pairs, seed)
+    full = add_implied(c)
+    told = {frozenset(pair) for pair in full.must_link.tolist()}
+    apart = {frozenset(pair) for pair in full.cannot_link.tolist()}
+    for i in range(12):
+        for j in range(i):
+            assert (frozenset((i, j)) in told) == (c.relation(i, j) == "must-link")
+            assert (frozenset((i, j)) in apart) == (c.relation(i, j) == "cannot-link")
+
+
+def test_contradictions_imply_nothing():
+    with pytest.warns(ConstraintWarning):
+        c = lw.Constraints(3, [(0, 1), (1, 2)], [(0, 2)], on_conflict="keep")
+    assert add_implied(c) is c
+
+
+def test_what_grows_with_the_square_is_bounded(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    chain = lw.Constraints(2000, [(i, i + 1) for i in range(1999)])
+    with pytest.raises(ValueError, match=r"1999000 constraints follow .* Use implied=False"):
+        lw.MPCKMeans.paper(2).fit(X, constraints=chain)
+    monkeypatch.setattr(ours, "MOST_ROWS", 1999)
+    with pytest.raises(ValueError, match='Use farthest="extreme"'):
+        lw.MPCKMeans.paper(2, implied=False).fit(X, constraints=chain)

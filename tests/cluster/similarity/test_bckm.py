@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import linkwise as lw
 from linkwise import native
+from linkwise.asking.learner import rng_at
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import (
     Similarities,
@@ -20,7 +21,12 @@ from linkwise.cluster.similarity.spaces import (
     scale_locally,
     two_smallest,
 )
-from linkwise.cluster.similarity.weak_learner import constrained_k_means, list_pairs, order_by_priority
+from linkwise.cluster.similarity.weak_learner import (
+    WeakClustering,
+    constrained_k_means,
+    list_pairs,
+    order_by_priority,
+)
 from linkwise.errors import ConstraintWarning
 from reference import bckm as plain
 
@@ -304,6 +310,126 @@ def test_as_the_authors_program():
             method(3, random_state=0).fit(X, constraints=c).labels_,
             method(3, random_state=0).fit(X, constraints=c).labels_,
         )
+
+
+# ---------------------------------------------------------------- as printed
+@pytest.mark.parametrize("seed", range(12))
+def test_one_run_as_printed(seed):
+    """Algorithm 2: the result is the last pass, also where an earlier one or plain k-means breaks less."""
+    X, y = blobs(spread=2.5, seed=seed)
+    c = lw.Constraints.sample(y, 60, seed)
+    pairs = list_pairs(c)
+    order = order_by_priority(pairs, pairs.weight, rng_at(seed, 0))
+    first = X[[0, 1, 2]]
+    model = lw.CKM.paper(3, init=first, random_state=seed).fit(X, constraints=c)
+    expected = plain.constrained_k_means(X, first, pairs.ends[order], pairs.must[order])
+    assert adjusted_rand_score(expected, model.labels_) == 1
+    assert not model.fell_back_
+    assert model.n_init == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rounds_as_printed(seed):
+    """Algorithm 3: no round is tried again, and none has more than one start."""
+    X, y = blobs(spread=1.5 + seed % 3, seed=seed)
+    c = lw.Constraints.sample(y, 150, seed)
+    pairs = list_pairs(c)
+    signs = np.where(pairs.must, 1, -1)
+
+    def draws(t):
+        rng = rng_at(seed, 0, t, 0)
+        shuffled = rng.permutation(len(signs))
+        return shuffled, Vectors(X).choose_centers(3, rng, "k-means++").at
+
+    model = lw.BCKM.paper(3, n_rounds=12, random_state=seed).fit(X, constraints=c)
+    hypotheses, alphas, reason = plain.rounds_as_printed(X, pairs.ends, signs, draws, 12)
+    assert (model.reason_, model.n_rounds_) == (reason, len(alphas))
+    np.testing.assert_array_equal(model.hypotheses_.T, hypotheses)
+    np.testing.assert_allclose(model.alphas_, alphas, rtol=1e-9)
+    assert not model.fell_back_
+
+
+@pytest.mark.parametrize(("first_tries", "later_tries"), [(1, 1), (4, 1), (1, 3)])
+def test_rounds_are_tried_as_often_as_asked(monkeypatch, first_tries, later_tries):
+    tried = []
+    monkeypatch.setattr(
+        lw.BCKM, "_run", lambda *args: tried.append(1) or WeakClustering(None, np.ones(1), 0.7, None, 1)
+    )
+    model = lw.BCKM(2, first_tries=first_tries, later_tries=later_tries)
+    for t, expected in ((0, first_tries), (1, later_tries), (7, later_tries)):
+        tried.clear()
+        model._round(None, None, None, 2, 0, t)
+        assert len(tried) == expected
+
+
+@pytest.mark.parametrize("init", ["k-means++", "farthest"])
+def test_rounds_in_random_order_from_the_same_centres(init):
+    """The first pass of a round depends on its order alone; rounds are as printed (Algorithm 2)."""
+    X, y = blobs(spread=2.5)
+    c = lw.Constraints.sample(y, 100, 0)
+    pairs = list_pairs(c)
+    model = lw.RCKM.paper(3, n_rounds=8, init=init, random_state=5).fit(X, constraints=c)
+    centers = Vectors(X).choose_centers(3, rng_at(5, 1), init).at
+    expected = []
+    for t in range(8):
+        order = rng_at(5, 0, t).permutation(100)
+        labels = plain.constrained_k_means(X, centers, pairs.ends[order], pairs.must[order])
+        same = labels[pairs.ends[:, 0]] == labels[pairs.ends[:, 1]]
+        if (same != pairs.must).mean() < 0.5:
+            expected.append(labels)
+    np.testing.assert_array_equal(model.hypotheses_.T, expected)
+
+
+def test_starts_of_the_round_that_breaks_nothing():
+    X, y = blobs(spread=2.0)
+    c = lw.Constraints.sample(y, 6, 1)
+    default, same, one = (
+        lw.BCKM(3, last_starts=starts, random_state=0).fit(X, constraints=c) for starts in (None, 10, 1)
+    )
+    np.testing.assert_array_equal(default.labels_, same.labels_)
+
+    def inertia(model):
+        return sum(
+            ((X[model.labels_ == c] - X[model.labels_ == c].mean(axis=0)) ** 2).sum() for c in range(3)
+        )
+
+    assert one.reason_ == default.reason_ == "consistent"
+    assert inertia(default) < inertia(one)
+
+
+@pytest.mark.parametrize("method", [lw.CKM, lw.RCKM, lw.BCKM])
+@pytest.mark.parametrize(("kernel", "seed"), [("linear", 3), ("rbf", 2)])
+def test_plain_k_means_is_returned_only_if_asked(method, kernel, seed):
+    """Some rows have the labels of others, so that a single round breaks more than k-means does."""
+    X, y = blobs(spread=0.3)
+    rng = np.random.default_rng(seed)
+    y[rng.permutation(60)[:6]] = rng.integers(0, 3, 6)
+    c = lw.Constraints.sample(y, 400, seed)
+    parameters = {"kernel": kernel, "random_state": 0, "n_init": 1}
+    if method is not lw.CKM:
+        parameters["n_rounds"] = 1
+    default = method(3, **parameters).fit(X, constraints=c)
+    without = method(3, fallback=False, **parameters).fit(X, constraints=c)
+    assert default.fell_back_
+    assert not without.fell_back_
+    assert without.violations_ > default.violations_
+
+
+def test_the_presets_say_what_they_change():
+    common = {"convergence": "stable", "fallback": False}
+    rounds = {"last_starts": 1, "first_tries": 1, "later_tries": 1}
+    program = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
+    for preset, expected in (
+        (lw.CKM.paper, common | {"n_init": 1}),
+        (lw.CKM.authors, common | {"n_init": 1} | program),
+        (lw.RCKM.paper, common | {"same_centers": True}),
+        (lw.RCKM.authors, common | {"same_centers": True, "init": "farthest", "convergence": "first rise"}),
+        (lw.BCKM.paper, common | rounds),
+        (lw.BCKM.authors, common | rounds | program),
+    ):
+        method = preset.__self__
+        assert preset(4).get_params() == method(4).get_params() | expected
+        assert preset(4, fallback=True).fallback is True
 
 
 # ---------------------------------------------------------------- bad input

@@ -30,11 +30,28 @@ def test_the_trees_of_the_original_system(path):
     case = json.loads(path.read_text())
     X = np.array(case["X"])
     c = lw.Constraints(len(X), case["must_link"], case["cannot_link"])
-    model = lw.ClusILC.paper(case["n_clusters"], gamma=case["gamma"], min_samples_leaf=case["min_leaf"])
+    model = lw.ClusILC.authors(case["n_clusters"], gamma=case["gamma"], min_samples_leaf=case["min_leaf"])
     model.fit(X, constraints=c)
     np.testing.assert_allclose(model.heuristics_, case["heuristic_after_each_split"], atol=1e-9)
     assert model.heuristic_ == pytest.approx(case["heuristic"], abs=1e-9)
     assert rand_score(case["class"], model.labels_) == pytest.approx(case["rand_index"], abs=1e-12)
+
+
+def test_the_text_and_the_program_are_two_letters():
+    """On iris with 20 pairs the text's label rule finds a lower H with many more leaves."""
+    case = json.loads(
+        next(path for path in GOLDEN if path.stem.startswith("iris") and "20" in path.stem).read_text()
+    )
+    X = np.array(case["X"])
+    c = lw.Constraints(len(X), case["must_link"], case["cannot_link"])
+    text, program = (
+        make(case["n_clusters"]).fit(X, constraints=c) for make in (lw.ClusILC.paper, lw.ClusILC.authors)
+    )
+    assert text.heuristic_ < program.heuristic_
+    assert text.n_leaves_ > program.n_leaves_
+    assert (text.label_rule, program.label_rule) == ("any", "evidence")
+    assert not text.standardize
+    assert not program.standardize
 
 
 # ---------------------------------------------------------------- the plain transcription
@@ -66,7 +83,7 @@ def test_the_tree_is_that_of_the_transcription(problem, k, gamma, least, rule, w
     k = k if k is None else min(k, len(X))
     weight = np.random.default_rng(0).integers(1, 4, len(X)).astype(float) if weighted else None
     plain = Reference(X, must, cannot, k, gamma, least, rule == "evidence", weight)
-    model = lw.ClusILC.paper(k, gamma=gamma, min_samples_leaf=least, label_rule=rule)
+    model = lw.ClusILC.authors(k, gamma=gamma, min_samples_leaf=least, label_rule=rule)
     model.fit(X, constraints=lw.Constraints(len(X), must, cannot), sample_weight=weight)
     np.testing.assert_allclose(model.heuristics_, plain.heuristics, atol=1e-9)
     assert model.n_leaves_ == len(plain.leaves)
@@ -96,7 +113,7 @@ def test_a_large_component_costs_no_pairs():
 def test_the_heuristic_falls_with_every_split_and_is_what_it_says():
     X, y = load_wine(return_X_y=True)
     c = lw.Constraints.sample(y, 80, 0)
-    model = lw.ClusILC.paper(3).fit(X, constraints=c)
+    model = lw.ClusILC.authors(3).fit(X, constraints=c)
     assert (np.diff(model.heuristics_) < 0).all()
     leaf = model.tree_.apply(X)
     squares = sum(((X[leaf == at] - X[leaf == at].mean(axis=0)) ** 2).sum() for at in np.unique(leaf))
@@ -207,7 +224,7 @@ def test_a_threshold_parts_neighbouring_numbers_of_32_bits():
 def test_a_large_offset_costs_no_precision():
     X, y = load_iris(return_X_y=True)
     c = lw.Constraints.sample(y, 60, 0)
-    near, far = (lw.ClusILC.paper(3).fit(rows, constraints=c) for rows in (X, X + 2.0**30))
+    near, far = (lw.ClusILC.authors(3).fit(rows, constraints=c) for rows in (X, X + 2.0**30))
     np.testing.assert_array_equal(near.labels_, far.labels_)
 
 
@@ -215,8 +232,8 @@ def test_weights_of_rows_are_copies_of_rows():
     rng = np.random.default_rng(0)
     X, weight = rng.integers(0, 9, (30, 2)).astype(float), rng.integers(1, 4, 30)
     copies = np.repeat(np.arange(30), weight)
-    weighted = lw.ClusILC.paper(4, min_samples_leaf=3).fit(X, sample_weight=weight)
-    repeated = lw.ClusILC.paper(4, min_samples_leaf=3).fit(X[copies])
+    weighted = lw.ClusILC.authors(4, min_samples_leaf=3).fit(X, sample_weight=weight)
+    repeated = lw.ClusILC.authors(4, min_samples_leaf=3).fit(X[copies])
     np.testing.assert_array_equal(weighted.labels_[copies], repeated.labels_)
     np.testing.assert_allclose(weighted.heuristics_, repeated.heuristics_)
 
@@ -280,7 +297,7 @@ def test_the_same_tree_for_any_number_of_threads(monkeypatch):
         np.testing.assert_array_equal(model.labels_, found[0].labels_)
 
 
-@parametrize_with_checks([lw.ClusILC(), lw.ClusILC.paper(2)])
+@parametrize_with_checks([lw.ClusILC(), lw.ClusILC.authors(2)])
 def test_every_generated_check(estimator, check):
     check(estimator)
 

@@ -6,13 +6,16 @@ closest clusters whose relation is not known yet are compared by a question, and
 until all relations are known.
 
 Changed: an answer counts for all that follows from it, and the closest pair of representatives of
-two clusters is shown. Cost: one k-means, then O(s²) a question for s super-instances.
+two clusters is shown; rows with answers are moved where their label contradicts an answer.
+`COBRA.paper` keeps the letter but for the first two points.
+
+Cost: one k-means, then O(s²) a question for s super-instances.
 """
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +35,11 @@ class COBRA(ActiveLearner):
         Parts of the first k-means, at most the number of distinct rows.
     n_init : int or "auto"
         Starts of that k-means; "auto": 10 up to 10 000 rows, 1 refined start above.
+    askable_means : bool
+        Whether the mean of a super-instance is that of the rows that may be shown, instead of all its rows.
+        Its representative is the row nearest to this mean, the medoid under squared distances.
+    enforce : bool
+        Whether rows with answers are moved where the labels of their super-instances contradict an answer.
     random_state : int, RandomState or None
         Seed of all random draws.
 
@@ -52,6 +60,8 @@ class COBRA(ActiveLearner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_super_instances": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "askable_means": ["boolean"],
+        "enforce": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -60,18 +70,43 @@ class COBRA(ActiveLearner):
         n_super_instances: int = 25,
         *,
         n_init: int | Literal["auto"] = "auto",
+        askable_means: bool = False,
+        enforce: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_super_instances = n_super_instances
         self.n_init = n_init
+        self.askable_means = askable_means
+        self.enforce = enforce
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, n_super_instances: int = 25, **parameters: Any) -> Self:
+        """Create the method as printed: medoids of training rows, and clusters of whole super-instances.
+
+        Parameters
+        ----------
+        n_super_instances : int, default=25
+            Number of super-instances.
+        **parameters : Any
+            Parameters of `COBRA` that replace those of the preset.
+
+        Returns
+        -------
+        COBRA
+            The learner, not fitted.
+        """
+        printed: dict[str, Any] = {"n_init": 10, "askable_means": True, "enforce": False}
+        return cls(n_super_instances, **{**printed, **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
     def start(self, problem: Problem) -> SuperInstanceState:
         """Over-cluster the rows into super-instances."""
-        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
+        splitter = Splitter(
+            problem.X, problem.seed, self.n_init, problem.askable, problem.memo, self.askable_means
+        )
         parts = splitter.split(splitter.whole(), self.n_super_instances)
         partition = Partition.of(parts, len(problem.X))
         return SuperInstanceState(

@@ -19,7 +19,11 @@ Kept: the two steps, the split level, what is published when. Changed, and why:
 - A split never has more than `max_split` parts; but for the first one, whose merging is shown while it
   goes on, it never has more parts than questions are left.
 
-``COBRAS.paper()`` keeps the letter of the printed algorithm, but for the first three points.
+- Means and representatives are those of all rows and of the rows nearest to them; and rows with answers are
+  moved where their label contradicts an answer.
+
+`COBRAS.paper` keeps the letter of the printed algorithm, but for the first three points, and `COBRAS.authors`
+does what the authors' program does, but for the first two.
 
 Cost: one k-means on ever smaller parts a split; between splits O(s²) for s super-instances.
 """
@@ -28,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +52,14 @@ from linkwise.active.super_instances import (
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
 from linkwise.constraints.evidence import Answer, Evidence
 
+_PRINTED: dict[str, Any] = {
+    "n_init": 10,
+    "max_split": None,
+    "impure_first": False,
+    "split_within_budget": False,
+    "enforce": False,
+}
+
 
 class COBRAS(ActiveLearner):
     """Active clustering by super-instances, number of clusters unknown.
@@ -66,6 +78,11 @@ class COBRAS(ActiveLearner):
     split_within_budget : bool
         Whether a split has at most as many parts as there are questions left: merging its parts takes at
         least so many, and an unfinished merging is not shown. The first split is, so it has no bound.
+    askable_means : bool
+        Whether the mean of a super-instance is that of the rows that may be shown, instead of all its rows.
+        Its representative is the row nearest to this mean, the medoid under squared distances.
+    enforce : bool
+        Whether rows with answers are moved where the labels of their super-instances contradict an answer.
     random_state : int, RandomState or None
         Seed of all random draws.
 
@@ -99,6 +116,8 @@ class COBRAS(ActiveLearner):
         "descend": [StrOptions({"adaptive", "smallest", "largest", "random"})],
         "impure_first": ["boolean"],
         "split_within_budget": ["boolean"],
+        "askable_means": ["boolean"],
+        "enforce": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -110,6 +129,8 @@ class COBRAS(ActiveLearner):
         descend: Literal["adaptive", "smallest", "largest", "random"] = "adaptive",
         impure_first: bool = True,
         split_within_budget: bool = True,
+        askable_means: bool = False,
+        enforce: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_init = n_init
@@ -117,37 +138,55 @@ class COBRAS(ActiveLearner):
         self.descend = descend
         self.impure_first = impure_first
         self.split_within_budget = split_within_budget
+        self.askable_means = askable_means
+        self.enforce = enforce
         self.random_state = random_state
 
     @classmethod
-    def paper(cls, *, random_state: int | np.random.RandomState | None = None) -> COBRAS:
-        """Create the method as printed: 10 starts of k-means, a random half, no bound on a split.
+    def paper(cls, **parameters: Any) -> Self:
+        """Create the method as printed: a random half (Algorithm 2), and no bound on a split.
+
+        Medoids are those of the training rows (Section 4), and a cluster is a union of super-instances:
+        no row leaves its super-instance because of an answer.
 
         Parameters
         ----------
-        random_state : int, RandomState or None, default=None
-            Seed of all random draws.
+        **parameters : Any
+            Parameters of `COBRAS` that replace those of the preset.
 
         Returns
         -------
         COBRAS
             The learner, not fitted.
         """
-        return cls(
-            n_init=10,
-            max_split=None,
-            descend="random",
-            impure_first=False,
-            split_within_budget=False,
-            random_state=random_state,
-        )
+        return cls(**{**_PRINTED, "descend": "random", "askable_means": True, **parameters})
+
+    @classmethod
+    def authors(cls, **parameters: Any) -> Self:
+        """Create the method of the authors' program: the search goes on in the smallest half.
+
+        A representative is the training row that is nearest to the mean of all rows of its super-instance.
+
+        Parameters
+        ----------
+        **parameters : Any
+            Parameters of `COBRAS` that replace those of the preset.
+
+        Returns
+        -------
+        COBRAS
+            The learner, not fitted.
+        """
+        return cls(**{**_PRINTED, "descend": "smallest", **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
 
     def start(self, problem: Problem) -> SuperInstanceState:
         """Put all rows into one super-instance."""
-        splitter = Splitter(problem.X, problem.seed, self.n_init, problem.askable, problem.memo)
+        splitter = Splitter(
+            problem.X, problem.seed, self.n_init, problem.askable, problem.memo, self.askable_means
+        )
         whole = Partition.of([splitter.whole()], len(problem.X))
         return SuperInstanceState(splitter, whole, problem.evidence, problem.budget)
 

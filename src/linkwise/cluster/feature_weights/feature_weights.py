@@ -7,7 +7,10 @@ the other. The quality of weights is that of the clustering by k-means, or by an
 ``Q = satisfied constraints + validity``, so validity decides between clusterings that satisfy equally many.
 
 Kept: the framework, Q, the validity 1 / (1 + S_Dbw), two dimensions first and one more in each round.
-Changed, and why (`FeatureWeightClustering.paper` is the method as printed, with misprints corrected):
+Changed, and why (`FeatureWeightClustering.paper` is the method as printed):
+
+- The rows are centred before the decomposition: otherwise the first dimension points from the origin of the
+  columns to their mean, which depends on where the columns have their zero.
 
 - Each weight is multiplied by several factors, from 0 to 4, instead of changed in steps of 10 %: such steps
   seldom move a row to another cluster, and a climb by counts then ends. Mean ARI of ten data sets with 50
@@ -36,6 +39,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
@@ -65,6 +69,7 @@ from linkwise.parallel import one_blas_thread
 from linkwise.validity.s_dbw import s_dbw
 
 LEAST_OF_A_ROUND = 30  # evaluations
+MANY = 10_000  # evaluations, more than a climb as printed needs
 
 Svd = Literal["scores", "whiten", "none"]
 
@@ -95,9 +100,18 @@ class FeatureWeightClustering(CenteredClusterer):
     svd : {"scores", "whiten", "none"}, default="scores"
         The dimensions that get weights: those of the singular value decomposition, in their own scale or all
         in the same; or the columns of X.
+    center : bool, default=True
+        Whether to subtract the mean of each column before the decomposition.
+    transformation : transformer, optional
+        What gives the dimensions instead of `svd`, the most important one first: an object of scikit-learn
+        with ``fit_transform`` and, for ``predict``, ``transform``.
     validity : callable, optional
         ``validity(rows, labels)`` of weighted rows and labels, in which -1 is noise; the higher the better. A
         ValueError or NaN counts as the worst value. By default 1 / (1 + S_Dbw).
+    constraint_weight : float, optional
+        w of Equation 3, by which the satisfied share of the constraints is multiplied before validity is
+        added. By default the satisfied constraints come first, and validity decides between equals, as with
+        the paper's w, the number of constraints.
     n_dimensions : int, optional
         Number of leading dimensions that are used, all by default; the others have weight 0.
     sequential : bool, default=True
@@ -134,14 +148,18 @@ class FeatureWeightClustering(CenteredClusterer):
     weights_ : ndarray of shape (n_dimensions,)
         Weights of the dimensions, of mean 1 over those used; 0 for others.
     components_ : ndarray of shape (n_dimensions, n_features)
-        The dimensions: ``(X - mean_) @ components_.T``.
+        The dimensions: ``(X - mean_) @ components_.T``. With a `transformation`, of its columns.
     mean_ : ndarray of shape (n_features,)
-        Mean of each column.
+        Mean of each column, or 0 without centring. With a `transformation`, of its columns.
+    transformation_ : transformer or None
+        The fitted transformation.
     feature_weights_ : ndarray of shape (n_features,)
         Average share of each column of X in the learned squared distance of two rows. The shares add up to 1;
-        under equal weights they are the shares of the variance.
+        under equal weights they are the shares of the variance. Without centring they are approximate, and
+        with a `transformation` there are none.
     quality_ : float
-        Weight of the satisfied constraints, plus validity; minus infinity if validity has no value.
+        Weight of the satisfied constraints (with `constraint_weight`, Equation 3), plus validity; minus
+        infinity if validity has no value.
     n_evals_ : int
         Number of clusterings.
     budget_exhausted_ : bool
@@ -177,7 +195,10 @@ class FeatureWeightClustering(CenteredClusterer):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "clusterer": [HasMethods(["fit_predict", "get_params"]), None],
         "svd": [StrOptions({"scores", "whiten", "none"})],
+        "center": ["boolean"],
+        "transformation": [HasMethods(["fit_transform", "get_params"]), None],
         "validity": [callable, None],
+        "constraint_weight": [Interval(Real, 0, None, closed="left"), None],
         "n_dimensions": [Interval(Integral, 1, None, closed="left"), None],
         "sequential": ["boolean"],
         "start": [StrOptions({"best", "mmc"})],
@@ -194,7 +215,10 @@ class FeatureWeightClustering(CenteredClusterer):
         *,
         clusterer: Any = None,
         svd: Svd = "scores",
+        center: bool = True,
+        transformation: Any = None,
         validity: Callable[[Array, Labels], float] | None = None,
+        constraint_weight: float | None = None,
         n_dimensions: int | None = None,
         sequential: bool = True,
         start: Literal["best", "mmc"] = "best",
@@ -207,7 +231,10 @@ class FeatureWeightClustering(CenteredClusterer):
         self.n_clusters = n_clusters
         self.clusterer = clusterer
         self.svd = svd
+        self.center = center
+        self.transformation = transformation
         self.validity = validity
+        self.constraint_weight = constraint_weight
         self.n_dimensions = n_dimensions
         self.sequential = sequential
         self.start = start
@@ -219,42 +246,53 @@ class FeatureWeightClustering(CenteredClusterer):
 
     @classmethod
     def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """Create the method of the paper's experiments.
+        """Create the method as printed and used in the paper's experiments.
 
-        It tunes all dimensions, in one sweep of steps of 10 %, from Xing's metric.
+        It decomposes the rows without centring them (Section 3.6), and tunes all dimensions in one sweep of
+        steps of 10 % (Algorithm 1) from Xing's metric (Section 3.2).
 
         Parameters
         ----------
         n_clusters : int, default=8
             Number of clusters.
-        **parameters : object
-            Further parameters of the class; they take precedence over the preset.
+        **parameters : Any
+            Parameters of `FeatureWeightClustering` that replace those of the preset.
 
         Returns
         -------
         FeatureWeightClustering
-            The estimator, not fitted.
+            The method, not fitted.
         """
-        printed = {"sequential": False, "start": "mmc", "delta": 0.1, "sweeps": 1}
+        printed = {
+            "center": False,
+            "sequential": False,
+            "start": "mmc",
+            "delta": 0.1,
+            "sweeps": 1,
+            "max_evals": MANY,
+        }
         return cls(n_clusters, **{**printed, **parameters})
 
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
     ) -> Labels:
         refuse_class(self.clusterer)
-        self.mean_, self.components_ = find_dimensions(X, self.svd)
-        plain = self.svd == "none"
-        Z = X - self.mean_ if plain else project(X, self.mean_, self.components_)
+        self.transformation_, rows, svd = transform_rows(X, self.transformation, self.svd)
+        self.mean_, self.components_ = find_dimensions(rows, svd, self.center)
+        Z = rows - self.mean_ if svd == "none" else project(rows, self.mean_, self.components_)
         validity = s_dbw_validity if self.validity is None else wrap_validity(self.validity)
-        aim = Aim(Z, constraints, self._cluster(k, seed), validity)
+        aim = Aim(Z, constraints, self._cluster(k, seed), validity, self.constraint_weight)
         best = self._climb(aim.first(self.n_dimensions or Z.shape[1]), progress)
         if self.clusterer is not None and takes_constraints(self.clusterer) and constraints.n_constraints:
             best = self._cluster_with_constraints(aim, best, k, seed)
         self._weights, self._found = best.weights, best.found
         self.weights_ = np.zeros(Z.shape[1])
         self.weights_[: len(best.weights)] = best.weights / best.weights.mean()
-        self.feature_weights_ = column_shares(self.weights_, self.components_, Z)
-        self.quality_ = best.satisfied + best.validity
+        if self.transformation is None:
+            self.feature_weights_ = column_shares(self.weights_, self.components_, Z)
+        elif hasattr(self, "feature_weights_"):
+            del self.feature_weights_  # of an earlier fit
+        self.quality_ = best.satisfied + best.validity if best.quality is None else best.quality
         means = best.found.centers
         empty = np.zeros((len(means), X.shape[1]))
         self.cluster_centers_ = points.cluster_means(X, best.found.labels, empty) if len(means) else empty
@@ -314,6 +352,8 @@ class FeatureWeightClustering(CenteredClusterer):
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         m = len(self._weights)
+        if self.transformation_ is not None:
+            X = np.asarray(self.transformation_.transform(X), dtype=np.float64)
         rows = project(X, self.mean_, self.components_[:m]) * np.sqrt(self._weights)
         return predict_clusters(self._found, rows)
 
@@ -333,13 +373,33 @@ def s_dbw_validity(rows: Array, found: Clustering) -> float:
 
 
 # ---------------------------------------------------------------- dimensions
-def find_dimensions(X: NDArray[Any], svd: Svd) -> tuple[Array, Array]:
+def transform_rows(X: NDArray[Any], transformation: Any, svd: Svd) -> tuple[Any, NDArray[Any], Svd]:
+    """Fit a copy of the transformation; return it, the rows it gives, and what remains to be decomposed.
+
+    Without a transformation these are None, X and `svd`.
+    """
+    if transformation is None:
+        return None, X, svd
+    if isinstance(transformation, type):
+        name = transformation.__name__
+        raise TypeError(f"transformation={name} is a class. Give an object: transformation={name}().")
+    fitted = clone(transformation)
+    rows = np.asarray(fitted.fit_transform(X), dtype=np.float64)
+    if rows.ndim != 2 or len(rows) != len(X) or rows.shape[1] == 0 or not np.isfinite(rows).all():
+        raise ValueError(
+            f"transformation returned values of shape {rows.shape}. It must return finite numbers, a row for "
+            f"each of the {len(X)} rows and a column for each dimension."
+        )
+    return fitted, rows, "none"
+
+
+def find_dimensions(X: NDArray[Any], svd: Svd, center: bool = True) -> tuple[Array, Array]:
     """Find the mean of the rows and the directions of their dimensions, by singular value.
 
-    The largest entry of a direction is positive. Directions in which rows do not differ are dropped, except
-    one.
+    Without centring the mean is 0, and the directions are those of the rows as they are. The largest entry of
+    a direction is positive. Directions in which rows do not differ are dropped, except one.
     """
-    mean = X.mean(axis=0, dtype=np.float64)
+    mean = X.mean(axis=0, dtype=np.float64) if center else np.zeros(X.shape[1])
     away = X - mean
     if svd == "none":
         return mean, np.eye(X.shape[1])

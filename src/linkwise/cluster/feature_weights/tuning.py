@@ -66,6 +66,8 @@ class Aim(NamedTuple):
     constraints: Constraints
     cluster: ClusterFunction
     validity: Validity
+    constraint_weight: float | None = None
+    """w of Eq. 3: what all constraints together count beside validity; None: more than any validity."""
 
     def first(self, m: int) -> Aim:
         """Restrict the aim to the first m dimensions."""
@@ -83,9 +85,13 @@ class Weighting(NamedTuple):
     satisfied: float
     """Weight of those that it satisfies."""
     validity: float
+    quality: float | None = None
+    """Eq. 3 with a given w; None: the satisfied constraints come first."""
 
     def better_than(self, other: Weighting) -> bool:
-        """Compare by the satisfied constraints, then by validity."""
+        """Compare by the satisfied constraints, then by validity; or by the quality."""
+        if self.quality is not None and other.quality is not None:
+            return self.quality > other.quality + ROUNDING
         if self.satisfied != other.satisfied:
             return self.satisfied > other.satisfied
         return self.validity > other.validity + ROUNDING
@@ -123,9 +129,17 @@ class Trials:
         satisfied = float(c.must_link_weight @ ~must + c.cannot_link_weight @ ~cannot)
         if self.progress is not None:
             self.progress(min(self.done, self.most), self.most)
-        lost = rival is not None and satisfied < rival.satisfied
+        w = self.aim.constraint_weight
+        lost = w is None and rival is not None and satisfied < rival.satisfied
         validity = -np.inf if lost else self.aim.validity(rows, found)
-        return Weighting(weights, found, int(must.sum() + cannot.sum()), satisfied, validity)
+        quality = None if w is None else w * _accuracy(satisfied, c) + validity
+        return Weighting(weights, found, int(must.sum() + cannot.sum()), satisfied, validity, quality)
+
+
+def _accuracy(satisfied: float, constraints: Constraints) -> float:
+    """Compute the satisfied share of the weight of all constraints, 1 without any."""
+    total = float(constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
+    return satisfied / total if total > 0 else 1.0
 
 
 def _means(aim: Aim, near: Weighting | None) -> Array | None:

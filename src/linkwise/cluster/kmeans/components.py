@@ -16,6 +16,8 @@ from linkwise.asking.learner import Labels
 from linkwise.cluster import points
 from linkwise.constraints.constraints import Constraints
 
+MOST_IMPLIED = 1_000_000  # constraints that follow
+
 
 class Blocks(NamedTuple):
     """The components of the rows under must-links."""
@@ -51,6 +53,39 @@ def build_blocks(X: Any, constraints: Constraints) -> Blocks:
         several = np.flatnonzero(size[number] > 1)
         scatter = float(((X[several] - means[number[several]]) ** 2).sum())
     return Blocks(means, size, number, first_row, max(scatter, 0.0))
+
+
+def add_implied(constraints: Constraints) -> Constraints:
+    """Add the constraints that follow from others, with weight 1; none if some contradict each other."""
+    c = constraints
+    if len(c.conflicts):
+        return c
+    size = np.bincount(c.component)
+    many = int((size * (size - 1)).sum()) // 2 + int(size[c.component_cannot_link].prod(axis=1).sum())
+    if many > MOST_IMPLIED:
+        raise ValueError(
+            f"{many} constraints follow from those given, and implied=True takes at most {MOST_IMPLIED}. "
+            "Use implied=False."
+        )
+    members = np.split(np.argsort(c.component, kind="stable"), np.cumsum(size)[:-1])
+    must = [np.stack(np.triu_indices(len(rows), 1), axis=1) for rows in members]
+    joined = np.concatenate([rows[pairs] for rows, pairs in zip(members, must, strict=True)])
+    crossed = [
+        np.stack(np.meshgrid(members[a], members[b]), axis=-1).reshape(-1, 2)
+        for a, b in c.component_cannot_link.tolist()
+    ]
+    parts = []
+    for given, weight, implied in (
+        (c.must_link, c.must_link_weight, joined),
+        (c.cannot_link, c.cannot_link_weight, np.concatenate([*crossed, np.empty((0, 2), dtype=np.int64)])),
+    ):
+        weights = {(int(i), int(j)): 1.0 for i, j in np.sort(implied, axis=1)}
+        weights |= {(int(i), int(j)): w for (i, j), w in zip(given, weight.tolist(), strict=True)}
+        parts.append((list(weights), list(weights.values())))
+    (must_link, must_weight), (cannot_link, cannot_weight) = parts
+    return Constraints(
+        c.n_rows, must_link, cannot_link, must_link_weight=must_weight, cannot_link_weight=cannot_weight
+    )
 
 
 def _squared_lengths(X: Any) -> float:

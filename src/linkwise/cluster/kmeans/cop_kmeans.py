@@ -12,8 +12,12 @@ Changed, and why:
 - Labels that satisfy all cannot-links are improved by exchanges along chains of cannot-links (Kempe 1879),
   from the labels of the last pass and from a fresh assignment; the cheaper labels win. The objective
   therefore never rises.
+- A must-linked component goes to the centre that is nearest to its mean, not to its first row.
 - ``assignment="exact"`` finds the cheapest labels of every connected part of the cannot-links by branch and
   bound, within a limited number of steps.
+
+`COPKMeans.paper` is the algorithm as printed (``assignment="first fit"``): it raises an error where the
+authors' program returns an empty partition.
 
 Cost: a pass is one of plain k-means, O(n k d), and for the points with cannot-links O((points + pairs) k)
 a sweep; exact assignment is exponential in the largest part, bounded by a number of steps.
@@ -23,7 +27,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,10 +66,13 @@ class COPKMeans(CenteredClusterer):
     tol : float, default=0.0001
         A start converges when the squared shift of the centres is at most `tol` times the mean variance of
         the features.
-    assignment : {"exchange", "exact"}, default="exchange"
+    assignment : {"exchange", "exact", "first fit"}, default="exchange"
         How rows with cannot-links get their clusters: "exchange" improves them step by step; "exact" finds
         the least sum of squares of every connected part of the cannot-links that a search of 100 000 steps
-        can solve.
+        can solve; with "first fit" each row, in the order of the data, takes the nearest centre that is
+        allowed, and the start fails if there is none.
+    by_first_row : bool, default=False
+        With "first fit": whether the first row of a component chooses its centre, as printed, or its mean.
     on_infeasible : {"raise", "soft"}, default="raise"
         What to do if the constraints cannot all be satisfied: raise an error, or break few of them with a
         warning.
@@ -118,7 +125,8 @@ class COPKMeans(CenteredClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "assignment": [StrOptions({"exchange", "exact"})],
+        "assignment": [StrOptions({"exchange", "exact", "first fit"})],
+        "by_first_row": ["boolean"],
         "on_infeasible": [StrOptions({"raise", "soft"})],
         "random_state": ["random_state"],
     }
@@ -131,7 +139,8 @@ class COPKMeans(CenteredClusterer):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
-        assignment: Literal["exchange", "exact"] = "exchange",
+        assignment: Literal["exchange", "exact", "first fit"] = "exchange",
+        by_first_row: bool = False,
         on_infeasible: Literal["raise", "soft"] = "raise",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -141,8 +150,32 @@ class COPKMeans(CenteredClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.assignment = assignment
+        self.by_first_row = by_first_row
         self.on_infeasible = on_infeasible
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the algorithm as printed (Wagstaff et al. 2001, Table 1).
+
+        There is one start. Each row, in the order of the data, takes the nearest centre that breaks no
+        constraint with rows before it. If there is none, `fit` raises InfeasibleConstraintsError, where the
+        printed algorithm returns an empty partition; another order or start may still succeed.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `COPKMeans` that replace those of the preset.
+
+        Returns
+        -------
+        COPKMeans
+            The method, not fitted.
+        """
+        printed: dict[str, Any] = {"assignment": "first fit", "by_first_row": True, "n_init": 1, "tol": 0.0}
+        return cls(n_clusters, **{**printed, **parameters})
 
     def _breaks_nothing(self) -> bool:
         return self.on_infeasible == "raise"
@@ -162,6 +195,8 @@ class COPKMeans(CenteredClusterer):
         # rows may be distinct and yet nearer than squares can tell: then centres coincide
         starts = np.pad(starts, ((0, 0), (0, k - starts.shape[1]), (0, 0)), mode="edge")
         blocks = build_blocks(X, constraints)
+        if self.assignment == "first fit":
+            return self._fit_in_order(X, blocks, starts, constraints, progress)
         apart = _find_apart_blocks(blocks, constraints, k, soft=self.on_infeasible == "soft")
         limit = _EXACT_STEPS if self.assignment == "exact" else 0
         stop = (self.max_iter, self.tol * points.mean_variance(X))
@@ -175,6 +210,49 @@ class COPKMeans(CenteredClusterer):
         self._check_found(found, len(runs_kept), blocks, constraints)
         self.inertia_, self.n_iter_ = found.inertia + blocks.scatter, found.n_iter
         return self._keep(found.labels[blocks.number], found.centers)
+
+    def _fit_in_order(
+        self,
+        X: Any,
+        blocks: Blocks,
+        starts: Centers,
+        constraints: Constraints,
+        progress: Progress | None,
+    ) -> Labels:
+        """Run the printed algorithm from each start; the run of least inertia is the result."""
+        if self.on_infeasible == "soft":
+            raise ValueError(
+                'on_infeasible="soft" breaks constraints, but assignment="first fit" breaks none. '
+                'Use "raise", or another assignment.'
+            )
+        choosing = X[blocks.first_row] if self.by_first_row else blocks.X
+        order = np.argsort(blocks.first_row, kind="stable")
+        apart: list[list[int]] = [[] for _ in range(len(blocks.weight))]
+        for one, other in constraints.component_cannot_link.tolist():
+            apart[one].append(other)
+            apart[other].append(one)
+        found: list[_Run] = []
+        failed = 0
+        for number, start in enumerate(starts):
+            run = _run_in_order(blocks, choosing, start, order, apart, self.max_iter)
+            self.n_failed_ += isinstance(run, int)
+            if isinstance(run, int):
+                failed = int(blocks.first_row[run])
+            else:
+                found.append(run)
+            if progress is not None:
+                progress(number + 1, len(starts))
+        if not found:
+            reason = f"Row {failed} found no cluster that breaks no constraint with the rows before it"
+            raise InfeasibleConstraintsError(
+                f"{reason}, in any of {count_noun(len(starts), 'start')}. Try more starts (n_init), another "
+                'order of the rows, or assignment="exchange", which finds a way if there is one.',
+                reason=reason,
+                rows=(failed,),
+            )
+        best = min(found, key=lambda run: run.inertia)
+        self.inertia_, self.n_iter_ = best.inertia + blocks.scatter, best.n_iter
+        return self._keep(best.labels[blocks.number], best.centers)
 
     def _check_found(self, run: _Run, n_starts: int, blocks: Blocks, constraints: Constraints) -> None:
         if run.together and self.on_infeasible == "raise":
@@ -270,6 +348,46 @@ def _run(
             break
     labels, squares, together = _assign(blocks, centers, apart, labels, order, limit)
     return _Run(labels, centers, float(blocks.weight @ squares), together, n_iter)
+
+
+def _run_in_order(
+    blocks: Blocks,
+    choosing: Any,
+    start: Centers,
+    order: NDArray[np.int64],
+    apart: list[list[int]],
+    max_iter: int,
+) -> _Run | int:
+    """Alternate between first fits and means; return the first block that found no centre, if any."""
+    centers = start
+    before: Labels | None = None
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
+        labels, failed = _first_fit(points.squared_center_distances(choosing, centers), order, apart)
+        if failed is not None:
+            return failed
+        if before is not None and (labels == before).all():
+            break
+        before = labels
+        centers = points.cluster_means(blocks.X, labels, centers, blocks.weight)
+    squares = points.squared_center_distances(blocks.X, centers)[np.arange(len(labels)), labels]
+    return _Run(labels, centers, float(blocks.weight @ squares), 0, n_iter)
+
+
+def _first_fit(
+    squares: NDArray[np.float64], order: NDArray[np.int64], apart: list[list[int]]
+) -> tuple[Labels, int | None]:
+    """Give each block, in order, the nearest centre that no block apart from it has; name one without."""
+    nearest = np.argsort(squares, axis=1, kind="stable")
+    labels = np.full(len(squares), -1, dtype=np.int32)
+    free = np.array([not others for others in apart])
+    labels[free] = nearest[free, 0]
+    for block in order[~free[order]].tolist():
+        taken = {int(labels[other]) for other in apart[block]}
+        choice = next((c for c in nearest[block].tolist() if c not in taken), None)
+        if choice is None:
+            return labels, int(block)
+        labels[block] = choice
+    return labels, None
 
 
 def _assign(

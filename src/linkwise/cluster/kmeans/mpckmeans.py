@@ -21,8 +21,12 @@ Kept: the objective, labels by iterated conditional modes, the metrics' closed f
   constraints; of equal runs the one of least objective.
 - Whole must-link components move, too; only one of the `n_init` starts uses neighbourhoods (see
   `linkwise.cluster.kmeans.pckmeans`).
+- Constraints that follow from others are not added (``implied=False``).
 - Without constraints it is plain k-means with the plain metric.
 - If plain k-means satisfies more constraints, its result is returned (``fell_back_``).
+
+`MPCKMeans.paper` is the method as printed, without all of these; each has a parameter. Features that are the
+same in all rows never count, and without constraints it, too, is plain k-means.
 
 Cost: with one metric an iteration is O(n k d + d³), after O(n d²) once (diagonal: O(n k d)); with one for
 each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
@@ -31,7 +35,7 @@ each cluster O(n d² k). Constraints cost O((named rows + pairs) k d) more.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +46,7 @@ from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
 from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans import icm, penalised
-from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.kmeans.components import add_implied, compact_labels
 from linkwise.cluster.kmeans.icm import NamedRows, Prices
 from linkwise.cluster.kmeans.metrics import (
     Kind,
@@ -69,6 +73,10 @@ from linkwise.parallel import one_blas_thread
 
 Array = NDArray[np.float64]
 
+MOST_ROWS = 10_000  # among which the farthest pair is sought exactly
+REPAIR = 1e-6  # of its trace is added to a covariance without a prior
+ROUNDING = 1e-12  # of the variance of all rows: a trace below is that of one point
+
 
 class MPCKMeans(CenteredClusterer):
     """k-means in which breaking a constraint has a price and the metric is learned.
@@ -84,7 +92,22 @@ class MPCKMeans(CenteredClusterer):
     w : float, default=1.0
         Price of a broken constraint of weight 1. It has no unit, since the learned metric has none.
     shrinkage : float, default=0.1
-        Strength of the prior that draws metrics towards the plain one, as a share of the number of rows.
+        Strength of the prior that draws metrics towards the plain one, as a share of the number of rows. With
+        0 there is none: then a millionth of its trace is added to each covariance, as in the paper.
+    must_link_start : bool, default=True
+        Whether each start also runs under the metric of the must-links alone.
+    settle_first : bool, default=True
+        Whether each start first converges at constant prices, before the metric is learned.
+    component_moves : bool, default=True
+        Whether rows joined by must-links also change their cluster together.
+    farthest : {"extreme", "all"}, default="extreme"
+        Rows among which the farthest pair is sought: those that are extreme in a feature, or all, in
+        O(n²).
+    implied : bool, default=False
+        Whether constraints that follow from others count, too, with weight 1. If constraints contradict each
+        other, none are added.
+    fallback : bool, default=True
+        Whether to return plain k-means if it satisfies more constraints.
     init : {"neighbourhoods", "k-means++"} or array-like, default="neighbourhoods"
         First centres. "neighbourhoods": the first start takes the means of rows joined by must-links and
         draws further centres by k-means++; the other starts draw all centres. An array of shape
@@ -139,7 +162,13 @@ class MPCKMeans(CenteredClusterer):
         "metric": [StrOptions({"full", "diagonal"})],
         "per_cluster": ["boolean"],
         "w": [Interval(Real, 0, None, closed="left")],
-        "shrinkage": [Interval(Real, 0, None, closed="neither")],
+        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "must_link_start": ["boolean"],
+        "settle_first": ["boolean"],
+        "component_moves": ["boolean"],
+        "farthest": [StrOptions({"extreme", "all"})],
+        "implied": ["boolean"],
+        "fallback": ["boolean"],
     }
 
     def __init__(
@@ -150,6 +179,12 @@ class MPCKMeans(CenteredClusterer):
         per_cluster: bool = False,
         w: float = 1.0,
         shrinkage: float = 0.1,
+        must_link_start: bool = True,
+        settle_first: bool = True,
+        component_moves: bool = True,
+        farthest: Literal["extreme", "all"] = "extreme",
+        implied: bool = False,
+        fallback: bool = True,
         init: str | ArrayLike = "neighbourhoods",
         n_init: int = 5,
         max_iter: int = 100,
@@ -161,11 +196,51 @@ class MPCKMeans(CenteredClusterer):
         self.per_cluster = per_cluster
         self.w = w
         self.shrinkage = shrinkage
+        self.must_link_start = must_link_start
+        self.settle_first = settle_first
+        self.component_moves = component_moves
+        self.farthest = farthest
+        self.implied = implied
+        self.fallback = fallback
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+
+    @classmethod
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as printed (Figure 1).
+
+        Each cluster has a diagonal metric without a prior. The one start takes the neighbourhoods
+        (Section 4.1, with the constraints that follow), and the metrics are learned from its first iteration.
+        Single rows move. Plain k-means is never returned.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `MPCKMeans` that replace those of the preset.
+
+        Returns
+        -------
+        MPCKMeans
+            The method, not fitted.
+        """
+        printed: dict[str, Any] = {
+            "metric": "diagonal",
+            "per_cluster": True,
+            "shrinkage": 0.0,
+            "must_link_start": False,
+            "settle_first": False,
+            "component_moves": False,
+            "farthest": "all",
+            "implied": True,
+            "fallback": False,
+            "n_init": 1,
+        }
+        return cls(n_clusters, **{**printed, **parameters})
 
     def _fit(
         self, X: NDArray[Any], constraints: Constraints, k: int, seed: int, progress: Progress | None
@@ -182,14 +257,32 @@ class MPCKMeans(CenteredClusterer):
         stop = (self.max_iter, self.tol)
         if constraints.n_constraints == 0:
             return self._keep(penalised.run_plain_k_means(X, unconstrained, *stop), metrics)
+        wanted = constraints
+        if self.implied:
+            constraints = add_implied(constraints)
+        if self.farthest == "all" and len(X) > MOST_ROWS:
+            raise ValueError(
+                f'farthest="all" compares all pairs of at most {MOST_ROWS} rows, but X has {len(X)} rows. '
+                'Use farthest="extreme".'
+            )
         # sums do not depend on the number of threads: BLAS has one
         with one_blas_thread():
             problem = _make_problem(X, constraints, metrics, self.w, self.shrinkage, constant, variance)
+            if not self.component_moves:
+                alone = np.arange(len(problem.named.rows), dtype=np.int32)
+                problem = problem._replace(named=problem.named._replace(group=alone))
+            if self.farthest == "all":
+                problem = problem._replace(extremes=np.asarray(X, dtype=np.float64))
             views = self._views(problem, constraints, metrics, k, seed)
             bound = self.tol * variance * varying / X.shape[1]
-            best, learned = _learn_best(problem, constraints, views, seed, (self.max_iter, bound), progress)
+            runs = (self.max_iter, bound)
+            best, learned = _learn_best(
+                problem, wanted, views, seed, runs, progress, settle=self.settle_first
+            )
+        if not self.fallback:
+            return self._keep(best, learned)
         starts = [views[0].starts, unconstrained]
-        plain = penalised.improve_by_plain(X, constraints, best.labels, starts, *stop)
+        plain = penalised.improve_by_plain(X, wanted, best.labels, starts, *stop)
         self.fell_back_ = plain is not None
         return self._keep(best, learned) if plain is None else self._keep(plain, metrics)
 
@@ -200,7 +293,7 @@ class MPCKMeans(CenteredClusterer):
         X, args = problem.X, (self.init, self.n_init)
         varying = max(1, X.shape[1] - len(problem.constant))
         views = [_MetricStarts(plain, X, draw_soft_starts(X, constraints, self.n_clusters, k, seed, *args))]
-        if len(problem.must):
+        if len(problem.must) and self.must_link_start:
             close = must_link_metric(problem.must, problem.named.must_weight, plain, varying)
             rows = close.map_rows(X)
             starts = [close.map_rows(views[0].starts[0])]
@@ -285,6 +378,8 @@ def _learn_best(
     seed: int,
     stop: tuple[int, float],
     progress: Progress | None,
+    *,
+    settle: bool = True,
 ) -> tuple[PenalisedRun, Metrics]:
     """Learn metrics from each start of each view; return those that alone satisfy most constraints."""
     made: list[tuple[float, PenalisedRun, Metrics]] = []
@@ -292,7 +387,12 @@ def _learn_best(
         variance = points.mean_variance(rows)
         prices = icm.equal_prices(problem.named, problem.w * variance * rows.shape[1])
         bound = stop[1] * (variance / problem.variance)  # in these coordinates
-        for first in penalised.run_penalised(rows, starts, problem.named, prices, seed, stop[0], bound):
+        firsts = (
+            penalised.run_penalised(rows, starts, problem.named, prices, seed, stop[0], bound)
+            if settle
+            else (PenalisedRun(points.nearest_centers(rows, one)[0], one, 0.0, 0) for one in starts)
+        )
+        for first in firsts:
             centers = first.centers if rows is problem.X else metrics.unmap_rows(first.centers)
             start, rng = first._replace(centers=centers), rng_at(seed, len(made))
             run, learned = _learn(problem, start, metrics, rng, stop)
@@ -373,10 +473,21 @@ def _update_metrics(
     for h in range(len(scatter)):
         where = None if len(scatter) == 1 else h
         scatter[h] = _add_broken(problem, scatter[h], clusters.labels, farthest[h], where)
-    covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    if problem.prior_rows:
+        covariance = (scatter + problem.prior) / rows.reshape(-1, *[1] * (scatter.ndim - 1))
+    else:
+        covariance = _repair(scatter / np.maximum(rows, 1).reshape(-1, *[1] * (scatter.ndim - 1)), problem)
     for c in problem.constant:  # log det must not count them
         covariance[(slice(None), *[c] * (covariance.ndim - 1))] = problem.variance
     return invert_covariances(covariance)
+
+
+def _repair(covariance: Array, problem: _Problem) -> Array:
+    """Add a share of its trace to each covariance; one of a single point takes the variance of all rows."""
+    full = covariance.ndim == 3
+    trace = np.trace(covariance, axis1=1, axis2=2) if full else covariance.sum(axis=1)
+    added = np.where(trace > ROUNDING * problem.variance, REPAIR * trace, problem.variance)
+    return covariance + (added[:, None, None] * np.eye(covariance.shape[1]) if full else added[:, None])
 
 
 def _sum_scatter(

@@ -6,11 +6,14 @@ do in AdaBoost. Each round votes, with weight alpha, on which rows share a clust
 votes gives the clustering.
 
 Kept: all of it, with alpha* = 100 for a round that breaks nothing and ends the search. Settled where the
-paper is silent: priorities start equal, or at the weights of the constraints; equal priorities are ordered at
-random in every round; a first round that breaks half of all priority or more is repeated up to 10 times and
-then used with a warning; a later one is repeated 3 times, and then the rounds end without it. Changed: the
-round that breaks nothing in effect decides the result, so it runs from several starts and the one of least
-inertia counts; with few constraints even a poor start satisfies them.
+paper is silent: equal priorities are ordered at random in every round; priorities may start at the weights of
+the constraints. If the first round breaks half of all priority, all votes are 0 as printed (lines 8, 9, 13);
+here it is used alone, with a warning.
+
+Changed, each by a parameter: a first round that breaks half or more is tried up to 10 times, and a later
+one 3 times, before the rounds end; each round returns its best pass; the round that breaks nothing in effect
+decides the result, so it runs from several starts and the one of least inertia counts; plain k-means is
+returned if it satisfies more constraints. `BCKM.paper` is the method as printed, without these.
 
 The matrix of votes is never formed: K follows from the labels of the rounds, one byte for each row and round.
 
@@ -40,7 +43,13 @@ from linkwise.cluster.similarity.weak_learner import (
 )
 from linkwise.errors import ConstraintWarning
 
-_FIRST_TRIES, _TRIES = 10, 3
+_PRINTED: dict[str, Any] = {
+    "convergence": "stable",
+    "last_starts": 1,
+    "first_tries": 1,
+    "later_tries": 1,
+    "fallback": False,
+}
 
 
 class BCKM(RoundsClusterer):
@@ -62,14 +71,20 @@ class BCKM(RoundsClusterer):
         How a round chooses its first rows: drawn in proportion to their squared distance (from a sample of
         100 000 rows if there are more), or each the farthest from those before.
     n_init : int, default=10
-        Number of starts of the final k-means, and (with convergence "repeat") of the round that breaks
-        nothing, of which the one of least inertia counts.
+        Number of starts of the final k-means.
+    last_starts : int, optional
+        Number of starts of the round that breaks nothing, of which the one of least inertia counts; by
+        default `n_init` with convergence "repeat", and 1 with others.
+    first_tries, later_tries : int, default=10 and 3
+        How often the first round, and each later one, is tried before it may break half of all priority.
     max_passes : int, default=100
         Largest number of passes of a round.
-    convergence : {"repeat", "first rise"}, default="repeat"
+    convergence : {"repeat", "stable", "first rise"}, default="repeat"
         When a round ends, see `CKM`.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    fallback : bool, default=True
+        Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -123,9 +138,13 @@ class BCKM(RoundsClusterer):
         "alpha_star": [Interval(Real, 0, None, closed="neither")],
         "init": [StrOptions({"k-means++", "farthest"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "last_starts": [Interval(Integral, 1, None, closed="left"), None],
+        "first_tries": [Interval(Integral, 1, None, closed="left")],
+        "later_tries": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
-        "convergence": [StrOptions({"repeat", "first rise"})],
+        "convergence": [StrOptions({"repeat", "stable", "first rise"})],
         "ties": [StrOptions({"random", "columns"})],
+        "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -138,9 +157,13 @@ class BCKM(RoundsClusterer):
         alpha_star: float = 100.0,
         init: Init = "k-means++",
         n_init: int = 10,
+        last_starts: int | None = None,
+        first_tries: int = 10,
+        later_tries: int = 3,
         max_passes: int = 100,
         convergence: Convergence = "repeat",
         ties: Ties = "random",
+        fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -149,32 +172,57 @@ class BCKM(RoundsClusterer):
         self.alpha_star = alpha_star
         self.init = init
         self.n_init = n_init
+        self.last_starts = last_starts
+        self.first_tries = first_tries
+        self.later_tries = later_tries
         self.max_passes = max_passes
         self.convergence = convergence
         self.ties = ties
+        self.fallback = fallback
         self.random_state = random_state
 
     @classmethod
-    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """Create the method as in the authors' program.
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as printed (Algorithms 2 and 3).
 
-        Rounds start from rows far apart and end when the inertia does not fall; constraints of equal priority
-        are ordered row by row.
+        No round is tried again, each returns its last pass, the round that breaks nothing has one start, and
+        plain k-means is never returned. The final k-means, which the paper leaves open, keeps its 10 starts.
 
         Parameters
         ----------
         n_clusters : int, default=8
             Number of clusters.
-        **parameters : object
-            Further parameters of the class; they take precedence over the preset.
+        **parameters : Any
+            Parameters of `BCKM` that replace those of the preset.
 
         Returns
         -------
         BCKM
-            The estimator, not fitted.
+            The method, not fitted.
+        """
+        return cls(n_clusters, **{**_PRINTED, **parameters})
+
+    @classmethod
+    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as in the authors' program.
+
+        It is the printed method, except that rounds start from rows far apart and end when the inertia does
+        not fall, and that constraints of equal priority are ordered row by row.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `BCKM` that replace those of the preset.
+
+        Returns
+        -------
+        BCKM
+            The method, not fitted.
         """
         preset: dict[str, Any] = {"init": "farthest", "convergence": "first rise", "ties": "columns"}
-        return cls(n_clusters, **{**preset, **parameters})
+        return cls(n_clusters, **{**_PRINTED, **preset, **parameters})
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
@@ -189,7 +237,7 @@ class BCKM(RoundsClusterer):
             if weak.loss >= 0.5 and t > 0:
                 reason = "half is broken"
                 break
-            if not weak.broken.any() and self.convergence == "repeat":
+            if not weak.broken.any():
                 weak = self._best_consistent(space, pairs, priority, k, seed, t, weak)
             hypotheses[:, t] = weak.labels
             errors.append(weak.loss)
@@ -218,7 +266,10 @@ class BCKM(RoundsClusterer):
         weak: WeakClustering,
     ) -> WeakClustering:
         """Return the run of least inertia among several that break nothing; it decides the result."""
-        for attempt in range(1, self.n_init):
+        starts = self.last_starts
+        if starts is None:
+            starts = self.n_init if self.convergence == "repeat" else 1
+        for attempt in range(1, starts):
             other = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
             if not other.broken.any() and other.means.spread > weak.means.spread:
                 weak = other
@@ -228,7 +279,7 @@ class BCKM(RoundsClusterer):
         self, space: Space, pairs: PairList, priority: NDArray[np.float64], k: int, seed: int, t: int
     ) -> WeakClustering:
         """Run constrained k-means, again if it breaks half of the priority."""
-        for attempt in range(_TRIES if t else _FIRST_TRIES):
+        for attempt in range(self.later_tries if t else self.first_tries):
             weak = self._run(space, pairs, priority, k, rng_at(seed, 0, t, attempt))
             if weak.loss < 0.5:
                 break
@@ -241,8 +292,9 @@ class BCKM(RoundsClusterer):
         share /= share.sum()
         order = order_by_priority(pairs, priority, rng, self.ties)
         means = space.choose_centers(k, rng, self.init)
-        rise = self.convergence == "first rise"
-        return constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
+        return constrained_k_means(
+            space, means, pairs, order, share, self.max_passes, convergence=self.convergence
+        )
 
 
 def _warn_of_half(loss: float) -> None:

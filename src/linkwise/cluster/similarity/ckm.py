@@ -3,10 +3,11 @@
 Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm", section 3.2, Algorithm 2
 (see `weak_learner`) on its own, with constraints of equal priority in random order.
 
-Settled where the paper is silent: every pass clears all labels and goes through all pairs again; the run ends
-when labels repeat, and its result is the pass that breaks least (``CKM.authors()``: when the inertia does not
-fall, and the result is the pass before, as in the authors' program). Added: several starts, kernels, weights
-of constraints as priorities. If plain k-means satisfies more constraints, its result is returned.
+Settled where the paper is silent: every pass clears all labels and goes through all pairs again; an empty
+cluster takes a far row; passes that cycle end when labels repeat. Changed: the result is the pass that breaks
+least, of several starts, and plain k-means is returned if it satisfies more constraints. ``CKM.paper()`` has
+one start and returns its last pass; ``CKM.authors()`` ends as the authors' program does. Added: kernels, and
+weights of constraints as priorities.
 
 Cost: a pass is one of plain k-means and O(constraints).
 """
@@ -63,11 +64,13 @@ class CKM(CenteredClusterer):
         Number of starts; the result breaks the least weight, and of equal ones has the least inertia.
     max_passes : int, default=100
         Largest number of passes of one start.
-    convergence : {"repeat", "first rise"}, default="repeat"
-        When a start ends: when labels repeat, with the pass that breaks least; or when the inertia does not
-        fall, with the pass before.
+    convergence : {"repeat", "stable", "first rise"}, default="repeat"
+        When a start ends: when labels repeat, with the pass that breaks least; when labels repeat, with the
+        last pass, as printed; or when the inertia does not fall, with the pass before.
     ties : {"random", "columns"}, default="random"
         Order of constraints with equal priority: random; or row by row, as in the columns of a matrix.
+    fallback : bool, default=True
+        Whether to return plain k-means if it satisfies more constraints.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -114,8 +117,9 @@ class CKM(CenteredClusterer):
         "init": [StrOptions({"k-means++", "farthest"}), "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
-        "convergence": [StrOptions({"repeat", "first rise"})],
+        "convergence": [StrOptions({"repeat", "stable", "first rise"})],
         "ties": [StrOptions({"random", "columns"})],
+        "fallback": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -129,6 +133,7 @@ class CKM(CenteredClusterer):
         max_passes: int = 100,
         convergence: Convergence = "repeat",
         ties: Ties = "random",
+        fallback: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -138,32 +143,55 @@ class CKM(CenteredClusterer):
         self.max_passes = max_passes
         self.convergence = convergence
         self.ties = ties
+        self.fallback = fallback
         self.random_state = random_state
 
     @classmethod
-    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
-        """Create the method as in the authors' program, which explains the paper's figures of CKM.
+    def paper(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as printed: one start, its last pass, and no plain k-means.
 
-        It has one start from rows far apart, orders constraints row by row, and ends when the inertia does
-        not fall.
+        Constraints are in random order (section 5.1), and first centres drawn by k-means++ (section 5.1).
 
         Parameters
         ----------
         n_clusters : int, default=8
             Number of clusters.
-        **parameters : object
-            Further parameters of the class; they take precedence over the preset.
+        **parameters : Any
+            Parameters of `CKM` that replace those of the preset.
 
         Returns
         -------
         CKM
-            The estimator, not fitted.
+            The method, not fitted.
+        """
+        printed: dict[str, Any] = {"n_init": 1, "convergence": "stable", "fallback": False}
+        return cls(n_clusters, **{**printed, **parameters})
+
+    @classmethod
+    def authors(cls, n_clusters: int = 8, **parameters: Any) -> Self:
+        """Create the method as in the authors' program, which explains the paper's figures of CKM.
+
+        It has one start from rows far apart, orders constraints row by row, ends when the inertia does not
+        fall, and never returns plain k-means.
+
+        Parameters
+        ----------
+        n_clusters : int, default=8
+            Number of clusters.
+        **parameters : Any
+            Parameters of `CKM` that replace those of the preset.
+
+        Returns
+        -------
+        CKM
+            The method, not fitted.
         """
         preset: dict[str, Any] = {
             "init": "farthest",
             "n_init": 1,
             "convergence": "first rise",
             "ties": "columns",
+            "fallback": False,
         }
         return cls(n_clusters, **{**preset, **parameters})
 
@@ -176,6 +204,8 @@ class CKM(CenteredClusterer):
         best = self._best(space, starts, constraints, k, seed, progress)
         self.n_passes_ = best.n_passes
         labels = best.labels
+        if not self.fallback:
+            return self._finish(X, labels, k)
         if self.kernel == "linear":
             lists = [list(points.draw_starts(X, k, seed, self.n_init) if starts is None else starts)]
             other = improve_by_plain(X, constraints, labels, lists, self.max_passes, 1e-4)
@@ -213,10 +243,10 @@ class CKM(CenteredClusterer):
             rng = rng_at(seed, number)
             means = self._start(space, starts, k, rng)
             order = order_by_priority(pairs, pairs.weight, rng, self.ties)
-            rise = self.convergence == "first rise"
-            found.append(
-                constrained_k_means(space, means, pairs, order, share, self.max_passes, first_rise=rise)
+            run = constrained_k_means(
+                space, means, pairs, order, share, self.max_passes, convergence=self.convergence
             )
+            found.append(run)
             if progress is not None:
                 progress(number + 1, n_starts)
         return min(found, key=lambda weak: (weak.loss, -weak.means.spread))

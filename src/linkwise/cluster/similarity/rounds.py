@@ -46,6 +46,7 @@ class RoundsClusterer(ConstrainedClusterer):
     n_rounds: int
     n_init: int
     max_passes: int
+    fallback: bool
 
     @abstractmethod
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
@@ -61,6 +62,8 @@ class RoundsClusterer(ConstrainedClusterer):
         rounds = self._rounds(space, list_pairs(constraints), k, seed, progress)
         self._keep(rounds)
         labels, _ = compact_labels(combine_rounds(rounds, k, seed, self.n_init), k)
+        if not self.fallback:
+            return labels
         if self.kernel == "linear":
             starts = [list(points.draw_starts(X, k, seed, self.n_init))]
             other = improve_by_plain(X, constraints, labels, starts, PASSES, 1e-4)

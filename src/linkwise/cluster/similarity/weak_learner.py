@@ -4,7 +4,7 @@ Okabe and Yamada (2018), "Clustering using boosted constrained k-means algorithm
 assigns all labels again: pair after pair, the constraint of highest priority first, then the rows without
 constraints. Constrained labels need not lower the sum of squares, so passes may cycle: they end when labels
 repeat, or after ten passes without improvement. The result is the pass that breaks least; of equal ones the
-pass of least inertia.
+pass of least inertia. With ``convergence="stable"`` the result is the last pass, as printed (line 41).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def list_pairs(constraints: Constraints) -> PairList:
 PATIENCE = 10  # passes without a better one
 
 Ties = Literal["random", "columns"]
-Convergence = Literal["repeat", "first rise"]
+Convergence = Literal["repeat", "stable", "first rise"]
 
 
 def order_by_priority(
@@ -86,9 +86,9 @@ def constrained_k_means(
     share: NDArray[np.float64],
     max_passes: int,
     *,
-    first_rise: bool = False,
+    convergence: Convergence = "repeat",
 ) -> WeakClustering:
-    """Run passes from given centres until labels repeat.
+    """Run passes from given centres until they converge.
 
     Parameters
     ----------
@@ -104,8 +104,10 @@ def constrained_k_means(
         Priorities; they add up to 1.
     max_passes : int
         Largest number of passes.
-    first_rise : bool, default=False
-        End when the inertia does not fall, with the labels of the pass before, as the authors' program does.
+    convergence : {"repeat", "stable", "first rise"}, default="repeat"
+        End when labels repeat, or after ten passes without improvement, with the best pass; end when labels
+        repeat, with the last pass, as printed; or end when the inertia does not fall, with the pass before,
+        as in the authors' program.
 
     Returns
     -------
@@ -114,6 +116,7 @@ def constrained_k_means(
     """
     ones = np.ones(space.n, dtype=np.int64)
     k = count_centers(means)
+    first_rise = convergence == "first rise"
     known: set[int] = set()
     best: WeakClustering | None = None
     before: WeakClustering | None = None
@@ -129,13 +132,13 @@ def constrained_k_means(
             return before
         if best is None or (now.loss, -means.spread) < (best.loss, -best.means.spread * (1 + ROUND_OFF)):
             best = now
-        elif n_passes - best.n_passes >= PATIENCE and not first_rise:
+        elif n_passes - best.n_passes >= PATIENCE and convergence == "repeat":
             break
         before = now
         if means.empty:
             means = space.update_means(fill_empty_clusters(labels, near.square, k, ones), means)
     assert best is not None
-    return before if first_rise and before is not None else best
+    return best if convergence == "repeat" or before is None else before
 
 
 def count_centers(means: SpaceMeans) -> int:

@@ -13,9 +13,10 @@ ones.
 Kept: the heuristic, the global choice of the leaf, labels by both orders, at most `n_clusters` labels.
 Settled where the paper is silent, as its authors' system does: a side may have an old label only if a
 must-link leads to it (``label_rule="evidence"``), since otherwise a side without constraints fits any label
-and clusters merge at random; thresholds are tried from large to small, and the first of equals wins. Changed:
-every attribute counts equally (``standardize=True``), so the result does not depend on units. Added: a beam
-of trees, nominal columns, weights of rows, bounds on the size of the tree.
+and clusters merge at random; thresholds are tried from large to small, and the first of equals wins.
+`ClusILC.paper` allows any old label, as the text does. Changed: every attribute counts equally
+(``standardize=True``), so the result does not depend on units. Added: a beam of trees, nominal columns,
+weights of rows, bounds on the size of the tree.
 
 Cost: O(n d² depth) for the sums, since the best split of a leaf is cached until a label changes that its
 constraints reach; O(leaves²) for the choice of leaves. Constraints are counted by component, never by pair. A
@@ -144,19 +145,39 @@ class ClusILC(ScoredByConstraints, ClusterMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
-        """Create the method as printed, with raw columns.
+        """Create the method as printed: raw columns, and any old label for a side of a split (Section 3).
 
         Parameters
         ----------
         n_clusters : int or None, default=None
             Largest number of clusters; by default any number.
-        **parameters : object
-            Further parameters of the class; they take precedence over the preset.
+        **parameters : Any
+            Parameters of `ClusILC` that replace those of the preset.
 
         Returns
         -------
         ClusILC
-            The estimator, not fitted.
+            The method, not fitted.
+        """
+        return cls(n_clusters, **{"standardize": False, "label_rule": "any", **parameters})
+
+    @classmethod
+    def authors(cls, n_clusters: int | None = None, **parameters: Any) -> Self:
+        """Create the method of the authors' program: an old label needs a must-link that leads to it.
+
+        The columns are raw, as in `paper`.
+
+        Parameters
+        ----------
+        n_clusters : int or None, default=None
+            Largest number of clusters; by default any number.
+        **parameters : Any
+            Parameters of `ClusILC` that replace those of the preset.
+
+        Returns
+        -------
+        ClusILC
+            The method, not fitted.
         """
         return cls(n_clusters, **{"standardize": False, **parameters})
 
