@@ -14,6 +14,7 @@ import linkwise as lw
 from linkwise.data import encode, from_frame
 from linkwise.data.items import text_items
 from linkwise.datasets import load
+from linkwise.errors import SessionLockedError
 from linkwise.page.cards import RowView, view_numbers
 from linkwise.page.presenter import Presenter
 from linkwise.session.session import Session
@@ -179,6 +180,31 @@ def test_a_name_does_not_make_the_question_stale():
     assert "All of them" in clusters.values()
     ask(presenter, "name", cluster=0, name="")
     assert presenter.state()["clusters"][0]["name"] == ""
+
+
+def lock_after(presenter, monkeypatch, name):
+    """Let another program hold the session as soon as an action of this name is stored."""
+    store = getattr(presenter._session, name)
+
+    def store_and_lock(*args, **kwargs):
+        def labels(session):
+            raise SessionLockedError("another program holds the session")
+
+        store(*args, **kwargs)
+        monkeypatch.setattr(lw.Session, "labels", property(labels))
+
+    monkeypatch.setattr(presenter._session, name, store_and_lock)
+
+
+def test_a_stored_answer_is_confirmed_although_the_session_is_locked_then(monkeypatch):
+    presenter = make_presenter()
+    question = presenter.state()["question"]["id"]
+    with monkeypatch.context() as locked:
+        lock_after(presenter, locked, "answer")
+        ask(presenter, "answer", question=question, answer="yes")
+    state = presenter.state()
+    assert state["counts"]["answers"] == 1
+    assert state["question"]["id"] != question
 
 
 def test_undo_takes_back_what_the_state_says():

@@ -235,9 +235,15 @@ class Presenter:
         return result if isinstance(result, tuple) else (result, None)
 
     def _has_new_event(self, before: int) -> bool:
+        self._try_refresh()
+        return self._event != before
+
+    def _try_refresh(self) -> bool:
+        """Refresh after an action, which is stored already; return whether the session could be read."""
         with suppress(SessionError):
             self._refresh()
-        return self._event != before
+            return True
+        return False
 
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
@@ -249,8 +255,8 @@ class Presenter:
             )
         begun = perf_counter()
         self._session.answer(answer, question_id=question)
-        self._refresh()
-        self._times.append(perf_counter() - begun)
+        if self._try_refresh():
+            self._times.append(perf_counter() - begun)
         return {}
 
     def _undo(self, request: Request) -> dict[str, Any]:
