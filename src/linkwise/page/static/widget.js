@@ -103,6 +103,97 @@ function createDisclosure(page, label, letter, className) {
   return { text, opener, toggle: () => setOpen(text.hidden === true), close: () => setOpen(false) };
 }
 
+// src/numbers.js
+var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+function toBytes(value) {
+  if (!value) return new Uint8Array(0);
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return new Uint8Array(value);
+}
+function toTypedArray(value, Type) {
+  const bytes = toBytes(value);
+  const size = Type.BYTES_PER_ELEMENT;
+  const aligned = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  return new Type(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / size));
+}
+
+// src/page.js
+var nPages = 0;
+var createLiveRegion = () => h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
+var Page = class {
+  /** @type {Controller} */
+  controller;
+  #prefix;
+  #nIds = 0;
+  /** @param {(page: Page) => Controller} createController */
+  constructor(createController) {
+    nPages += 1;
+    this.#prefix = `lw${nPages}`;
+    this.root = h("div", {
+      class: "linkwise",
+      tabindex: "-1",
+      role: "region",
+      "aria-label": "linkwise: questions and clusters",
+      "data-lm-suppress-shortcuts": "true"
+      // keys are ours, not JupyterLab's
+    });
+    this.live = createLiveRegion();
+    this.controller = createController(this);
+  }
+  /**
+   * An id that no other element of the document has.
+   * @param {string} name
+   */
+  createId(name) {
+    this.#nIds += 1;
+    return `${this.#prefix}-${name}-${this.#nIds}`;
+  }
+  /** The element with the focus, also within a shadow root. */
+  get focused() {
+    const document2 = (
+      /** @type {Document | ShadowRoot} */
+      this.root.getRootNode()
+    );
+    return (
+      /** @type {HTMLElement | null} */
+      document2.activeElement ?? null
+    );
+  }
+  get hasFocus() {
+    return this.root.contains(this.focused);
+  }
+  /** The live region of the dialog on top. @returns {Element | undefined} */
+  get #dialogRegion() {
+    return [...this.root.querySelectorAll("dialog > [role=status]")].at(-1);
+  }
+  get hasDialog() {
+    return this.#dialogRegion !== void 0;
+  }
+  /**
+   * Tell screen readers. They would not read the same text twice, so it gets a space. While a dialog is open,
+   * they read nothing outside it, so every dialog has a live region of its own.
+   * @param {string} text
+   */
+  announce(text) {
+    const live = this.#dialogRegion ?? this.live;
+    setText(live, live.textContent === text ? `${text} ` : text);
+  }
+  /**
+   * Hand a file to the browser.
+   * @param {string} name
+   * @param {string} type
+   * @param {ArrayBufferView} file
+   */
+  download(name, type, file) {
+    const address = URL.createObjectURL(new Blob([new Uint8Array(toBytes(file))], { type }));
+    const link = h("a", { href: address, download: name, hidden: true });
+    this.root.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 6e4);
+  }
+};
+
 // src/dialog.js
 function openDialog(page, title, className = "") {
   const before = page.focused;
@@ -118,7 +209,8 @@ function openDialog(page, title, className = "") {
     { class: `lw-dialog ${className}`, "aria-labelledby": heading.id },
     h("div", { class: "lw-row" }, heading, closeButton),
     body,
-    foot
+    foot,
+    createLiveRegion()
   );
   const close = () => {
     if (!box.isConnected) return;
@@ -335,20 +427,6 @@ function createColourTable(palette, colours, noise, highlighted) {
   for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
   setColour(noise, palette.clusters[N_COLOURS]);
   return table;
-}
-
-// src/numbers.js
-var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-function toBytes(value) {
-  if (!value) return new Uint8Array(0);
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return new Uint8Array(value);
-}
-function toTypedArray(value, Type) {
-  const bytes = toBytes(value);
-  const size = Type.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
-  return new Type(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / size));
 }
 
 // src/items.js
@@ -652,7 +730,7 @@ var ClusterRow = class {
       this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
       return;
     }
-    controller.display.showNotice(reply.error.text, "warn");
+    controller.warn(reply.error.text);
     this.#sentName = this.cluster.name;
     if (this.page.focused !== this.name) this.name.value = this.#sentName;
   }
@@ -818,7 +896,10 @@ function openConflict(page, conflict) {
       close();
       await controller.retry(conflict, change);
     } else if (reply.error.chain) draw(reply.error.chain);
-    else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    else {
+      body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+      page.announce(reply.error.text);
+    }
   };
   const draw = (chain) => {
     body.replaceChildren(
@@ -989,7 +1070,7 @@ var Controller = class {
   async export(what) {
     const reply = await this.request({ do: "export", what });
     if (!reply.ok) {
-      this.display.showNotice(reply.error.text, "warn");
+      this.warn(reply.error.text);
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
@@ -1182,7 +1263,7 @@ async function openHistory(page) {
     const reply = await controller.request({ do: "history", before, limit });
     if (!box.isConnected) return;
     if (!reply.ok) {
-      controller.display.showNotice(reply.error.text, "warn");
+      controller.warn(reply.error.text);
       return;
     }
     events = before === null ? reply.events : [...events, ...reply.events];
@@ -2163,73 +2244,6 @@ function createMapPanel(page, model) {
   };
 }
 
-// src/page.js
-var nPages = 0;
-var Page = class {
-  /** @type {Controller} */
-  controller;
-  #prefix;
-  #nIds = 0;
-  /** @param {(page: Page) => Controller} createController */
-  constructor(createController) {
-    nPages += 1;
-    this.#prefix = `lw${nPages}`;
-    this.root = h("div", {
-      class: "linkwise",
-      tabindex: "-1",
-      role: "region",
-      "aria-label": "linkwise: questions and clusters",
-      "data-lm-suppress-shortcuts": "true"
-      // keys are ours, not JupyterLab's
-    });
-    this.live = h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
-    this.controller = createController(this);
-  }
-  /**
-   * An id that no other element of the document has.
-   * @param {string} name
-   */
-  createId(name) {
-    this.#nIds += 1;
-    return `${this.#prefix}-${name}-${this.#nIds}`;
-  }
-  /** The element with the focus, also within a shadow root. */
-  get focused() {
-    const document2 = (
-      /** @type {Document | ShadowRoot} */
-      this.root.getRootNode()
-    );
-    return (
-      /** @type {HTMLElement | null} */
-      document2.activeElement ?? null
-    );
-  }
-  get hasFocus() {
-    return this.root.contains(this.focused);
-  }
-  /**
-   * Tell screen readers. The same text twice would not be read, so it gets a space.
-   * @param {string} text
-   */
-  announce(text) {
-    setText(this.live, this.live.textContent === text ? `${text} ` : text);
-  }
-  /**
-   * Hand a file to the browser.
-   * @param {string} name
-   * @param {string} type
-   * @param {ArrayBufferView} file
-   */
-  download(name, type, file) {
-    const address = URL.createObjectURL(new Blob([new Uint8Array(toBytes(file))], { type }));
-    const link = h("a", { href: address, download: name, hidden: true });
-    this.root.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 6e4);
-  }
-};
-
 // src/progress_panel.js
 var [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
@@ -2522,6 +2536,7 @@ function render({ model, el }) {
     }
     banner.hidden = controller.link === "open";
     setText(banner, controller.linkProblem);
+    if (page.hasDialog && !banner.hidden) page.announce(controller.linkProblem);
     root.dataset.link = controller.link;
   };
   const zoomIn = () => map.plot.zoom(1.5);

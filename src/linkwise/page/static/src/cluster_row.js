@@ -131,7 +131,7 @@ export class ClusterRow {
       this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
       return;
     }
-    controller.display.showNotice(reply.error.text, "warn");
+    controller.warn(reply.error.text);
     this.#sentName = this.cluster.name;
     if (this.page.focused !== this.name) this.name.value = this.#sentName;
   }

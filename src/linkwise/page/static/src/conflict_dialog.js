@@ -83,7 +83,10 @@ export function openConflict(page, conflict) {
       close();
       await controller.retry(conflict, change);
     } else if (reply.error.chain) draw(reply.error.chain);
-    else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    else {
+      body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+      page.announce(reply.error.text);
+    }
   };
   /** @param {ConflictLink[]} chain */
   const draw = (chain) => {

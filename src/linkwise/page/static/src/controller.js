@@ -193,7 +193,7 @@ export class Controller {
   async export(what) {
     const reply = await this.request({ do: "export", what });
     if (!reply.ok) {
-      this.display.showNotice(reply.error.text, "warn");
+      this.warn(reply.error.text);
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);

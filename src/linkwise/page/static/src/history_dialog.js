@@ -105,7 +105,7 @@ export async function openHistory(page) {
     const reply = await controller.request({ do: "history", before, limit });
     if (!box.isConnected) return;
     if (!reply.ok) {
-      controller.display.showNotice(reply.error.text, "warn");
+      controller.warn(reply.error.text);
       return;
     }
     events = before === null ? reply.events : [...events, ...reply.events];

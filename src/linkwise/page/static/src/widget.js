@@ -90,6 +90,7 @@ function render({ model, el }) {
     }
     banner.hidden = controller.link === "open";
     setText(banner, controller.linkProblem);
+    if (page.hasDialog && !banner.hidden) page.announce(controller.linkProblem); // the banner is not heard then
     root.dataset.link = controller.link;
   };
 
