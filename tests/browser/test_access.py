@@ -227,6 +227,7 @@ def test_what_comes_next_is_announced(server, browse):
     page = browse(server)
     live = page.locator(".linkwise > [role=status]")
     assert live.get_attribute("aria-live") == "polite"
+    assert live.inner_text() == ""  # the first connection is not announced
     press(page, "s")
     page.wait_for_function(
         "start => document.querySelector('[role=status]').textContent.startsWith(start)",

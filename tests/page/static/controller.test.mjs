@@ -99,6 +99,14 @@ test("a conflict is shown with what is needed to send the answer again", async (
   assert.deepEqual(display.calls.at(-1)[1].resolved, ["first change"]);
 });
 
+test("the first connection is no reconnection", () => {
+  const { controller } = setUp();
+  assert.deepEqual(
+    ["lost", "open", "open", "lost", "closed", "open"].map((link) => controller.setLink(link)),
+    [false, false, false, false, false, true],
+  );
+});
+
 test("rows are asked for once, and again after a reconnection", async () => {
   const { controller, requests } = setUp();
   assert.equal((await controller.loadItem(3)).name, "row 3"); // the question brought it
@@ -107,6 +115,7 @@ test("rows are asked for once, and again after a reconnection", async () => {
     requests.at(-1).resolve({ ok: true, items: [createItem(9)] });
     return item;
   };
+  controller.setLink("open");
   await load();
   assert.equal((await controller.loadItem(9)).row, 9);
   assert.equal(requests.length, 1);

@@ -946,6 +946,8 @@ var Controller = class {
   /** @type {Request | null} */
   #pending = null;
   #warning = "";
+  #wasOpen = false;
+  // whether the host was reached before
   /** @type {Map<number, Item>} */
   #items = /* @__PURE__ */ new Map();
   /**
@@ -975,8 +977,9 @@ var Controller = class {
    * @returns {boolean} whether the connection is back
    */
   setLink(link) {
-    const isBack = this.link !== "open" && link === "open";
+    const isBack = this.#wasOpen && this.link !== "open" && link === "open";
     this.link = link;
+    this.#wasOpen ||= link === "open";
     if (isBack) this.#items.clear();
     this.display.updateStatus();
     return isBack;

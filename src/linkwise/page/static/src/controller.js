@@ -61,6 +61,7 @@ export class Controller {
   /** @type {Request | null} */
   #pending = null;
   #warning = "";
+  #wasOpen = false; // whether the host was reached before
   /** @type {Map<number, Item>} */
   #items = new Map();
 
@@ -93,8 +94,9 @@ export class Controller {
    * @returns {boolean} whether the connection is back
    */
   setLink(link) {
-    const isBack = this.link !== "open" && link === "open";
+    const isBack = this.#wasOpen && this.link !== "open" && link === "open";
     this.link = link;
+    this.#wasOpen ||= link === "open";
     if (isBack) this.#items.clear(); // the host may be another one by now
     this.display.updateStatus();
     return isBack;
