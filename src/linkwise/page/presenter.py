@@ -39,7 +39,7 @@ from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, measure_change
+from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.wording import NO_MORE_QUESTIONS
@@ -47,6 +47,7 @@ from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
 EXPORTS = ("labels", "constraints", "session", "rules")
+MOVING_ACTIONS = ("answer", "undo", "take_back", "change", "add", "merge", "done")  # they may move rows
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
@@ -217,6 +218,9 @@ class Presenter:
         """Return the result of a request, with a file if there is one."""
         do = requests.read_choice(request, "do", tuple(self.ACTIONS))
         try:
+            if do in MOVING_ACTIONS:
+                self._refresh()  # rows that another program moved do not count
+            before = self._labels
             result = self.ACTIONS[do](self, request)
         except StaleAnswerError as error:
             raise RefusedRequest("stale", str(error)) from None
@@ -232,7 +236,10 @@ class Presenter:
             raise RefusedRequest("bad", str(error)) from None
         except (SessionError, OSError) as error:
             raise RefusedRequest("failed", str(error)) from None
-        return result if isinstance(result, tuple) else (result, None)
+        body, file = result if isinstance(result, tuple) else (result, None)
+        if do in MOVING_ACTIONS and self._try_refresh():
+            body = {**body, "moved": count_moved_rows(before, self._labels)}
+        return body, file
 
     def _has_new_event(self, before: int) -> bool:
         self._try_refresh()

@@ -28,6 +28,35 @@ test("an answer names the question and is confirmed after the reply", async () =
   assert.equal(controller.saving, "saved");
 });
 
+test("what an answer moved is shown and announced, and not guessed", async () => {
+  const { controller, display, requests, notices } = setUp();
+  const answer = async (reply) => {
+    const stored = controller.answer("yes");
+    requests.at(-1).resolve({ ok: true, ...reply });
+    await stored;
+    return [notices().at(-1), display.calls.at(-1)[1]];
+  };
+  const next = "Next question: row 3 and row 5.";
+  assert.deepEqual(await answer({ moved: 3 }), ["3 rows moved.", `Saved. 3 rows moved. ${next}`]);
+  assert.deepEqual(await answer({ moved: 0 }), ["No row moved.", `Saved. No row moved. ${next}`]);
+  assert.deepEqual(await answer({}), ["", `Saved. ${next}`]);
+});
+
+test("what a change moved follows what was changed, and does not hide a warning", async () => {
+  const { controller, display, requests, notices } = setUp();
+  const change = { do: "change", event: 1, answer: "no" };
+  let stored = controller.store(change, { describe: () => "Changed it." });
+  requests[0].resolve({ ok: true, moved: 1 });
+  await stored;
+  assert.equal(notices().at(-1), "Changed it. 1 row moved.");
+  stored = controller.store(change);
+  await controller.answer("no");
+  requests[1].resolve({ ok: true, moved: 2 });
+  await stored;
+  assert.equal(notices().at(-1), BUSY);
+  assert.ok(display.calls.at(-1)[1].startsWith(`Saved. 2 rows moved. ${BUSY}`));
+});
+
 test("an answer before the question can be read is ignored", async () => {
   const { controller, requests, notices } = setUp();
   controller.askedAt = performance.now();
@@ -78,9 +107,10 @@ test("undo says what it took back, or that there is nothing", async () => {
   assert.deepEqual(notices(), ["There is nothing to undo."]);
   controller.setState(createState(1, [3, 7]));
   const stored = controller.undo();
-  requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], answer: "unsure" } });
+  const undone = { kind: "answer", names: ["a", "b"], answer: "unsure" };
+  requests[0].resolve({ ok: true, undone, moved: 1200 });
   await stored;
-  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”.");
+  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”. 1,200 rows moved.");
 });
 
 test("a conflict is shown with what is needed to send the answer again", async () => {
@@ -93,7 +123,12 @@ test("a conflict is shown with what is needed to send the answer again", async (
   assert.equal(name, "showConflict");
   assert.deepEqual(conflict.resolved, []);
   controller.select([createItem(1), createItem(2)]);
-  const again = controller.retry(conflict, "first change");
+  const again = controller.retry(conflict, "first change", 4);
+  const words = "Changed. 4 rows moved. Your answer is sent again.";
+  assert.deepEqual(display.calls.slice(-2), [
+    ["showNotice", words],
+    ["announce", words],
+  ]);
   requests[1].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 2 }] } });
   await again;
   assert.deepEqual(display.calls.at(-1)[1].resolved, ["first change"]);

@@ -31,6 +31,16 @@ test("events", () => {
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
 });
 
+test("rows that moved", () => {
+  assert.deepEqual([0, 1, 3, undefined].map(wording.describeMoved), [
+    "No row moved.",
+    "1 row moved.",
+    "3 rows moved.",
+    "",
+  ]);
+  assert.equal(wording.joinSentences("One.", "", "Two."), "One. Two.");
+});
+
 test("a link is open, broken, or ended by an error of the host", () => {
   assert.equal(wording.describeLink("open", false), "");
   const said = ["lost", "closed", "login"].map((link) => wording.describeLink(link, false));

@@ -290,6 +290,11 @@ function describeEvent(event) {
   }
   return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
 }
+function describeMoved(moved) {
+  if (moved === void 0) return "";
+  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+}
+var joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
 function describeLink(link, failed) {
   if (link === "open") return "";
   return failed ? ENDED : BROKEN_LINKS[link] ?? BROKEN_LINKS.lost;
@@ -894,7 +899,7 @@ function openConflict(page, conflict) {
     const reply = await controller.request(request);
     if (reply.ok) {
       close();
-      await controller.retry(conflict, change);
+      await controller.retry(conflict, change, reply.moved);
     } else if (reply.error.chain) draw(reply.error.chain);
     else {
       body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
@@ -1106,7 +1111,7 @@ var Controller = class {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "");
+    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
     else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
       this.display.showConflict({ request, error, describe, pair, resolved });
@@ -1120,9 +1125,12 @@ var Controller = class {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
+   * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change) {
-    this.display.showNotice("Changed. Your answer is sent again.");
+  async retry({ request, describe, pair, resolved }, change, moved) {
+    const words = joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+    this.display.showNotice(words);
+    this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
@@ -1142,11 +1150,14 @@ var Controller = class {
     this.display.showNotice(words, "warn");
     this.display.announce(words);
   }
-  /** @param {string} words */
-  #confirm(words) {
-    if (!this.#warning) this.display.showNotice(words);
+  /**
+   * @param {string} words
+   * @param {string} moved
+   */
+  #confirm(words, moved) {
+    if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce([words || "Saved.", this.#warning, next].filter(Boolean).join(" "));
+    this.display.announce(joinSentences(words || "Saved.", moved, this.#warning, next));
   }
   /** @param {"saved" | "saving" | "unsaved"} saving */
   #setSaving(saving) {

@@ -81,7 +81,7 @@ export function openConflict(page, conflict) {
     const reply = await controller.request(request);
     if (reply.ok) {
       close();
-      await controller.retry(conflict, change);
+      await controller.retry(conflict, change, reply.moved);
     } else if (reply.error.chain) draw(reply.error.chain);
     else {
       body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));

@@ -5,8 +5,10 @@ import {
   describeError,
   describeEvent,
   describeLink,
+  describeMoved,
   describeNextQuestion,
   EARLY,
+  joinSentences,
   NOTHING_TO_UNDO,
 } from "./wording.js";
 
@@ -230,7 +232,7 @@ export class Controller {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "");
+    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
     else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
       this.display.showConflict({ request, error, describe, pair, resolved });
@@ -245,9 +247,12 @@ export class Controller {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
+   * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change) {
-    this.display.showNotice("Changed. Your answer is sent again.");
+  async retry({ request, describe, pair, resolved }, change, moved) {
+    const words = joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+    this.display.showNotice(words);
+    this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
@@ -270,11 +275,14 @@ export class Controller {
     this.display.announce(words);
   }
 
-  /** @param {string} words */
-  #confirm(words) {
-    if (!this.#warning) this.display.showNotice(words);
+  /**
+   * @param {string} words
+   * @param {string} moved
+   */
+  #confirm(words, moved) {
+    if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce([words || "Saved.", this.#warning, next].filter(Boolean).join(" "));
+    this.display.announce(joinSentences(words || "Saved.", moved, this.#warning, next));
   }
 
   /** @param {"saved" | "saving" | "unsaved"} saving */

@@ -126,10 +126,14 @@ export interface RequestError {
   chain?: ConflictLink[];
 }
 
-/** The fields of a result depend on the request. */
+/**
+ * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
+ * host could not read the clusters after the answer.
+ */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
-  { ok: true; file?: ArrayBufferView; [name: string]: any } | { ok: false; error: RequestError };
+  | { ok: true; file?: ArrayBufferView; moved?: number; [name: string]: any }
+  | { ok: false; error: RequestError };
 
 /** The model of anywidget, or ours over a socket. */
 export interface Model {

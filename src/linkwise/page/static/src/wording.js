@@ -92,6 +92,21 @@ export function describeEvent(event) {
 }
 
 /**
+ * How many rows an answer moved; empty if the host does not know.
+ * @param {number | undefined} moved
+ */
+export function describeMoved(moved) {
+  if (moved === undefined) return "";
+  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+}
+
+/**
+ * Sentences with spaces between them, without the empty ones.
+ * @param {string[]} sentences
+ */
+export const joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
+
+/**
  * Why the page cannot reach its host.
  * @param {Link} link
  * @param {boolean} failed whether the host reported an error of its own
