@@ -72,11 +72,16 @@ def pair(page: Any) -> tuple[int, int]:
 
 
 def press(page: Any, key: str) -> None:
-    """Read, press a key that answers, and wait for what comes next."""
-    before = page.evaluate(QUESTION)
+    """Read, press a key that changes the session, and wait until the page shows the next state.
+
+    The number of the question would not do: it stays the same when a change of an answer is undone.
+    """
     page.wait_for_timeout(READ_MS)
+    page.evaluate("""() => { window.hasDrawn = false;
+        const root = document.querySelector(".linkwise");
+        root.addEventListener("linkwise:drawn", () => { hasDrawn = true; }, {once: true}); }""")
     page.keyboard.press(key)
-    page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+    page.wait_for_function("() => hasDrawn")
 
 
 def describe_moved(before: Any, session: Session) -> str:
