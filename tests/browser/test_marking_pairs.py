@@ -198,8 +198,16 @@ def test_the_rows_that_moved_are_shown_and_announced(served, browse):
     check(f"Saved: {first} are now “same”. 2 rows moved.", above)
     line.get_by_role("button", name="Different", exact=True).click()
     check(f"Saved: {first} are now “different”. 2 rows moved.", above)
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    question = page.locator(".lw-eyebrow").inner_text()
+    press(page, "u")  # takes back the change, so the number of the question stays
+    assert page.locator(".lw-eyebrow").inner_text() == question
+    check("Taken back: “the change of answer 3 to Different”. 2 rows moved.", main)
+    page.keyboard.press("h")
+    line.wait_for()
     line.get_by_role("button", name="Take back").click()
-    check(f"Taken back: “{first}: different”. 2 rows moved.", above)
+    check(f"Taken back: “{first}: same”. No row moved.", above)
 
 
 def test_merge_done_and_undo(served, browse):

@@ -263,6 +263,16 @@ def test_undo_takes_back_what_the_state_says():
     assert len(presenter.state()["changes"]) == 3
 
 
+def test_undo_takes_back_a_change_and_the_state_says_so():
+    presenter = make_presenter()
+    answer(presenter, 2)
+    ask(presenter, "change", event=1, answer="unsure")
+    wanted = presenter.state()["undo"]
+    assert (wanted["kind"], wanted["target"], wanted["answer"]) == ("change", 1, "unsure")
+    assert ask(presenter, "undo").body["undone"]["number"] == wanted["number"]
+    assert presenter.state()["undo"]["number"] == 2
+
+
 def test_any_answer_can_be_taken_back_or_changed():
     presenter = make_presenter()
     answer(presenter, 6)

@@ -170,7 +170,7 @@ class Presenter:
                 "learner": learner_phrase(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
-                "undo": self._serialize(listed.events[-1]) if listed.events else None,
+                "undo": None if listed.last is None else self._serialize(listed.last),
             }
 
     def agreement(self) -> float | None:

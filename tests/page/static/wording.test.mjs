@@ -26,6 +26,8 @@ test("events", () => {
   assert.equal(describe({ kind: "answer", answer: "yes" }), "a and b: same");
   assert.equal(describe({ kind: "add", answer: "no" }), "a and b: different");
   assert.equal(describe({ kind: "import", pairs: 2, text: "pairs.csv" }), "2 pairs from pairs.csv");
+  const change = { kind: "change", target: 3, answer: "yes", names: [] };
+  assert.equal(describe(change), "the change of answer 3 to Same");
   assert.equal(describe({ kind: "done" }), "the cluster of a is done");
   assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");

@@ -284,6 +284,8 @@ var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : 
 function describeEvent(event) {
   const [first, second] = event.names ?? [];
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "change")
+    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;

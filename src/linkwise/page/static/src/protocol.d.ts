@@ -46,7 +46,7 @@ export interface Cluster {
 
 export interface SessionEvent {
   number: number;
-  kind: "answer" | "add" | "import" | "done" | "name";
+  kind: "answer" | "add" | "import" | "done" | "name" | "change";
   when: string;
   first: number;
   second: number;
@@ -55,6 +55,8 @@ export interface SessionEvent {
   pairs: number;
   text: string | null;
   changed: boolean;
+  /** The number of the answer that a change is about. */
+  target: number | null;
 }
 
 /** One of the answers that cannot all hold; `event` is null for the answer that was just given. */

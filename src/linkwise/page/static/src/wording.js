@@ -82,6 +82,8 @@ export const clusterName = (cluster) =>
 export function describeEvent(event) {
   const [first, second] = event.names ?? [];
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "change")
+    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text
