@@ -100,6 +100,8 @@ front: front/node_modules  ## bundle the page after a change in page/static/src;
 front-check: front/node_modules  ## types, lint and unit tests of the page, and whether its bundle is current
 	$(FRONT)/tsc --project front/tsconfig.json
 	$(FRONT)/biome check --error-on-warnings --config-path=front/lint.json $(PAGE)
+	@awk 'FNR == 301 { print FILENAME " has more than 300 lines: split it by theme"; bad = 1 } END { exit bad }' \
+	  src/linkwise/page/static/src/*.js
 	node --test --test-reporter=dot tests/page/static/
 	node front/build.js --check
 

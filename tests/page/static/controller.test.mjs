@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller, repeatRequest } from "../../../src/linkwise/page/static/src/controller.js";
+import { Controller } from "../../../src/linkwise/page/static/src/controller.js";
+import { repeatRequest } from "../../../src/linkwise/page/static/src/repeat_request.js";
 import { BUSY, EARLY } from "../../../src/linkwise/page/static/src/wording.js";
 import { createDisplay, createItem, createState } from "./fakes.mjs";
 

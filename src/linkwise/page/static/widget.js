@@ -929,11 +929,60 @@ function openConflict(page, conflict) {
   foot.append(createButton(label, leave, { className: "lw-main" }));
 }
 
+// src/item_cache.js
+var MOST_ITEMS = 400;
+var ItemCache = class {
+  /** @type {Map<number, Item>} */
+  #items = /* @__PURE__ */ new Map();
+  #request;
+  /** @param {(request: Request) => Promise<Reply>} request send a request to the host */
+  constructor(request) {
+    this.#request = request;
+  }
+  /** @param {Item} item */
+  add(item) {
+    this.#items.set(item.row, item);
+  }
+  clear() {
+    this.#items.clear();
+  }
+  /**
+   * How a row looks; asked of the host unless it is remembered. Null if the host gives an error.
+   * @param {number} row
+   * @returns {Promise<Item | null>}
+   */
+  async load(row) {
+    const known = this.#items.get(row);
+    if (known) return known;
+    const reply = await this.#request({ do: "item", rows: [row] });
+    if (!reply.ok) return null;
+    const [oldest] = this.#items.keys();
+    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
+    const item = (
+      /** @type {Item} */
+      reply.items[0]
+    );
+    this.add(item);
+    return item;
+  }
+};
+
+// src/repeat_request.js
+var KINDS = { yes: "must-link", no: "cannot-link" };
+function repeatRequest(state, request, pair) {
+  if (!pair || pair.answer === "unsure" || request.do !== "answer" && request.do !== "merge")
+    return request;
+  const question = state?.question;
+  if (question && request.do === "answer") {
+    const rows = /* @__PURE__ */ new Set([question.first.row, question.second.row, pair.first, pair.second]);
+    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
+  }
+  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
+}
+
 // src/controller.js
 var READ_MS = 150;
 var SLOW_MS = 120;
-var MOST_ITEMS = 400;
-var KINDS = { yes: "must-link", no: "cannot-link" };
 var Controller = class {
   /** @type {State | null} */
   state = null;
@@ -955,8 +1004,8 @@ var Controller = class {
   #warning = "";
   #wasOpen = false;
   // whether the host was reached before
-  /** @type {Map<number, Item>} */
-  #items = /* @__PURE__ */ new Map();
+  /** @type {ItemCache} */
+  #items;
   /**
    * @param {(request: Request) => Promise<Reply>} request send a request to the host
    * @param {Display} display
@@ -964,6 +1013,7 @@ var Controller = class {
   constructor(request, display) {
     this.request = request;
     this.display = display;
+    this.#items = new ItemCache(request);
   }
   // ---------------------------------------------------------------- what the host sends
   /**
@@ -974,7 +1024,7 @@ var Controller = class {
     const before = this.state;
     this.state = state;
     if (state.question) {
-      for (const item of [state.question.first, state.question.second]) this.#items.set(item.row, item);
+      for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
     if (before && before.event !== state.event) for (const notify of this.watchers) notify();
     return before;
@@ -1016,23 +1066,11 @@ var Controller = class {
     return this.state?.clusters.find((each) => each.cluster === label);
   }
   /**
-   * How a row looks; asked of the host unless it is remembered.
+   * How a row looks; null if the host cannot tell.
    * @param {number} row
-   * @returns {Promise<Item | null>}
    */
-  async loadItem(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = (
-      /** @type {Item} */
-      reply.items[0]
-    );
-    this.#items.set(row, item);
-    return item;
+  loadItem(row) {
+    return this.#items.load(row);
   }
   // ---------------------------------------------------------------- what the person does
   /** @param {Answer} answer */
@@ -1167,16 +1205,6 @@ var Controller = class {
     this.display.updateStatus();
   }
 };
-function repeatRequest(state, request, pair) {
-  if (!pair || pair.answer === "unsure" || request.do !== "answer" && request.do !== "merge")
-    return request;
-  const question = state?.question;
-  if (question && request.do === "answer") {
-    const rows = /* @__PURE__ */ new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
-  }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
-}
 
 // src/help_dialog.js
 var KEYS = [

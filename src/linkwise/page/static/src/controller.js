@@ -1,4 +1,6 @@
 /** What the page knows and what it asks of the host. Nothing here touches the document. */
+import { ItemCache } from "./item_cache.js";
+import { KINDS, repeatRequest } from "./repeat_request.js";
 import {
   ANSWER_WORDS,
   BUSY,
@@ -12,16 +14,12 @@ import {
   NOTHING_TO_UNDO,
 } from "./wording.js";
 
-/** @import { Answer, Cluster, ConflictLink, Item, Kind, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+/** @import { Answer, Cluster, ConflictLink, Item, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+/** @import { PairAnswer } from "./repeat_request.js" */
 
 export const READ_MS = 150; // nobody reads two rows and presses a key sooner than this
 const SLOW_MS = 120; // after this the page shows that it is saving
-const MOST_ITEMS = 400; // rows that are remembered
 
-/** @type {Record<"yes" | "no", Kind>} */
-const KINDS = { yes: "must-link", no: "cannot-link" };
-
-/** @typedef {{ first: number, second: number, answer: Answer }} PairAnswer */
 /** @typedef {[Item | null, Item | null]} Selection the two rows that were selected in the plot */
 
 /**
@@ -64,8 +62,8 @@ export class Controller {
   #pending = null;
   #warning = "";
   #wasOpen = false; // whether the host was reached before
-  /** @type {Map<number, Item>} */
-  #items = new Map();
+  /** @type {ItemCache} */
+  #items;
 
   /**
    * @param {(request: Request) => Promise<Reply>} request send a request to the host
@@ -74,6 +72,7 @@ export class Controller {
   constructor(request, display) {
     this.request = request;
     this.display = display;
+    this.#items = new ItemCache(request);
   }
 
   // ---------------------------------------------------------------- what the host sends
@@ -85,7 +84,7 @@ export class Controller {
     const before = this.state;
     this.state = state;
     if (state.question) {
-      for (const item of [state.question.first, state.question.second]) this.#items.set(item.row, item);
+      for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
     if (before && before.event !== state.event) for (const notify of this.watchers) notify();
     return before;
@@ -133,20 +132,11 @@ export class Controller {
   }
 
   /**
-   * How a row looks; asked of the host unless it is remembered.
+   * How a row looks; null if the host cannot tell.
    * @param {number} row
-   * @returns {Promise<Item | null>}
    */
-  async loadItem(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = /** @type {Item} */ (reply.items[0]);
-    this.#items.set(row, item);
-    return item;
+  loadItem(row) {
+    return this.#items.load(row);
   }
 
   // ---------------------------------------------------------------- what the person does
@@ -290,22 +280,4 @@ export class Controller {
     this.saving = saving;
     this.display.updateStatus();
   }
-}
-
-/**
- * A refused request once more. If the question has changed meanwhile, the answer is sent as a pair.
- * @param {State | null} state
- * @param {Request} request
- * @param {PairAnswer} [pair]
- * @returns {Request}
- */
-export function repeatRequest(state, request, pair) {
-  if (!pair || pair.answer === "unsure" || (request.do !== "answer" && request.do !== "merge"))
-    return request;
-  const question = state?.question;
-  if (question && request.do === "answer") {
-    const rows = new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
-  }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
 }
