@@ -43,6 +43,42 @@ test("rows that moved", () => {
   assert.equal(wording.joinSentences("One.", "", "Two."), "One. Two.");
 });
 
+test("what was stored, taken back or changed", () => {
+  const cluster = { cluster: 2, name: "", size: 3, exemplar_names: ["a", "b"] };
+  const other = { ...cluster, name: "reds" };
+  assert.equal(wording.describeMark("a", "b", "no"), "Saved: a and b are marked as different.");
+  assert.equal(wording.describeMerge(cluster, other), "Saved: Cluster 2 and reds are merged.");
+  assert.match(
+    wording.describeMergeEffect(cluster),
+    /^This marks a, the most typical row of this cluster, and /,
+  );
+  assert.equal(wording.describeDone(other), "Saved: all 3 rows of reds are marked as same.");
+  assert.match(wording.describeDoneEffect(other), /^This marks all its 3 rows as same, /);
+  assert.equal(wording.describeUndo(null), "There is nothing to undo.");
+  assert.equal(wording.describeChange(["a", "b"], "unsure"), "a and b are now “not sure”");
+  assert.deepEqual(["reds", ""].map(wording.describeName), [
+    "Saved: the cluster is named reds",
+    "Saved: the cluster has no name",
+  ]);
+});
+
+test("the way out of a conflict", () => {
+  assert.equal(wording.describeResolved([]), "");
+  const resolved = ["“a and b: same” is taken back", "c and d are now “same”"];
+  assert.equal(
+    wording.describeUnstored(resolved),
+    "Your last answer was not stored. Already changed: “a and b: same” is taken back; c and d are now “same”. " +
+      "You can revert this in the history.",
+  );
+  assert.equal(wording.describeRetry(undefined), "Changed. Your answer is sent again.");
+});
+
+test("the details of an event", () => {
+  assert.equal(wording.describeDetails({ number: 4, when: "?", kind: "answer", changed: false }), "4");
+  const added = { number: 4, when: "2026-05-01T12:00:00Z", kind: "add", changed: true };
+  assert.match(wording.describeDetails(added), /^4 · .*26.* · added · changed$/);
+});
+
 test("a link is open, broken, or ended by an error of the host", () => {
   assert.equal(wording.describeLink("open", false), "");
   const said = ["lost", "closed", "login"].map((link) => wording.describeLink(link, false));

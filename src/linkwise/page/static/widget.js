@@ -257,6 +257,13 @@ var SHARED_KEYS = [
 var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 var BUSY = "The last answer is still being saved, so this one was ignored.";
 var MEMORY_ONLY = "In memory only";
+var CONNECTED_AGAIN = "Connected again.";
+var SAVED_ANSWER = "Saved.";
+var CONFLICT = "Your answer conflicts with earlier answers";
+var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
+var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
+var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+var EMPTY_HISTORY = "There are no answers yet.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
 var ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
@@ -290,12 +297,40 @@ function describeEvent(event) {
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
+  return describePair(first, second, event.answer);
 }
 function describeMoved(moved) {
   if (moved === void 0) return "";
   return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
 }
+var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
+var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
+var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
+var describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+var describeTakenBack = (answer) => `“${answer}” is taken back`;
+var describeMerge = (cluster, other) => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
+var describeMergeEffect = (cluster) => `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other cluster as same. You can undo it.`;
+var describeDone = (cluster) => `Saved: all ${formatCount(cluster.size, "row")} of ${clusterName(cluster)} are marked as same.`;
+var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.size, "row")} as same, and no more questions are asked inside it. You can undo it.`;
+var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
+var describeDownload = (name) => `Downloaded ${name}.`;
+var describeRefusal = (reason) => `Not stored. ${reason}`;
+var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
+function describeDetails(event) {
+  const when = new Date(event.when);
+  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
+  const parts = [
+    `${event.number}`,
+    date,
+    event.kind === "add" ? "added" : "",
+    event.changed ? "changed" : ""
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+var describeResumption = (n) => `Resumed with ${formatCount(n, "earlier answer")}.`;
+var describeGuess = (answer) => `The current clustering suggests “${ANSWER_WORDS[answer]}”.`;
 var joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
 function describeLink(link, failed) {
   if (link === "open") return "";
@@ -335,7 +370,7 @@ function openMerge(page, cluster) {
       await controller.store(
         { do: "merge", first: cluster.cluster, second: other.cluster },
         {
-          describe: () => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`,
+          describe: () => describeMerge(cluster, other),
           pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" }
         }
       );
@@ -353,32 +388,20 @@ function openMerge(page, cluster) {
     }
   );
   body.append(
-    h(
-      "p",
-      { class: "lw-soft" },
-      `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other `,
-      "cluster as same. You can undo it."
-    ),
+    h("p", { class: "lw-soft" }, describeMergeEffect(cluster)),
     h("ul", { class: "lw-choices" }, others.map(renderChoice))
   );
 }
 function openDone(page, cluster) {
   const { body, foot, close } = openDialog(page, `Is ${clusterName(cluster)} done?`);
-  const rows = formatCount(cluster.size, "row");
   const confirm = async () => {
     close();
     await page.controller.store(
       { do: "done", cluster: cluster.cluster },
-      { describe: () => `Saved: all ${rows} of ${clusterName(cluster)} are marked as same.` }
+      { describe: () => describeDone(cluster) }
     );
   };
-  body.append(
-    h(
-      "p",
-      {},
-      `This marks all its ${rows} as same, and no more questions are asked inside it. You can undo it.`
-    )
-  );
+  body.append(h("p", {}, describeDoneEffect(cluster)));
   foot.append(
     createButton("Yes, it is done", confirm, { className: "lw-main" }),
     createButton("Not yet", close)
@@ -734,7 +757,7 @@ var ClusterRow = class {
     this.#sentName = text;
     const reply = await controller.request({ do: "name", cluster: this.cluster.cluster, name: text });
     if (reply.ok) {
-      this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
+      this.page.announce(describeName(text));
       return;
     }
     controller.warn(reply.error.text);
@@ -856,12 +879,11 @@ var ClustersPanel = class {
 var TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
 function renderResolutions(link, resolve) {
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
-  const pair = link.names.join(" and ");
-  const about = `${pair}: ${ANSWER_WORDS[link.answer]}`;
+  const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
   const label = `Change to ${ANSWER_LABELS[other]}`;
-  const change = () => resolve({ do: "change", event: link.event, answer: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
-  const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
+  const change = () => resolve({ do: "change", event: link.event, answer: other }, describeChange(link.names, other));
+  const takeBack = () => resolve({ do: "take_back", event: link.event }, describeTakenBack(about));
   const canChange = link.kind === "answer" || link.kind === "add";
   const words = TAKE_BACK[link.kind] ?? "Take back";
   return listChildren(
@@ -895,7 +917,7 @@ function renderLink(page, link, resolve) {
 function openConflict(page, conflict) {
   const { controller } = page;
   const isSecond = conflict.resolved.length > 0;
-  const title = isSecond ? "Your answer conflicts with another answer, too" : "Your answer conflicts with earlier answers";
+  const title = isSecond ? ANOTHER_CONFLICT : CONFLICT;
   const { body, foot, close } = openDialog(page, title, "lw-wide");
   const resolve = async (request, change) => {
     const reply = await controller.request(request);
@@ -910,7 +932,7 @@ function openConflict(page, conflict) {
   };
   const draw = (chain) => {
     body.replaceChildren(
-      h("p", {}, "These answers cannot all hold, so the new one was not stored. Change one or take it back:"),
+      h("p", {}, CONFLICT_ADVICE),
       h(
         "ol",
         { class: "lw-chain" },
@@ -919,11 +941,10 @@ function openConflict(page, conflict) {
     );
   };
   draw(conflict.error.chain);
-  const steps = isSecond ? `Already changed: ${conflict.resolved.join("; ")}. You can revert this in the history.` : "";
-  if (steps) foot.append(h("p", { class: "lw-soft lw-steps" }, steps));
+  if (isSecond) foot.append(h("p", { class: "lw-soft lw-steps" }, describeResolved(conflict.resolved)));
   const leave = () => {
     close();
-    if (steps) controller.warn(`Your last answer was not stored. ${steps}`);
+    if (isSecond) controller.warn(describeUnstored(conflict.resolved));
   };
   const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
   foot.append(createButton(label, leave, { className: "lw-main" }));
@@ -1091,7 +1112,7 @@ var Controller = class {
     }
     const describe = (
       /** @param {Reply & { ok: true }} reply */
-      (reply) => reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO
+      (reply) => describeUndo(reply.undone)
     );
     await this.store({ do: "undo" }, { describe });
   }
@@ -1105,7 +1126,7 @@ var Controller = class {
     const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
+      return describeMark(first.name, second.name, answer);
     };
     await this.store(request, { describe });
   }
@@ -1122,7 +1143,7 @@ var Controller = class {
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
-    this.display.showNotice(`Downloaded ${reply.name}.`);
+    this.display.showNotice(describeDownload(reply.name));
   }
   // ---------------------------------------------------------------- storing
   /** Whether a request is on its way. An answer is, until it is confirmed or the next question is there. */
@@ -1158,7 +1179,7 @@ var Controller = class {
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
-      this.display.announce(`Not stored. ${words}`);
+      this.display.announce(describeRefusal(words));
     }
   }
   /**
@@ -1168,7 +1189,7 @@ var Controller = class {
    * @param {number} [moved] how many rows the change moved
    */
   async retry({ request, describe, pair, resolved }, change, moved) {
-    const words = joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+    const words = describeRetry(moved);
     this.display.showNotice(words);
     this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
@@ -1197,7 +1218,7 @@ var Controller = class {
   #confirm(words, moved) {
     if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce(joinSentences(words || "Saved.", moved, this.#warning, next));
+    this.display.announce(joinSentences(words || SAVED_ANSWER, moved, this.#warning, next));
   }
   /** @param {"saved" | "saving" | "unsaved"} saving */
   #setSaving(saving) {
@@ -1242,7 +1263,7 @@ function renderChoices(page, event) {
     /** @param {Answer} answer */
     (answer) => {
       if (answer === event.answer) return;
-      const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[answer]}”.`;
+      const describe = () => `Saved: ${describeChange(event.names, answer)}.`;
       page.controller.store({ do: "change", event: event.number, answer }, { describe });
     }
   );
@@ -1257,22 +1278,11 @@ function renderChoices(page, event) {
     )
   );
 }
-function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
-  const parts = [
-    `${event.number}`,
-    date,
-    event.kind === "add" ? "added" : "",
-    event.changed ? "changed" : ""
-  ];
-  return parts.filter(Boolean).join(" · ");
-}
 function renderEvent(page, event) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const takeBack = () => {
-    const describe = () => `Taken back: “${words}”.`;
+    const describe = () => describeUndo(event);
     page.controller.store({ do: "take_back", event: event.number }, { describe });
   };
   const title = isPair ? h(
@@ -1298,10 +1308,9 @@ async function openHistory(page) {
   const { controller } = page;
   const { box, body, heading } = openDialog(page, "History", "lw-drawer");
   const list = h("ol", { class: "lw-history" });
-  const none = h("p", { class: "lw-soft", hidden: true }, "There are no answers yet.");
+  const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
-  const advice = "Changing an answer or taking it back can change the questions that follow.";
-  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), list, none, more));
+  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), list, none, more));
   let events = [];
   const load = async (before = null, limit = PAGE_EVENTS) => {
     const reply = await controller.request({ do: "history", before, limit });
@@ -2498,7 +2507,7 @@ var QuestionCard = class {
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();
-    setText(this.guess.text, `The current clustering suggests “${ANSWER_WORDS[question.guess]}”.`);
+    setText(this.guess.text, describeGuess(question.guess));
   }
   /** @param {State} state */
   #showEnd(state) {
@@ -2558,7 +2567,7 @@ function render({ model, el }) {
     for (const panel of [header, progress, clusters]) panel.update(state);
     working.hidden = !state.busy;
     if (before === null && state.counts.answers && state.place) {
-      card.showNotice(`Resumed with ${formatCount(state.counts.answers, "earlier answer")}.`);
+      card.showNotice(describeResumption(state.counts.answers));
     }
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
@@ -2576,7 +2585,7 @@ function render({ model, el }) {
     const isBack = controller.setLink(model.get("link") || "open");
     if (isBack) {
       drawnLabels = null;
-      page.announce("Connected again.");
+      page.announce(CONNECTED_AGAIN);
     }
     banner.hidden = controller.link === "open";
     setText(banner, controller.linkProblem);

@@ -2,16 +2,20 @@
 import { ItemCache } from "./item_cache.js";
 import { KINDS, repeatRequest } from "./repeat_request.js";
 import {
-  ANSWER_WORDS,
   BUSY,
+  describeDownload,
   describeError,
-  describeEvent,
   describeLink,
+  describeMark,
   describeMoved,
   describeNextQuestion,
+  describeRefusal,
+  describeRetry,
+  describeUndo,
   EARLY,
   joinSentences,
   NOTHING_TO_UNDO,
+  SAVED_ANSWER,
 } from "./wording.js";
 
 /** @import { Answer, Cluster, ConflictLink, Item, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
@@ -157,8 +161,7 @@ export class Controller {
       this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
-    const describe = /** @param {Reply & { ok: true }} reply */ (reply) =>
-      reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO;
+    const describe = /** @param {Reply & { ok: true }} reply */ (reply) => describeUndo(reply.undone);
     await this.store({ do: "undo" }, { describe });
   }
 
@@ -172,7 +175,7 @@ export class Controller {
     const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
+      return describeMark(first.name, second.name, answer);
     };
     await this.store(request, { describe });
   }
@@ -191,7 +194,7 @@ export class Controller {
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
-    this.display.showNotice(`Downloaded ${reply.name}.`);
+    this.display.showNotice(describeDownload(reply.name));
   }
 
   // ---------------------------------------------------------------- storing
@@ -229,7 +232,7 @@ export class Controller {
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
-      this.display.announce(`Not stored. ${words}`);
+      this.display.announce(describeRefusal(words));
     }
   }
 
@@ -240,7 +243,7 @@ export class Controller {
    * @param {number} [moved] how many rows the change moved
    */
   async retry({ request, describe, pair, resolved }, change, moved) {
-    const words = joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+    const words = describeRetry(moved);
     this.display.showNotice(words);
     this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
@@ -272,7 +275,7 @@ export class Controller {
   #confirm(words, moved) {
     if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce(joinSentences(words || "Saved.", moved, this.#warning, next));
+    this.display.announce(joinSentences(words || SAVED_ANSWER, moved, this.#warning, next));
   }
 
   /** @param {"saved" | "saving" | "unsaved"} saving */
