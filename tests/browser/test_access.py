@@ -177,13 +177,61 @@ def test_two_views_on_one_page(server, browse):
     assert page.locator("#second *").count() == 0
 
 
+def test_announcements_are_heard_while_a_dialog_is_open(server, browse):
+    """A modal dialog hides everything else from screen readers, the live region of the page, too."""
+    page = browse(server)
+    tools = page.context.new_cdp_session(page)
+
+    def count_regions():
+        nodes = tools.send("Accessibility.getFullAXTree")["nodes"]
+        return sum(node.get("role", {}).get("value") == "status" and not node["ignored"] for node in nodes)
+
+    assert count_regions() == 1
+    page.keyboard.press("h")
+    line = page.locator(".lw-history > li").first
+    line.wait_for()
+    assert count_regions() == 1
+    rows = line.locator(".lw-link").all_inner_texts()
+    line.get_by_role("button", name="Not sure", exact=True).click()
+    page.wait_for_function(
+        "start => document.querySelector('dialog > [role=status]').textContent.startsWith(start)",
+        arg=f"Saved: {rows[0]} and {rows[1]} are now “not sure”. ",
+    )
+    assert " moved. Next question: " in page.locator("dialog > [role=status]").inner_text()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert count_regions() == 1
+    page.keyboard.press("u")
+    page.wait_for_function(
+        "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Taken back')"
+    )
+
+
+def test_a_lost_connection_is_heard_while_a_dialog_is_open(server, browse):
+    routes = []
+
+    def pass_on(route):
+        route.connect_to_server()
+        routes.append(route)
+
+    page = browse(server, before=lambda p: p.route_web_socket("**/ws", pass_on))
+    page.keyboard.press("?")
+    page.evaluate("""() => { window.heard = [];
+        const live = document.querySelector("dialog > [role=status]");
+        new MutationObserver(() => heard.push(live.textContent)).observe(live, {childList: true}); }""")
+    routes[0].close()
+    page.wait_for_function("() => heard.at(-1) === 'Connected again.'")
+    assert page.evaluate("() => heard[0]").startswith("The connection is lost.")
+
+
 def test_what_comes_next_is_announced(server, browse):
     page = browse(server)
     live = page.locator(".linkwise > [role=status]")
     assert live.get_attribute("aria-live") == "polite"
+    assert live.inner_text() == ""  # the first connection is not announced
     press(page, "s")
     page.wait_for_function(
-        "start => document.querySelector('[role=status]').textContent.startsWith(start)",
-        arg="Saved. Next question:",
+        "start => new RegExp(start).test(document.querySelector('[role=status]').textContent)",
+        arg=r"^Saved\. (No row|1 row|\d+ rows) moved\. Next question: ",
     )
     press(page, "u")

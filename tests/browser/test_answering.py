@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from browser.presenters import QUESTION, READ_MS, Bundled, by_truth, pair, press
+from browser.presenters import QUESTION, READ_MS, Bundled, by_truth, describe_moved, pair, press
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 
@@ -50,11 +50,14 @@ def test_answer_unsure_undo(wine, browse):
     assert bundled.n_answers == n + 2
     press(page, "u")
     assert bundled.n_answers == n + 1
+    before = bundled.session.labels
     press(page, "u")
     assert bundled.n_answers == n
     assert pair(page) == first
-    notice = page.locator(".lw-notice").inner_text()
-    assert notice == f"Taken back: “row {first[0]} and row {first[1]}: not sure”."
+    notice, moved = page.locator(".lw-notice"), describe_moved(before, bundled.session)
+    wanted = f"Taken back: “row {first[0]} and row {first[1]}: not sure”. {moved}"
+    page.wait_for_function("words => document.querySelector('.lw-notice').textContent === words", arg=wanted)
+    assert notice.get_attribute("data-tone") == "calm"
 
 
 def test_buttons_do_what_keys_do(wine, browse):
@@ -79,8 +82,8 @@ def test_reload_resumes(wine, browse):
     page.reload()
     page.wait_for_selector(".lw-cluster")
     assert (page.evaluate(QUESTION), pair(page)) == (asked, shown)
-    page.keyboard.press("y")  # keys work without a click
-    page.wait_for_function(f"before => {QUESTION} !== before", arg=asked)
+    press(page, "y")  # keys work without a click
+    assert page.evaluate(QUESTION) != asked
 
 
 def test_two_windows(wine, browse):
@@ -153,7 +156,8 @@ def test_a_key_before_one_has_read_is_not_taken(wine, browse):
     assert bundled.n_answers == n + 1
     press(page, "s")
     assert bundled.n_answers == n + 2
-    page.wait_for_selector(".lw-notice", state="hidden")
+    page.wait_for_selector(".lw-notice[data-tone=calm]")  # the warning is gone
+    assert page.locator(".lw-notice").inner_text().endswith(" moved.")
 
 
 def test_keys_are_no_keys_in_a_name(wine, browse):
@@ -207,7 +211,7 @@ def test_guess_is_hidden_until_asked_for(wine, browse):
 
 
 def test_saved_appears_after_the_reply(wine, browse):
-    server, _ = wine
+    server, bundled = wine
     held, here = [], {"late": False}
 
     def slow(route):
@@ -218,7 +222,7 @@ def test_saved_appears_after_the_reply(wine, browse):
 
     page = browse(server, before=lambda p: p.route_web_socket("**/ws", slow))
     saved, live = page.locator(".lw-saved"), page.locator(".linkwise > [role=status]")
-    here["late"] = True
+    here["late"], before = True, bundled.session.labels
     page.keyboard.press("s")
     page.wait_for_selector(".lw-saved[data-is=saving]")
     assert "Saved" not in live.inner_text()
@@ -231,5 +235,7 @@ def test_saved_appears_after_the_reply(wine, browse):
         "() => document.querySelector('.linkwise > [role=status]').textContent.startsWith('Saved.')"
     )
     first, second = pair(page)
-    assert live.inner_text() == f"Saved. Next question: row {first} and row {second}."
+    moved = describe_moved(before, bundled.session)
+    assert live.inner_text() == f"Saved. {moved} Next question: row {first} and row {second}."
+    assert page.locator(".lw-notice").inner_text() == moved
     assert saved.get_attribute("data-is") == "memory"  # this session has no file

@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from browser.presenters import Bundled, pair, press, shown_as
+from browser.presenters import Bundled, describe_moved, pair, press, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import Items, image_items, series_items, text_items
 from linkwise.session.session import Session
@@ -64,8 +64,10 @@ def chained(served, browse):
 
 def test_volunteered_pair(chained):
     page, session = chained
+    before = session.labels
     volunteer(page, 5, 6, "Mark as same")
-    assert notice(page, "Saved") == "Saved: row 5 and row 6 are marked as same."
+    words = notice(page, "Saved")
+    assert words == f"Saved: row 5 and row 6 are marked as same. {describe_moved(before, session)}"
     last = session.history[-1]
     assert (last.first, last.second, last.answer) == (5, 6, "yes")
     assert page.locator(".lw-chosen").is_hidden()
@@ -85,7 +87,8 @@ def test_contradiction_names_the_chain_and_changes_a_link(chained):
     }
     assert len(session.history) == n
     page.get_by_role("button", name="Change to Same (row 2 and row 4: different)").click()
-    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same."
+    # the answer itself follows from the change
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same. No row moved."
     assert page.locator("dialog").count() == 0
     assert session.labels[0] == session.labels[4]
     assert {(e.first, e.second): e.answer for e in session.history}[2, 4] == "yes"
@@ -95,7 +98,7 @@ def test_contradiction_by_taking_a_link_back(chained):
     page, session = chained
     volunteer(page, 0, 4, "Mark as same")
     page.get_by_role("button", name="Take back (row 2 and row 1: same)").click()
-    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same."
+    assert notice(page, "Saved") == "Saved: row 0 and row 4 are marked as same. 2 rows moved."
     assert session.labels[0] == session.labels[4] != session.labels[2]
 
 
@@ -165,6 +168,46 @@ def test_history_changes_and_takes_back(served, browse):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     assert bundled.n_answers == 3
+
+
+def test_the_rows_that_moved_are_shown_and_announced(served, browse):
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    session = Session(X, COBRAS(random_state=0))
+    page = browse(served(lambda: plain(session, X)))
+
+    def check(words, live):
+        assert notice(page, words) == words
+        page.wait_for_function(
+            "([live, words]) => document.querySelector(live).textContent.startsWith(words)",
+            arg=[live, words if "“" in words else f"Saved. {words} Next question: "],
+        )
+
+    main, above = ".linkwise > [role=status]", "dialog > [role=status]"
+    first = "row {} and row {}".format(*pair(page))
+    press(page, "n")
+    check("1 row moved.", main)
+    press(page, "u")
+    check(f"Taken back: “{first}: different”. 1 row moved.", main)
+    press(page, "n")
+    press(page, "s")
+    check("1 row moved.", main)
+    page.keyboard.press("h")
+    line = page.locator(".lw-history > li").last
+    line.wait_for()
+    line.get_by_role("button", name="Same", exact=True).click()
+    check(f"Saved: {first} are now “same”. 2 rows moved.", above)
+    line.get_by_role("button", name="Different", exact=True).click()
+    check(f"Saved: {first} are now “different”. 2 rows moved.", above)
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    question = page.locator(".lw-eyebrow").inner_text()
+    press(page, "u")  # takes back the change, so the number of the question stays
+    assert page.locator(".lw-eyebrow").inner_text() == question
+    check("Taken back: “the change of answer 3 to Different”. 2 rows moved.", main)
+    page.keyboard.press("h")
+    line.wait_for()
+    line.get_by_role("button", name="Take back").click()
+    check(f"Taken back: “{first}: same”. No row moved.", above)
 
 
 def test_merge_done_and_undo(served, browse):

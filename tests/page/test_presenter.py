@@ -14,8 +14,10 @@ import linkwise as lw
 from linkwise.data import encode, from_frame
 from linkwise.data.items import text_items
 from linkwise.datasets import load
+from linkwise.errors import SessionLockedError
 from linkwise.page.cards import RowView, view_numbers
 from linkwise.page.presenter import Presenter
+from linkwise.page.stopping import count_moved_rows
 from linkwise.session.session import Session
 
 IRIS = load("iris")
@@ -181,6 +183,74 @@ def test_a_name_does_not_make_the_question_stale():
     assert presenter.state()["clusters"][0]["name"] == ""
 
 
+def test_a_reply_contains_how_many_rows_moved():
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    presenter = make_presenter(X=X, names=("x",))
+    for do, request, moved, clusters in (
+        ("answer", {"answer": "no"}, 1, {(0, 1, 2, 4), (3,)}),
+        ("answer", {"answer": "unsure"}, 1, {(0, 1, 2), (3, 4)}),
+        ("change", {"event": 1, "answer": "yes"}, 2, {(0, 1, 2, 3, 4)}),
+        ("change", {"event": 1, "answer": "no"}, 2, {(0, 1, 2), (3, 4)}),
+        ("take_back", {"event": 1}, 2, {(0, 1, 2, 3, 4)}),
+        ("undo", {}, 0, {(0, 1, 2, 3, 4)}),
+        ("add", {"first": 0, "second": 1, "kind": "cannot-link"}, 1, {(0, 2, 3, 4), (1,)}),
+        ("done", {"cluster": 0}, 0, {(0, 2, 3, 4), (1,)}),
+        ("undo", {}, 0, {(0, 2, 3, 4), (1,)}),
+        ("undo", {}, 1, {(0, 1, 2, 3, 4)}),
+    ):
+        if do == "answer":
+            request["question"] = presenter.state()["question"]["id"]
+        assert ask(presenter, do, **request).body["moved"] == moved
+        labels = rows_of(presenter)
+        assert {tuple(np.flatnonzero(labels == label).tolist()) for label in labels} == clusters
+    for do, request in (("name", {"cluster": 0, "name": "all"}), ("history", {}), ("item", {"rows": [0]})):
+        assert "moved" not in ask(presenter, do, **request).body
+
+
+def test_merging_moves_the_smaller_cluster():
+    presenter = make_presenter()
+    answer(presenter, 20)
+    one, other = presenter.state()["clusters"][:2]
+    before = rows_of(presenter)
+    moved = ask(presenter, "merge", first=one["cluster"], second=other["cluster"]).body["moved"]
+    assert moved == count_moved_rows(before.astype(int), rows_of(presenter).astype(int)) > 0
+
+
+def test_rows_that_another_program_moved_are_not_counted(tmp_path):
+    path = tmp_path / "s.linkwise"
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    presenter, other = (make_presenter(path, X=X, names=("x",)) for _ in range(2))
+    assert ask(other, "add", first=0, second=1, kind="cannot-link").body["moved"] == 1
+    assert ask(presenter, "add", first=0, second=2, kind="must-link").body["moved"] == 0
+    presenter.close()
+    other.close()
+
+
+def lock_after(presenter, monkeypatch, name):
+    """Let another program hold the session as soon as an action of this name is stored."""
+    store = getattr(presenter._session, name)
+
+    def store_and_lock(*args, **kwargs):
+        def labels(session):
+            raise SessionLockedError("another program holds the session")
+
+        store(*args, **kwargs)
+        monkeypatch.setattr(lw.Session, "labels", property(labels))
+
+    monkeypatch.setattr(presenter._session, name, store_and_lock)
+
+
+def test_a_stored_answer_is_confirmed_although_the_session_is_locked_then(monkeypatch):
+    presenter = make_presenter()
+    question = presenter.state()["question"]["id"]
+    with monkeypatch.context() as locked:
+        lock_after(presenter, locked, "answer")
+        assert "moved" not in ask(presenter, "answer", question=question, answer="yes").body
+    state = presenter.state()
+    assert state["counts"]["answers"] == 1
+    assert state["question"]["id"] != question
+
+
 def test_undo_takes_back_what_the_state_says():
     presenter = make_presenter()
     assert ask(presenter, "undo").body["undone"] is None
@@ -191,6 +261,16 @@ def test_undo_takes_back_what_the_state_says():
     assert reply.changed
     assert reply.body["undone"]["number"] == wanted["number"]
     assert len(presenter.state()["changes"]) == 3
+
+
+def test_undo_takes_back_a_change_and_the_state_says_so():
+    presenter = make_presenter()
+    answer(presenter, 2)
+    ask(presenter, "change", event=1, answer="unsure")
+    wanted = presenter.state()["undo"]
+    assert (wanted["kind"], wanted["target"], wanted["answer"]) == ("change", 1, "unsure")
+    assert ask(presenter, "undo").body["undone"]["number"] == wanted["number"]
+    assert presenter.state()["undo"]["number"] == 2
 
 
 def test_any_answer_can_be_taken_back_or_changed():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from linkwise.page.stopping import advise, measure_change
+from linkwise.page.stopping import advise, count_moved_rows, measure_change
 
 LABELS = st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=40)
 
@@ -29,7 +29,24 @@ def test_splits_and_merges_count_with_their_smaller_part():
     one, split = np.zeros(10, np.int32), np.array([0] * 7 + [1] * 3, np.int32)
     assert measure_change(one, split) == pytest.approx(0.3)
     assert measure_change(split, one) == pytest.approx(0.3)
+    assert count_moved_rows(one, split) == count_moved_rows(split, one) == 3
     assert measure_change(np.arange(2000, dtype=np.int32), np.arange(2000, dtype=np.int32)[::-1]) == 0
+
+
+def test_the_larger_count_holds_where_clusters_split_and_merge_at_once():
+    before = np.array([0] * 6 + [1] * 4, np.int32)
+    after = np.array([0] * 3 + [1] * 3 + [1] * 4, np.int32)
+    assert count_moved_rows(before, after) == count_moved_rows(after, before) == 3
+    before, after = np.array([0, 0, 0, 1, 1, 2], np.int32), np.array([0, 0, 1, 1, 1, 1], np.int32)
+    # one row leaves the largest part of cluster 0; two rows join a larger part of cluster 1
+    assert count_moved_rows(before, after) == count_moved_rows(after, before) == 2
+
+
+def test_nothing_moves_where_nothing_changes_or_nothing_is_there():
+    labels = np.array([0, 0, 1], np.int32)
+    assert count_moved_rows(labels, labels.copy()) == 0
+    assert count_moved_rows(labels[:0], labels[:0]) == 0
+    assert measure_change(labels[:0], labels[:0]) == 0
 
 
 def test_advice():

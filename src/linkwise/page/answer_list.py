@@ -22,10 +22,13 @@ class AnswerList(NamedTuple):
         In order: each answer in its present form, and names of clusters.
     changed : frozenset of int
         Numbers of the answers that were changed.
+    last : Event or None
+        The event that an undo takes back. It may be the change of an answer, which `events` does not list.
     """
 
     events: list[Event]
     changed: frozenset[int]
+    last: Event | None = None
 
     @classmethod
     def of(cls, session: Session) -> AnswerList:
@@ -33,7 +36,8 @@ class AnswerList(NamedTuple):
         remaining = session.remaining_events
         names = [event for event in remaining if event.kind == "name"]
         changed = frozenset(e.target for e in remaining if e.kind == "change" and e.target is not None)
-        return cls(sorted([*session.history, *names], key=lambda event: event.number), changed)
+        events = sorted([*session.history, *names], key=lambda event: event.number)
+        return cls(events, changed, remaining[-1] if remaining else None)
 
 
 def serialize_event(event: Event, changed: frozenset[int], name_row: Namer) -> dict[str, Any]:

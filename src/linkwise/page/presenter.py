@@ -39,7 +39,7 @@ from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
 from linkwise.page.scatter import project_rows, scale_places
-from linkwise.page.stopping import advise, measure_change
+from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.wording import NO_MORE_QUESTIONS
@@ -47,6 +47,7 @@ from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
 EXPORTS = ("labels", "constraints", "session", "rules")
+MOVING_ACTIONS = ("answer", "undo", "take_back", "change", "add", "merge", "done")  # they may move rows
 SHOWN_CHANGES = 20
 ONE_BYTE, TWO_BYTES = 255, 65_535  # the highest value stands for noise
 
@@ -169,7 +170,7 @@ class Presenter:
                 "learner": learner_phrase(session.learner),
                 "description": list(status.description),
                 "notes": self._notes,
-                "undo": self._serialize(listed.events[-1]) if listed.events else None,
+                "undo": None if listed.last is None else self._serialize(listed.last),
             }
 
     def agreement(self) -> float | None:
@@ -217,6 +218,9 @@ class Presenter:
         """Return the result of a request, with a file if there is one."""
         do = requests.read_choice(request, "do", tuple(self.ACTIONS))
         try:
+            if do in MOVING_ACTIONS:
+                self._refresh()  # rows that another program moved do not count
+            before = self._labels
             result = self.ACTIONS[do](self, request)
         except StaleAnswerError as error:
             raise RefusedRequest("stale", str(error)) from None
@@ -232,12 +236,21 @@ class Presenter:
             raise RefusedRequest("bad", str(error)) from None
         except (SessionError, OSError) as error:
             raise RefusedRequest("failed", str(error)) from None
-        return result if isinstance(result, tuple) else (result, None)
+        body, file = result if isinstance(result, tuple) else (result, None)
+        if do in MOVING_ACTIONS and self._try_refresh():
+            body = {**body, "moved": count_moved_rows(before, self._labels)}
+        return body, file
 
     def _has_new_event(self, before: int) -> bool:
+        self._try_refresh()
+        return self._event != before
+
+    def _try_refresh(self) -> bool:
+        """Refresh after an action, which is stored already; return whether the session could be read."""
         with suppress(SessionError):
             self._refresh()
-        return self._event != before
+            return True
+        return False
 
     # ------------------------------------------------------------ actions that change the session
     def _answer(self, request: Request) -> dict[str, Any]:
@@ -249,8 +262,8 @@ class Presenter:
             )
         begun = perf_counter()
         self._session.answer(answer, question_id=question)
-        self._refresh()
-        self._times.append(perf_counter() - begun)
+        if self._try_refresh():
+            self._times.append(perf_counter() - begun)
         return {}
 
     def _undo(self, request: Request) -> dict[str, Any]:

@@ -16,25 +16,32 @@ WINDOW = 10  # answers that advice looks back on
 STILL = 0.01  # share of the rows that may move while the clustering counts as settled
 
 
-def measure_change(before: Labels, after: Labels) -> float:
-    """Return the share of rows that left the majority of their cluster, or joined a larger one.
+def count_moved_rows(before: Labels, after: Labels) -> int:
+    """Return how many rows moved from one clustering to the next.
 
-    The share is 0 if the clusters are the same, whatever their numbers. When a cluster splits, its smaller
-    parts count; when clusters merge, the smaller ones do.
+    There are two ways to count: the rows that left the largest part of their old cluster, and the rows that
+    joined the largest part of their new one. The result is the larger of the two counts. When a cluster
+    splits, its smaller parts therefore move; when clusters merge, the smaller ones do. The numbers of the
+    clusters do not matter.
 
     Parameters
     ----------
     before, after : ndarray of shape (n_rows,)
         Clusters 0, 1, ...; noise is -1.
     """
-    if before is after or len(before) == 0:
-        return 0.0
+    if len(before) == 0:
+        return 0
     source, target, rows = count_shared_rows(before, after)
-    return 1.0 - min(_count_majority(source, rows), _count_majority(target, rows)) / len(before)
+    return len(before) - min(_count_majority(source, rows), _count_majority(target, rows))
+
+
+def measure_change(before: Labels, after: Labels) -> float:
+    """Return the share of the rows that moved, by `count_moved_rows`."""
+    return count_moved_rows(before, after) / max(1, len(before))
 
 
 def _count_majority(cluster: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
-    """Rows in the largest part of each cluster."""
+    """Return how many rows are in the largest part of their cluster."""
     low = cluster.min()
     largest = np.zeros(int(cluster.max() - low) + 1, dtype=np.int64)
     np.maximum.at(largest, cluster - low, counts)

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controller, repeatRequest } from "../../../src/linkwise/page/static/src/controller.js";
+import { Controller } from "../../../src/linkwise/page/static/src/controller.js";
+import { repeatRequest } from "../../../src/linkwise/page/static/src/repeat_request.js";
 import { BUSY, EARLY } from "../../../src/linkwise/page/static/src/wording.js";
 import { createDisplay, createItem, createState } from "./fakes.mjs";
 
@@ -26,6 +27,35 @@ test("an answer names the question and is confirmed after the reply", async () =
   await stored;
   assert.deepEqual(display.calls.at(-1), ["announce", "Saved. Next question: row 3 and row 7."]);
   assert.equal(controller.saving, "saved");
+});
+
+test("what an answer moved is shown and announced, and not guessed", async () => {
+  const { controller, display, requests, notices } = setUp();
+  const answer = async (reply) => {
+    const stored = controller.answer("yes");
+    requests.at(-1).resolve({ ok: true, ...reply });
+    await stored;
+    return [notices().at(-1), display.calls.at(-1)[1]];
+  };
+  const next = "Next question: row 3 and row 5.";
+  assert.deepEqual(await answer({ moved: 3 }), ["3 rows moved.", `Saved. 3 rows moved. ${next}`]);
+  assert.deepEqual(await answer({ moved: 0 }), ["No row moved.", `Saved. No row moved. ${next}`]);
+  assert.deepEqual(await answer({}), ["", `Saved. ${next}`]);
+});
+
+test("what a change moved follows what was changed, and does not hide a warning", async () => {
+  const { controller, display, requests, notices } = setUp();
+  const change = { do: "change", event: 1, answer: "no" };
+  let stored = controller.store(change, { describe: () => "Changed it." });
+  requests[0].resolve({ ok: true, moved: 1 });
+  await stored;
+  assert.equal(notices().at(-1), "Changed it. 1 row moved.");
+  stored = controller.store(change);
+  await controller.answer("no");
+  requests[1].resolve({ ok: true, moved: 2 });
+  await stored;
+  assert.equal(notices().at(-1), BUSY);
+  assert.ok(display.calls.at(-1)[1].startsWith(`Saved. 2 rows moved. ${BUSY}`));
 });
 
 test("an answer before the question can be read is ignored", async () => {
@@ -78,9 +108,10 @@ test("undo says what it took back, or that there is nothing", async () => {
   assert.deepEqual(notices(), ["There is nothing to undo."]);
   controller.setState(createState(1, [3, 7]));
   const stored = controller.undo();
-  requests[0].resolve({ ok: true, undone: { kind: "answer", names: ["a", "b"], answer: "unsure" } });
+  const undone = { kind: "answer", names: ["a", "b"], answer: "unsure" };
+  requests[0].resolve({ ok: true, undone, moved: 1200 });
   await stored;
-  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”.");
+  assert.equal(notices().at(-1), "Taken back: “a and b: not sure”. 1,200 rows moved.");
 });
 
 test("a conflict is shown with what is needed to send the answer again", async () => {
@@ -93,10 +124,23 @@ test("a conflict is shown with what is needed to send the answer again", async (
   assert.equal(name, "showConflict");
   assert.deepEqual(conflict.resolved, []);
   controller.select([createItem(1), createItem(2)]);
-  const again = controller.retry(conflict, "first change");
+  const again = controller.retry(conflict, "first change", 4);
+  const words = "Changed. 4 rows moved. Your answer is sent again.";
+  assert.deepEqual(display.calls.slice(-2), [
+    ["showNotice", words],
+    ["announce", words],
+  ]);
   requests[1].resolve({ ok: false, error: { kind: "contradiction", text: "", chain: [{ event: 2 }] } });
   await again;
   assert.deepEqual(display.calls.at(-1)[1].resolved, ["first change"]);
+});
+
+test("the first connection is no reconnection", () => {
+  const { controller } = setUp();
+  assert.deepEqual(
+    ["lost", "open", "open", "lost", "closed", "open"].map((link) => controller.setLink(link)),
+    [false, false, false, false, false, true],
+  );
 });
 
 test("rows are asked for once, and again after a reconnection", async () => {
@@ -107,6 +151,7 @@ test("rows are asked for once, and again after a reconnection", async () => {
     requests.at(-1).resolve({ ok: true, items: [createItem(9)] });
     return item;
   };
+  controller.setLink("open");
   await load();
   assert.equal((await controller.loadItem(9)).row, 9);
   assert.equal(requests.length, 1);

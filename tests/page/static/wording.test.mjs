@@ -26,9 +26,57 @@ test("events", () => {
   assert.equal(describe({ kind: "answer", answer: "yes" }), "a and b: same");
   assert.equal(describe({ kind: "add", answer: "no" }), "a and b: different");
   assert.equal(describe({ kind: "import", pairs: 2, text: "pairs.csv" }), "2 pairs from pairs.csv");
+  const change = { kind: "change", target: 3, answer: "yes", names: [] };
+  assert.equal(describe(change), "the change of answer 3 to Same");
   assert.equal(describe({ kind: "done" }), "the cluster of a is done");
   assert.equal(describe({ kind: "name", text: "reds" }), "the cluster of a is named “reds”");
   assert.equal(describe({ kind: "name", text: "" }), "the cluster of a has no name");
+});
+
+test("rows that moved", () => {
+  assert.deepEqual([0, 1, 3, undefined].map(wording.describeMoved), [
+    "No row moved.",
+    "1 row moved.",
+    "3 rows moved.",
+    "",
+  ]);
+  assert.equal(wording.joinSentences("One.", "", "Two."), "One. Two.");
+});
+
+test("what was stored, taken back or changed", () => {
+  const cluster = { cluster: 2, name: "", size: 3, exemplar_names: ["a", "b"] };
+  const other = { ...cluster, name: "reds" };
+  assert.equal(wording.describeMark("a", "b", "no"), "Saved: a and b are marked as different.");
+  assert.equal(wording.describeMerge(cluster, other), "Saved: Cluster 2 and reds are merged.");
+  assert.match(
+    wording.describeMergeEffect(cluster),
+    /^This marks a, the most typical row of this cluster, and /,
+  );
+  assert.equal(wording.describeDone(other), "Saved: all 3 rows of reds are marked as same.");
+  assert.match(wording.describeDoneEffect(other), /^This marks all its 3 rows as same, /);
+  assert.equal(wording.describeUndo(null), "There is nothing to undo.");
+  assert.equal(wording.describeChange(["a", "b"], "unsure"), "a and b are now “not sure”");
+  assert.deepEqual(["reds", ""].map(wording.describeName), [
+    "Saved: the cluster is named reds",
+    "Saved: the cluster has no name",
+  ]);
+});
+
+test("the way out of a conflict", () => {
+  assert.equal(wording.describeResolved([]), "");
+  const resolved = ["“a and b: same” is taken back", "c and d are now “same”"];
+  assert.equal(
+    wording.describeUnstored(resolved),
+    "Your last answer was not stored. Already changed: “a and b: same” is taken back; c and d are now “same”. " +
+      "You can revert this in the history.",
+  );
+  assert.equal(wording.describeRetry(undefined), "Changed. Your answer is sent again.");
+});
+
+test("the details of an event", () => {
+  assert.equal(wording.describeDetails({ number: 4, when: "?", kind: "answer", changed: false }), "4");
+  const added = { number: 4, when: "2026-05-01T12:00:00Z", kind: "add", changed: true };
+  assert.match(wording.describeDetails(added), /^4 · .*26.* · added · changed$/);
 });
 
 test("a link is open, broken, or ended by an error of the host", () => {

@@ -103,6 +103,97 @@ function createDisclosure(page, label, letter, className) {
   return { text, opener, toggle: () => setOpen(text.hidden === true), close: () => setOpen(false) };
 }
 
+// src/numbers.js
+var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+function toBytes(value) {
+  if (!value) return new Uint8Array(0);
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return new Uint8Array(value);
+}
+function toTypedArray(value, Type) {
+  const bytes = toBytes(value);
+  const size = Type.BYTES_PER_ELEMENT;
+  const aligned = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  return new Type(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / size));
+}
+
+// src/page.js
+var nPages = 0;
+var createLiveRegion = () => h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
+var Page = class {
+  /** @type {Controller} */
+  controller;
+  #prefix;
+  #nIds = 0;
+  /** @param {(page: Page) => Controller} createController */
+  constructor(createController) {
+    nPages += 1;
+    this.#prefix = `lw${nPages}`;
+    this.root = h("div", {
+      class: "linkwise",
+      tabindex: "-1",
+      role: "region",
+      "aria-label": "linkwise: questions and clusters",
+      "data-lm-suppress-shortcuts": "true"
+      // keys are ours, not JupyterLab's
+    });
+    this.live = createLiveRegion();
+    this.controller = createController(this);
+  }
+  /**
+   * An id that no other element of the document has.
+   * @param {string} name
+   */
+  createId(name) {
+    this.#nIds += 1;
+    return `${this.#prefix}-${name}-${this.#nIds}`;
+  }
+  /** The element with the focus, also within a shadow root. */
+  get focused() {
+    const document2 = (
+      /** @type {Document | ShadowRoot} */
+      this.root.getRootNode()
+    );
+    return (
+      /** @type {HTMLElement | null} */
+      document2.activeElement ?? null
+    );
+  }
+  get hasFocus() {
+    return this.root.contains(this.focused);
+  }
+  /** The live region of the dialog on top. @returns {Element | undefined} */
+  get #dialogRegion() {
+    return [...this.root.querySelectorAll("dialog > [role=status]")].at(-1);
+  }
+  get hasDialog() {
+    return this.#dialogRegion !== void 0;
+  }
+  /**
+   * Tell screen readers. They would not read the same text twice, so it gets a space. While a dialog is open,
+   * they read nothing outside it, so every dialog has a live region of its own.
+   * @param {string} text
+   */
+  announce(text) {
+    const live = this.#dialogRegion ?? this.live;
+    setText(live, live.textContent === text ? `${text} ` : text);
+  }
+  /**
+   * Hand a file to the browser.
+   * @param {string} name
+   * @param {string} type
+   * @param {ArrayBufferView} file
+   */
+  download(name, type, file) {
+    const address = URL.createObjectURL(new Blob([new Uint8Array(toBytes(file))], { type }));
+    const link = h("a", { href: address, download: name, hidden: true });
+    this.root.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 6e4);
+  }
+};
+
 // src/dialog.js
 function openDialog(page, title, className = "") {
   const before = page.focused;
@@ -118,7 +209,8 @@ function openDialog(page, title, className = "") {
     { class: `lw-dialog ${className}`, "aria-labelledby": heading.id },
     h("div", { class: "lw-row" }, heading, closeButton),
     body,
-    foot
+    foot,
+    createLiveRegion()
   );
   const close = () => {
     if (!box.isConnected) return;
@@ -165,6 +257,13 @@ var SHARED_KEYS = [
 var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 var BUSY = "The last answer is still being saved, so this one was ignored.";
 var MEMORY_ONLY = "In memory only";
+var CONNECTED_AGAIN = "Connected again.";
+var SAVED_ANSWER = "Saved.";
+var CONFLICT = "Your answer conflicts with earlier answers";
+var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
+var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
+var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+var EMPTY_HISTORY = "There are no answers yet.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
 var ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
@@ -192,12 +291,47 @@ var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : 
 function describeEvent(event) {
   const [first, second] = event.names ?? [];
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "change")
+    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
+  return describePair(first, second, event.answer);
 }
+function describeMoved(moved) {
+  if (moved === void 0) return "";
+  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+}
+var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
+var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
+var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
+var describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+var describeTakenBack = (answer) => `“${answer}” is taken back`;
+var describeMerge = (cluster, other) => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
+var describeMergeEffect = (cluster) => `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other cluster as same. You can undo it.`;
+var describeDone = (cluster) => `Saved: all ${formatCount(cluster.size, "row")} of ${clusterName(cluster)} are marked as same.`;
+var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.size, "row")} as same, and no more questions are asked inside it. You can undo it.`;
+var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
+var describeDownload = (name) => `Downloaded ${name}.`;
+var describeRefusal = (reason) => `Not stored. ${reason}`;
+var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
+function describeDetails(event) {
+  const when = new Date(event.when);
+  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
+  const parts = [
+    `${event.number}`,
+    date,
+    event.kind === "add" ? "added" : "",
+    event.changed ? "changed" : ""
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+var describeResumption = (n) => `Resumed with ${formatCount(n, "earlier answer")}.`;
+var describeGuess = (answer) => `The current clustering suggests “${ANSWER_WORDS[answer]}”.`;
+var joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
 function describeLink(link, failed) {
   if (link === "open") return "";
   return failed ? ENDED : BROKEN_LINKS[link] ?? BROKEN_LINKS.lost;
@@ -236,7 +370,7 @@ function openMerge(page, cluster) {
       await controller.store(
         { do: "merge", first: cluster.cluster, second: other.cluster },
         {
-          describe: () => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`,
+          describe: () => describeMerge(cluster, other),
           pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" }
         }
       );
@@ -254,32 +388,20 @@ function openMerge(page, cluster) {
     }
   );
   body.append(
-    h(
-      "p",
-      { class: "lw-soft" },
-      `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other `,
-      "cluster as same. You can undo it."
-    ),
+    h("p", { class: "lw-soft" }, describeMergeEffect(cluster)),
     h("ul", { class: "lw-choices" }, others.map(renderChoice))
   );
 }
 function openDone(page, cluster) {
   const { body, foot, close } = openDialog(page, `Is ${clusterName(cluster)} done?`);
-  const rows = formatCount(cluster.size, "row");
   const confirm = async () => {
     close();
     await page.controller.store(
       { do: "done", cluster: cluster.cluster },
-      { describe: () => `Saved: all ${rows} of ${clusterName(cluster)} are marked as same.` }
+      { describe: () => describeDone(cluster) }
     );
   };
-  body.append(
-    h(
-      "p",
-      {},
-      `This marks all its ${rows} as same, and no more questions are asked inside it. You can undo it.`
-    )
-  );
+  body.append(h("p", {}, describeDoneEffect(cluster)));
   foot.append(
     createButton("Yes, it is done", confirm, { className: "lw-main" }),
     createButton("Not yet", close)
@@ -335,20 +457,6 @@ function createColourTable(palette, colours, noise, highlighted) {
   for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
   setColour(noise, palette.clusters[N_COLOURS]);
   return table;
-}
-
-// src/numbers.js
-var clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-function toBytes(value) {
-  if (!value) return new Uint8Array(0);
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return new Uint8Array(value);
-}
-function toTypedArray(value, Type) {
-  const bytes = toBytes(value);
-  const size = Type.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
-  return new Type(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / size));
 }
 
 // src/items.js
@@ -649,10 +757,10 @@ var ClusterRow = class {
     this.#sentName = text;
     const reply = await controller.request({ do: "name", cluster: this.cluster.cluster, name: text });
     if (reply.ok) {
-      this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
+      this.page.announce(describeName(text));
       return;
     }
-    controller.display.showNotice(reply.error.text, "warn");
+    controller.warn(reply.error.text);
     this.#sentName = this.cluster.name;
     if (this.page.focused !== this.name) this.name.value = this.#sentName;
   }
@@ -771,12 +879,11 @@ var ClustersPanel = class {
 var TAKE_BACK = { import: "Take back the import", done: "Take back “done”" };
 function renderResolutions(link, resolve) {
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
-  const pair = link.names.join(" and ");
-  const about = `${pair}: ${ANSWER_WORDS[link.answer]}`;
+  const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
   const label = `Change to ${ANSWER_LABELS[other]}`;
-  const change = () => resolve({ do: "change", event: link.event, answer: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
-  const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
+  const change = () => resolve({ do: "change", event: link.event, answer: other }, describeChange(link.names, other));
+  const takeBack = () => resolve({ do: "take_back", event: link.event }, describeTakenBack(about));
   const canChange = link.kind === "answer" || link.kind === "add";
   const words = TAKE_BACK[link.kind] ?? "Take back";
   return listChildren(
@@ -810,19 +917,22 @@ function renderLink(page, link, resolve) {
 function openConflict(page, conflict) {
   const { controller } = page;
   const isSecond = conflict.resolved.length > 0;
-  const title = isSecond ? "Your answer conflicts with another answer, too" : "Your answer conflicts with earlier answers";
+  const title = isSecond ? ANOTHER_CONFLICT : CONFLICT;
   const { body, foot, close } = openDialog(page, title, "lw-wide");
   const resolve = async (request, change) => {
     const reply = await controller.request(request);
     if (reply.ok) {
       close();
-      await controller.retry(conflict, change);
+      await controller.retry(conflict, change, reply.moved);
     } else if (reply.error.chain) draw(reply.error.chain);
-    else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    else {
+      body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+      page.announce(reply.error.text);
+    }
   };
   const draw = (chain) => {
     body.replaceChildren(
-      h("p", {}, "These answers cannot all hold, so the new one was not stored. Change one or take it back:"),
+      h("p", {}, CONFLICT_ADVICE),
       h(
         "ol",
         { class: "lw-chain" },
@@ -831,21 +941,69 @@ function openConflict(page, conflict) {
     );
   };
   draw(conflict.error.chain);
-  const steps = isSecond ? `Already changed: ${conflict.resolved.join("; ")}. You can revert this in the history.` : "";
-  if (steps) foot.append(h("p", { class: "lw-soft lw-steps" }, steps));
+  if (isSecond) foot.append(h("p", { class: "lw-soft lw-steps" }, describeResolved(conflict.resolved)));
   const leave = () => {
     close();
-    if (steps) controller.warn(`Your last answer was not stored. ${steps}`);
+    if (isSecond) controller.warn(describeUnstored(conflict.resolved));
   };
   const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
   foot.append(createButton(label, leave, { className: "lw-main" }));
 }
 
+// src/item_cache.js
+var MOST_ITEMS = 400;
+var ItemCache = class {
+  /** @type {Map<number, Item>} */
+  #items = /* @__PURE__ */ new Map();
+  #request;
+  /** @param {(request: Request) => Promise<Reply>} request send a request to the host */
+  constructor(request) {
+    this.#request = request;
+  }
+  /** @param {Item} item */
+  add(item) {
+    this.#items.set(item.row, item);
+  }
+  clear() {
+    this.#items.clear();
+  }
+  /**
+   * How a row looks; asked of the host unless it is remembered. Null if the host gives an error.
+   * @param {number} row
+   * @returns {Promise<Item | null>}
+   */
+  async load(row) {
+    const known = this.#items.get(row);
+    if (known) return known;
+    const reply = await this.#request({ do: "item", rows: [row] });
+    if (!reply.ok) return null;
+    const [oldest] = this.#items.keys();
+    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
+    const item = (
+      /** @type {Item} */
+      reply.items[0]
+    );
+    this.add(item);
+    return item;
+  }
+};
+
+// src/repeat_request.js
+var KINDS = { yes: "must-link", no: "cannot-link" };
+function repeatRequest(state, request, pair) {
+  if (!pair || pair.answer === "unsure" || request.do !== "answer" && request.do !== "merge")
+    return request;
+  const question = state?.question;
+  if (question && request.do === "answer") {
+    const rows = /* @__PURE__ */ new Set([question.first.row, question.second.row, pair.first, pair.second]);
+    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
+  }
+  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
+}
+
 // src/controller.js
 var READ_MS = 150;
 var SLOW_MS = 120;
-var MOST_ITEMS = 400;
-var KINDS = { yes: "must-link", no: "cannot-link" };
 var Controller = class {
   /** @type {State | null} */
   state = null;
@@ -865,8 +1023,10 @@ var Controller = class {
   /** @type {Request | null} */
   #pending = null;
   #warning = "";
-  /** @type {Map<number, Item>} */
-  #items = /* @__PURE__ */ new Map();
+  #wasOpen = false;
+  // whether the host was reached before
+  /** @type {ItemCache} */
+  #items;
   /**
    * @param {(request: Request) => Promise<Reply>} request send a request to the host
    * @param {Display} display
@@ -874,6 +1034,7 @@ var Controller = class {
   constructor(request, display) {
     this.request = request;
     this.display = display;
+    this.#items = new ItemCache(request);
   }
   // ---------------------------------------------------------------- what the host sends
   /**
@@ -884,7 +1045,7 @@ var Controller = class {
     const before = this.state;
     this.state = state;
     if (state.question) {
-      for (const item of [state.question.first, state.question.second]) this.#items.set(item.row, item);
+      for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
     if (before && before.event !== state.event) for (const notify of this.watchers) notify();
     return before;
@@ -894,8 +1055,9 @@ var Controller = class {
    * @returns {boolean} whether the connection is back
    */
   setLink(link) {
-    const isBack = this.link !== "open" && link === "open";
+    const isBack = this.#wasOpen && this.link !== "open" && link === "open";
     this.link = link;
+    this.#wasOpen ||= link === "open";
     if (isBack) this.#items.clear();
     this.display.updateStatus();
     return isBack;
@@ -925,23 +1087,11 @@ var Controller = class {
     return this.state?.clusters.find((each) => each.cluster === label);
   }
   /**
-   * How a row looks; asked of the host unless it is remembered.
+   * How a row looks; null if the host cannot tell.
    * @param {number} row
-   * @returns {Promise<Item | null>}
    */
-  async loadItem(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = (
-      /** @type {Item} */
-      reply.items[0]
-    );
-    this.#items.set(row, item);
-    return item;
+  loadItem(row) {
+    return this.#items.load(row);
   }
   // ---------------------------------------------------------------- what the person does
   /** @param {Answer} answer */
@@ -962,7 +1112,7 @@ var Controller = class {
     }
     const describe = (
       /** @param {Reply & { ok: true }} reply */
-      (reply) => reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO
+      (reply) => describeUndo(reply.undone)
     );
     await this.store({ do: "undo" }, { describe });
   }
@@ -976,7 +1126,7 @@ var Controller = class {
     const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
+      return describeMark(first.name, second.name, answer);
     };
     await this.store(request, { describe });
   }
@@ -989,11 +1139,11 @@ var Controller = class {
   async export(what) {
     const reply = await this.request({ do: "export", what });
     if (!reply.ok) {
-      this.display.showNotice(reply.error.text, "warn");
+      this.warn(reply.error.text);
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
-    this.display.showNotice(`Downloaded ${reply.name}.`);
+    this.display.showNotice(describeDownload(reply.name));
   }
   // ---------------------------------------------------------------- storing
   /** Whether a request is on its way. An answer is, until it is confirmed or the next question is there. */
@@ -1022,23 +1172,26 @@ var Controller = class {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "");
+    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
     else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
       this.display.showConflict({ request, error, describe, pair, resolved });
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
-      this.display.announce(`Not stored. ${words}`);
+      this.display.announce(describeRefusal(words));
     }
   }
   /**
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
+   * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change) {
-    this.display.showNotice("Changed. Your answer is sent again.");
+  async retry({ request, describe, pair, resolved }, change, moved) {
+    const words = describeRetry(moved);
+    this.display.showNotice(words);
+    this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
@@ -1058,11 +1211,14 @@ var Controller = class {
     this.display.showNotice(words, "warn");
     this.display.announce(words);
   }
-  /** @param {string} words */
-  #confirm(words) {
-    if (!this.#warning) this.display.showNotice(words);
+  /**
+   * @param {string} words
+   * @param {string} moved
+   */
+  #confirm(words, moved) {
+    if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce([words || "Saved.", this.#warning, next].filter(Boolean).join(" "));
+    this.display.announce(joinSentences(words || SAVED_ANSWER, moved, this.#warning, next));
   }
   /** @param {"saved" | "saving" | "unsaved"} saving */
   #setSaving(saving) {
@@ -1070,16 +1226,6 @@ var Controller = class {
     this.display.updateStatus();
   }
 };
-function repeatRequest(state, request, pair) {
-  if (!pair || pair.answer === "unsure" || request.do !== "answer" && request.do !== "merge")
-    return request;
-  const question = state?.question;
-  if (question && request.do === "answer") {
-    const rows = /* @__PURE__ */ new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
-  }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
-}
 
 // src/help_dialog.js
 var KEYS = [
@@ -1117,7 +1263,7 @@ function renderChoices(page, event) {
     /** @param {Answer} answer */
     (answer) => {
       if (answer === event.answer) return;
-      const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[answer]}”.`;
+      const describe = () => `Saved: ${describeChange(event.names, answer)}.`;
       page.controller.store({ do: "change", event: event.number, answer }, { describe });
     }
   );
@@ -1132,22 +1278,11 @@ function renderChoices(page, event) {
     )
   );
 }
-function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
-  const parts = [
-    `${event.number}`,
-    date,
-    event.kind === "add" ? "added" : "",
-    event.changed ? "changed" : ""
-  ];
-  return parts.filter(Boolean).join(" · ");
-}
 function renderEvent(page, event) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const takeBack = () => {
-    const describe = () => `Taken back: “${words}”.`;
+    const describe = () => describeUndo(event);
     page.controller.store({ do: "take_back", event: event.number }, { describe });
   };
   const title = isPair ? h(
@@ -1173,16 +1308,15 @@ async function openHistory(page) {
   const { controller } = page;
   const { box, body, heading } = openDialog(page, "History", "lw-drawer");
   const list = h("ol", { class: "lw-history" });
-  const none = h("p", { class: "lw-soft", hidden: true }, "There are no answers yet.");
+  const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
-  const advice = "Changing an answer or taking it back can change the questions that follow.";
-  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), list, none, more));
+  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), list, none, more));
   let events = [];
   const load = async (before = null, limit = PAGE_EVENTS) => {
     const reply = await controller.request({ do: "history", before, limit });
     if (!box.isConnected) return;
     if (!reply.ok) {
-      controller.display.showNotice(reply.error.text, "warn");
+      controller.warn(reply.error.text);
       return;
     }
     events = before === null ? reply.events : [...events, ...reply.events];
@@ -2163,73 +2297,6 @@ function createMapPanel(page, model) {
   };
 }
 
-// src/page.js
-var nPages = 0;
-var Page = class {
-  /** @type {Controller} */
-  controller;
-  #prefix;
-  #nIds = 0;
-  /** @param {(page: Page) => Controller} createController */
-  constructor(createController) {
-    nPages += 1;
-    this.#prefix = `lw${nPages}`;
-    this.root = h("div", {
-      class: "linkwise",
-      tabindex: "-1",
-      role: "region",
-      "aria-label": "linkwise: questions and clusters",
-      "data-lm-suppress-shortcuts": "true"
-      // keys are ours, not JupyterLab's
-    });
-    this.live = h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
-    this.controller = createController(this);
-  }
-  /**
-   * An id that no other element of the document has.
-   * @param {string} name
-   */
-  createId(name) {
-    this.#nIds += 1;
-    return `${this.#prefix}-${name}-${this.#nIds}`;
-  }
-  /** The element with the focus, also within a shadow root. */
-  get focused() {
-    const document2 = (
-      /** @type {Document | ShadowRoot} */
-      this.root.getRootNode()
-    );
-    return (
-      /** @type {HTMLElement | null} */
-      document2.activeElement ?? null
-    );
-  }
-  get hasFocus() {
-    return this.root.contains(this.focused);
-  }
-  /**
-   * Tell screen readers. The same text twice would not be read, so it gets a space.
-   * @param {string} text
-   */
-  announce(text) {
-    setText(this.live, this.live.textContent === text ? `${text} ` : text);
-  }
-  /**
-   * Hand a file to the browser.
-   * @param {string} name
-   * @param {string} type
-   * @param {ArrayBufferView} file
-   */
-  download(name, type, file) {
-    const address = URL.createObjectURL(new Blob([new Uint8Array(toBytes(file))], { type }));
-    const link = h("a", { href: address, download: name, hidden: true });
-    this.root.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 6e4);
-  }
-};
-
 // src/progress_panel.js
 var [WIDTH, HEIGHT, BAR, MOST_BARS] = [160, 40, 8, 20];
 function createTile() {
@@ -2440,7 +2507,7 @@ var QuestionCard = class {
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();
-    setText(this.guess.text, `The current clustering suggests “${ANSWER_WORDS[question.guess]}”.`);
+    setText(this.guess.text, describeGuess(question.guess));
   }
   /** @param {State} state */
   #showEnd(state) {
@@ -2500,7 +2567,7 @@ function render({ model, el }) {
     for (const panel of [header, progress, clusters]) panel.update(state);
     working.hidden = !state.busy;
     if (before === null && state.counts.answers && state.place) {
-      card.showNotice(`Resumed with ${formatCount(state.counts.answers, "earlier answer")}.`);
+      card.showNotice(describeResumption(state.counts.answers));
     }
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
@@ -2518,10 +2585,11 @@ function render({ model, el }) {
     const isBack = controller.setLink(model.get("link") || "open");
     if (isBack) {
       drawnLabels = null;
-      page.announce("Connected again.");
+      page.announce(CONNECTED_AGAIN);
     }
     banner.hidden = controller.link === "open";
     setText(banner, controller.linkProblem);
+    if (page.hasDialog && !banner.hidden) page.announce(controller.linkProblem);
     root.dataset.link = controller.link;
   };
   const zoomIn = () => map.plot.zoom(1.5);

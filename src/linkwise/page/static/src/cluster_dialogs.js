@@ -2,7 +2,14 @@
 import { createButton } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
-import { clusterName, formatCount } from "./wording.js";
+import {
+  clusterName,
+  describeDone,
+  describeDoneEffect,
+  describeMerge,
+  describeMergeEffect,
+  formatCount,
+} from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster } from "./protocol.d.ts" */
@@ -21,7 +28,7 @@ export function openMerge(page, cluster) {
     await controller.store(
       { do: "merge", first: cluster.cluster, second: other.cluster },
       {
-        describe: () => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`,
+        describe: () => describeMerge(cluster, other),
         pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" },
       },
     );
@@ -35,12 +42,7 @@ export function openMerge(page, cluster) {
     );
   };
   body.append(
-    h(
-      "p",
-      { class: "lw-soft" },
-      `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other `,
-      "cluster as same. You can undo it.",
-    ),
+    h("p", { class: "lw-soft" }, describeMergeEffect(cluster)),
     h("ul", { class: "lw-choices" }, others.map(renderChoice)),
   );
 }
@@ -51,21 +53,14 @@ export function openMerge(page, cluster) {
  */
 export function openDone(page, cluster) {
   const { body, foot, close } = openDialog(page, `Is ${clusterName(cluster)} done?`);
-  const rows = formatCount(cluster.size, "row");
   const confirm = async () => {
     close();
     await page.controller.store(
       { do: "done", cluster: cluster.cluster },
-      { describe: () => `Saved: all ${rows} of ${clusterName(cluster)} are marked as same.` },
+      { describe: () => describeDone(cluster) },
     );
   };
-  body.append(
-    h(
-      "p",
-      {},
-      `This marks all its ${rows} as same, and no more questions are asked inside it. You can undo it.`,
-    ),
-  );
+  body.append(h("p", {}, describeDoneEffect(cluster)));
   foot.append(
     createButton("Yes, it is done", confirm, { className: "lw-main" }),
     createButton("Not yet", close),

@@ -4,7 +4,7 @@ import { N_COLOURS } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
-import { clusterName, formatCount, formatPercent } from "./wording.js";
+import { clusterName, describeName, formatCount, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -128,10 +128,10 @@ export class ClusterRow {
     this.#sentName = text;
     const reply = await controller.request({ do: "name", cluster: this.cluster.cluster, name: text });
     if (reply.ok) {
-      this.page.announce(text ? `Saved: the cluster is named ${text}` : "Saved: the cluster has no name");
+      this.page.announce(describeName(text));
       return;
     }
-    controller.display.showNotice(reply.error.text, "warn");
+    controller.warn(reply.error.text);
     this.#sentName = this.cluster.name;
     if (this.page.focused !== this.name) this.name.value = this.#sentName;
   }

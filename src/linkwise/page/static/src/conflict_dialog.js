@@ -3,7 +3,19 @@ import { createButton, renderIcon } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
-import { ANSWER_LABELS, ANSWER_WORDS, describeSource } from "./wording.js";
+import {
+  ANOTHER_CONFLICT,
+  ANSWER_LABELS,
+  ANSWER_WORDS,
+  CONFLICT,
+  CONFLICT_ADVICE,
+  describeChange,
+  describePair,
+  describeResolved,
+  describeSource,
+  describeTakenBack,
+  describeUnstored,
+} from "./wording.js";
 
 /** @import { Conflict } from "./controller.js" */
 /** @import { Page } from "./page.js" */
@@ -21,13 +33,12 @@ const TAKE_BACK = { import: "Take back the import", done: "Take back “done”"
  */
 function renderResolutions(link, resolve) {
   if (link.event === null) return [h("span", { class: "lw-new-answer" }, "new answer")];
-  const pair = link.names.join(" and ");
-  const about = `${pair}: ${ANSWER_WORDS[link.answer]}`;
+  const about = describePair(...link.names, link.answer);
   const other = link.answer === "yes" ? "no" : "yes";
   const label = `Change to ${ANSWER_LABELS[other]}`;
   const change = () =>
-    resolve({ do: "change", event: link.event, answer: other }, `${pair} are now “${ANSWER_WORDS[other]}”`);
-  const takeBack = () => resolve({ do: "take_back", event: link.event }, `“${about}” is taken back`);
+    resolve({ do: "change", event: link.event, answer: other }, describeChange(link.names, other));
+  const takeBack = () => resolve({ do: "take_back", event: link.event }, describeTakenBack(about));
   const canChange = link.kind === "answer" || link.kind === "add";
   const words = TAKE_BACK[link.kind] ?? "Take back";
   return listChildren(
@@ -72,23 +83,24 @@ function renderLink(page, link, resolve) {
 export function openConflict(page, conflict) {
   const { controller } = page;
   const isSecond = conflict.resolved.length > 0;
-  const title = isSecond
-    ? "Your answer conflicts with another answer, too"
-    : "Your answer conflicts with earlier answers";
+  const title = isSecond ? ANOTHER_CONFLICT : CONFLICT;
   const { body, foot, close } = openDialog(page, title, "lw-wide");
   /** @type {Resolve} */
   const resolve = async (request, change) => {
     const reply = await controller.request(request);
     if (reply.ok) {
       close();
-      await controller.retry(conflict, change);
+      await controller.retry(conflict, change, reply.moved);
     } else if (reply.error.chain) draw(reply.error.chain);
-    else body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+    else {
+      body.prepend(h("p", { class: "lw-notice", "data-tone": "warn" }, reply.error.text));
+      page.announce(reply.error.text);
+    }
   };
   /** @param {ConflictLink[]} chain */
   const draw = (chain) => {
     body.replaceChildren(
-      h("p", {}, "These answers cannot all hold, so the new one was not stored. Change one or take it back:"),
+      h("p", {}, CONFLICT_ADVICE),
       h(
         "ol",
         { class: "lw-chain" },
@@ -97,13 +109,10 @@ export function openConflict(page, conflict) {
     );
   };
   draw(conflict.error.chain);
-  const steps = isSecond
-    ? `Already changed: ${conflict.resolved.join("; ")}. You can revert this in the history.`
-    : "";
-  if (steps) foot.append(h("p", { class: "lw-soft lw-steps" }, steps));
+  if (isSecond) foot.append(h("p", { class: "lw-soft lw-steps" }, describeResolved(conflict.resolved)));
   const leave = () => {
     close();
-    if (steps) controller.warn(`Your last answer was not stored. ${steps}`);
+    if (isSecond) controller.warn(describeUnstored(conflict.resolved));
   };
   const label = isSecond ? "Keep the remaining answers" : "Keep the earlier answers";
   foot.append(createButton(label, leave, { className: "lw-main" }));

@@ -1,25 +1,29 @@
 /** What the page knows and what it asks of the host. Nothing here touches the document. */
+import { ItemCache } from "./item_cache.js";
+import { KINDS, repeatRequest } from "./repeat_request.js";
 import {
-  ANSWER_WORDS,
   BUSY,
+  describeDownload,
   describeError,
-  describeEvent,
   describeLink,
+  describeMark,
+  describeMoved,
   describeNextQuestion,
+  describeRefusal,
+  describeRetry,
+  describeUndo,
   EARLY,
+  joinSentences,
   NOTHING_TO_UNDO,
+  SAVED_ANSWER,
 } from "./wording.js";
 
-/** @import { Answer, Cluster, ConflictLink, Item, Kind, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+/** @import { Answer, Cluster, ConflictLink, Item, Link, Reply, Request, RequestError, State } from "./protocol.d.ts" */
+/** @import { PairAnswer } from "./repeat_request.js" */
 
 export const READ_MS = 150; // nobody reads two rows and presses a key sooner than this
 const SLOW_MS = 120; // after this the page shows that it is saving
-const MOST_ITEMS = 400; // rows that are remembered
 
-/** @type {Record<"yes" | "no", Kind>} */
-const KINDS = { yes: "must-link", no: "cannot-link" };
-
-/** @typedef {{ first: number, second: number, answer: Answer }} PairAnswer */
 /** @typedef {[Item | null, Item | null]} Selection the two rows that were selected in the plot */
 
 /**
@@ -61,8 +65,9 @@ export class Controller {
   /** @type {Request | null} */
   #pending = null;
   #warning = "";
-  /** @type {Map<number, Item>} */
-  #items = new Map();
+  #wasOpen = false; // whether the host was reached before
+  /** @type {ItemCache} */
+  #items;
 
   /**
    * @param {(request: Request) => Promise<Reply>} request send a request to the host
@@ -71,6 +76,7 @@ export class Controller {
   constructor(request, display) {
     this.request = request;
     this.display = display;
+    this.#items = new ItemCache(request);
   }
 
   // ---------------------------------------------------------------- what the host sends
@@ -82,7 +88,7 @@ export class Controller {
     const before = this.state;
     this.state = state;
     if (state.question) {
-      for (const item of [state.question.first, state.question.second]) this.#items.set(item.row, item);
+      for (const item of [state.question.first, state.question.second]) this.#items.add(item);
     }
     if (before && before.event !== state.event) for (const notify of this.watchers) notify();
     return before;
@@ -93,8 +99,9 @@ export class Controller {
    * @returns {boolean} whether the connection is back
    */
   setLink(link) {
-    const isBack = this.link !== "open" && link === "open";
+    const isBack = this.#wasOpen && this.link !== "open" && link === "open";
     this.link = link;
+    this.#wasOpen ||= link === "open";
     if (isBack) this.#items.clear(); // the host may be another one by now
     this.display.updateStatus();
     return isBack;
@@ -129,20 +136,11 @@ export class Controller {
   }
 
   /**
-   * How a row looks; asked of the host unless it is remembered.
+   * How a row looks; null if the host cannot tell.
    * @param {number} row
-   * @returns {Promise<Item | null>}
    */
-  async loadItem(row) {
-    const known = this.#items.get(row);
-    if (known) return known;
-    const reply = await this.request({ do: "item", rows: [row] });
-    if (!reply.ok) return null;
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_ITEMS) this.#items.delete(oldest);
-    const item = /** @type {Item} */ (reply.items[0]);
-    this.#items.set(row, item);
-    return item;
+  loadItem(row) {
+    return this.#items.load(row);
   }
 
   // ---------------------------------------------------------------- what the person does
@@ -163,8 +161,7 @@ export class Controller {
       this.display.showNotice(NOTHING_TO_UNDO);
       return;
     }
-    const describe = /** @param {Reply & { ok: true }} reply */ (reply) =>
-      reply.undone ? `Taken back: “${describeEvent(reply.undone)}”.` : NOTHING_TO_UNDO;
+    const describe = /** @param {Reply & { ok: true }} reply */ (reply) => describeUndo(reply.undone);
     await this.store({ do: "undo" }, { describe });
   }
 
@@ -178,7 +175,7 @@ export class Controller {
     const request = { do: "add", first: first.row, second: second.row, kind: KINDS[answer] };
     const describe = () => {
       this.select([null, null]);
-      return `Saved: ${first.name} and ${second.name} are marked as ${ANSWER_WORDS[answer]}.`;
+      return describeMark(first.name, second.name, answer);
     };
     await this.store(request, { describe });
   }
@@ -193,11 +190,11 @@ export class Controller {
   async export(what) {
     const reply = await this.request({ do: "export", what });
     if (!reply.ok) {
-      this.display.showNotice(reply.error.text, "warn");
+      this.warn(reply.error.text);
       return;
     }
     if (reply.file) this.display.download(reply.name, reply.type, reply.file);
-    this.display.showNotice(`Downloaded ${reply.name}.`);
+    this.display.showNotice(describeDownload(reply.name));
   }
 
   // ---------------------------------------------------------------- storing
@@ -228,14 +225,14 @@ export class Controller {
       this.#pending = null;
       this.#setSaving(reply.ok || reply.error.kind !== "lost" ? "saved" : "unsaved");
     }
-    if (reply.ok) this.#confirm(describe ? describe(reply) : "");
+    if (reply.ok) this.#confirm(describe ? describe(reply) : "", describeMoved(reply.moved));
     else if (reply.error.kind === "contradiction" && reply.error.chain) {
       const error = { ...reply.error, chain: reply.error.chain };
       this.display.showConflict({ request, error, describe, pair, resolved });
     } else {
       const words = describeError(reply.error);
       this.display.showNotice(words, "warn");
-      this.display.announce(`Not stored. ${words}`);
+      this.display.announce(describeRefusal(words));
     }
   }
 
@@ -243,9 +240,12 @@ export class Controller {
    * Send the request of a conflict once more, after something was changed to make room for it.
    * @param {Conflict} conflict
    * @param {string} change what was changed
+   * @param {number} [moved] how many rows the change moved
    */
-  async retry({ request, describe, pair, resolved }, change) {
-    this.display.showNotice("Changed. Your answer is sent again.");
+  async retry({ request, describe, pair, resolved }, change, moved) {
+    const words = describeRetry(moved);
+    this.display.showNotice(words);
+    this.display.announce(words);
     await this.store(repeatRequest(this.state, request, pair), {
       describe,
       pair,
@@ -268,11 +268,14 @@ export class Controller {
     this.display.announce(words);
   }
 
-  /** @param {string} words */
-  #confirm(words) {
-    if (!this.#warning) this.display.showNotice(words);
+  /**
+   * @param {string} words
+   * @param {string} moved
+   */
+  #confirm(words, moved) {
+    if (!this.#warning) this.display.showNotice(joinSentences(words, moved));
     const next = this.state ? describeNextQuestion(this.state) : "";
-    this.display.announce([words || "Saved.", this.#warning, next].filter(Boolean).join(" "));
+    this.display.announce(joinSentences(words || SAVED_ANSWER, moved, this.#warning, next));
   }
 
   /** @param {"saved" | "saving" | "unsaved"} saving */
@@ -280,22 +283,4 @@ export class Controller {
     this.saving = saving;
     this.display.updateStatus();
   }
-}
-
-/**
- * A refused request once more. If the question has changed meanwhile, the answer is sent as a pair.
- * @param {State | null} state
- * @param {Request} request
- * @param {PairAnswer} [pair]
- * @returns {Request}
- */
-export function repeatRequest(state, request, pair) {
-  if (!pair || pair.answer === "unsure" || (request.do !== "answer" && request.do !== "merge"))
-    return request;
-  const question = state?.question;
-  if (question && request.do === "answer") {
-    const rows = new Set([question.first.row, question.second.row, pair.first, pair.second]);
-    if (rows.size === 2) return { do: "answer", question: question.id, answer: pair.answer };
-  }
-  return { do: "add", first: pair.first, second: pair.second, kind: KINDS[pair.answer] };
 }

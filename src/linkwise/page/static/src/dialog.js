@@ -1,6 +1,7 @@
 /** Modal dialogs. */
 import { createButton } from "./controls.js";
 import { h } from "./dom.js";
+import { createLiveRegion } from "./page.js";
 
 /** @import { Page } from "./page.js" */
 
@@ -25,6 +26,7 @@ export function openDialog(page, title, className = "") {
     h("div", { class: "lw-row" }, heading, closeButton),
     body,
     foot,
+    createLiveRegion(),
   );
   const close = () => {
     if (!box.isConnected) return;

@@ -4,7 +4,15 @@ import { openDialog } from "./dialog.js";
 import { h, listChildren } from "./dom.js";
 import { createRowLink } from "./item_dialog.js";
 import { clamp } from "./numbers.js";
-import { ANSWER_LABELS, ANSWER_WORDS, describeEvent } from "./wording.js";
+import {
+  ANSWER_LABELS,
+  describeChange,
+  describeDetails,
+  describeEvent,
+  describeUndo,
+  EMPTY_HISTORY,
+  HISTORY_ADVICE,
+} from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Answer, SessionEvent } from "./protocol.d.ts" */
@@ -23,7 +31,7 @@ function renderChoices(page, event) {
   const pair = event.names.join(" and ");
   const change = /** @param {Answer} answer */ (answer) => {
     if (answer === event.answer) return;
-    const describe = () => `Saved: ${pair} are now “${ANSWER_WORDS[answer]}”.`;
+    const describe = () => `Saved: ${describeChange(event.names, answer)}.`;
     page.controller.store({ do: "change", event: event.number, answer }, { describe });
   };
   return h(
@@ -38,21 +46,6 @@ function renderChoices(page, event) {
   );
 }
 
-/** @param {SessionEvent} event */
-function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime())
-    ? ""
-    : when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
-  const parts = [
-    `${event.number}`,
-    date,
-    event.kind === "add" ? "added" : "",
-    event.changed ? "changed" : "",
-  ];
-  return parts.filter(Boolean).join(" · ");
-}
-
 /**
  * @param {Page} page
  * @param {SessionEvent} event
@@ -61,7 +54,7 @@ function renderEvent(page, event) {
   const words = describeEvent(event);
   const isPair = event.kind === "answer" || event.kind === "add";
   const takeBack = () => {
-    const describe = () => `Taken back: “${words}”.`;
+    const describe = () => describeUndo(event);
     page.controller.store({ do: "take_back", event: event.number }, { describe });
   };
   const title = isPair
@@ -91,10 +84,9 @@ export async function openHistory(page) {
   const { controller } = page;
   const { box, body, heading } = openDialog(page, "History", "lw-drawer");
   const list = h("ol", { class: "lw-history" });
-  const none = h("p", { class: "lw-soft", hidden: true }, "There are no answers yet.");
+  const none = h("p", { class: "lw-soft", hidden: true }, EMPTY_HISTORY);
   const more = createButton("Show earlier answers", () => load(events.at(-1)?.number), { hidden: true });
-  const advice = "Changing an answer or taking it back can change the questions that follow.";
-  body.append(...listChildren(h("p", { class: "lw-soft" }, advice), list, none, more));
+  body.append(...listChildren(h("p", { class: "lw-soft" }, HISTORY_ADVICE), list, none, more));
   /** @type {SessionEvent[]} */
   let events = [];
   /**
@@ -105,7 +97,7 @@ export async function openHistory(page) {
     const reply = await controller.request({ do: "history", before, limit });
     if (!box.isConnected) return;
     if (!reply.ok) {
-      controller.display.showNotice(reply.error.text, "warn");
+      controller.warn(reply.error.text);
       return;
     }
     events = before === null ? reply.events : [...events, ...reply.events];

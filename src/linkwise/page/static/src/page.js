@@ -6,6 +6,9 @@ import { toBytes } from "./numbers.js";
 
 let nPages = 0; // a notebook may show several
 
+/** An element that screen readers read out whenever its text changes. */
+export const createLiveRegion = () => h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
+
 export class Page {
   /** @type {Controller} */
   controller;
@@ -23,7 +26,7 @@ export class Page {
       "aria-label": "linkwise: questions and clusters",
       "data-lm-suppress-shortcuts": "true", // keys are ours, not JupyterLab's
     });
-    this.live = h("p", { class: "lw-hidden", role: "status", "aria-live": "polite" });
+    this.live = createLiveRegion();
     this.controller = createController(this);
   }
 
@@ -46,12 +49,23 @@ export class Page {
     return this.root.contains(this.focused);
   }
 
+  /** The live region of the dialog on top. @returns {Element | undefined} */
+  get #dialogRegion() {
+    return [...this.root.querySelectorAll("dialog > [role=status]")].at(-1);
+  }
+
+  get hasDialog() {
+    return this.#dialogRegion !== undefined;
+  }
+
   /**
-   * Tell screen readers. The same text twice would not be read, so it gets a space.
+   * Tell screen readers. They would not read the same text twice, so it gets a space. While a dialog is open,
+   * they read nothing outside it, so every dialog has a live region of its own.
    * @param {string} text
    */
   announce(text) {
-    setText(this.live, this.live.textContent === text ? `${text}\u00a0` : text);
+    const live = this.#dialogRegion ?? this.live;
+    setText(live, live.textContent === text ? `${text}\u00a0` : text);
   }
 
   /**

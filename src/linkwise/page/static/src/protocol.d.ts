@@ -46,7 +46,7 @@ export interface Cluster {
 
 export interface SessionEvent {
   number: number;
-  kind: "answer" | "add" | "import" | "done" | "name";
+  kind: "answer" | "add" | "import" | "done" | "name" | "change";
   when: string;
   first: number;
   second: number;
@@ -55,6 +55,8 @@ export interface SessionEvent {
   pairs: number;
   text: string | null;
   changed: boolean;
+  /** The number of the answer that a change is about. */
+  target: number | null;
 }
 
 /** One of the answers that cannot all hold; `event` is null for the answer that was just given. */
@@ -126,10 +128,14 @@ export interface RequestError {
   chain?: ConflictLink[];
 }
 
-/** The fields of a result depend on the request. */
+/**
+ * The fields of a result depend on the request. `moved` is the number of rows that an answer moved; it is missing if the
+ * host could not read the clusters after the answer.
+ */
 export type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows what it asked for
-  { ok: true; file?: ArrayBufferView; [name: string]: any } | { ok: false; error: RequestError };
+  | { ok: true; file?: ArrayBufferView; moved?: number; [name: string]: any }
+  | { ok: false; error: RequestError };
 
 /** The model of anywidget, or ours over a socket. */
 export interface Model {

@@ -4,11 +4,11 @@ import { h, listChildren, setText } from "./dom.js";
 import { renderPair } from "./items.js";
 import {
   ANSWER_LABELS,
-  ANSWER_WORDS,
   BUDGET_SPENT,
   countClusters,
   describeEvent,
   describeExhaustion,
+  describeGuess,
   formatCount,
   formatNumber,
   NO_MORE_QUESTIONS,
@@ -180,7 +180,7 @@ export class QuestionCard {
     this.pair.replaceChildren(...renderPair(question));
     setText(this.why.text, question.why || "The learner gives no reason.");
     this.guess.close();
-    setText(this.guess.text, `The current clustering suggests “${ANSWER_WORDS[question.guess]}”.`);
+    setText(this.guess.text, describeGuess(question.guess));
   }
 
   /** @param {State} state */

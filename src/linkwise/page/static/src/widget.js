@@ -20,7 +20,7 @@ import { createMapPanel } from "./map_panel.js";
 import { Page } from "./page.js";
 import { createProgressPanel } from "./progress_panel.js";
 import { QuestionCard } from "./question_card.js";
-import { formatCount } from "./wording.js";
+import { CONNECTED_AGAIN, describeResumption } from "./wording.js";
 
 /** @import { Model, State } from "./protocol.d.ts" */
 
@@ -68,7 +68,7 @@ function render({ model, el }) {
     for (const panel of [header, progress, clusters]) panel.update(state);
     working.hidden = !state.busy;
     if (before === null && state.counts.answers && state.place) {
-      card.showNotice(`Resumed with ${formatCount(state.counts.answers, "earlier answer")}.`);
+      card.showNotice(describeResumption(state.counts.answers));
     }
     const focusIsGone = !page.hasFocus || page.focused?.closest("[hidden]");
     if (hadFocus && focusIsGone) root.focus();
@@ -86,10 +86,11 @@ function render({ model, el }) {
     const isBack = controller.setLink(model.get("link") || "open"); // a notebook has no such trait
     if (isBack) {
       drawnLabels = null; // the host may be another one by now
-      page.announce("Connected again.");
+      page.announce(CONNECTED_AGAIN);
     }
     banner.hidden = controller.link === "open";
     setText(banner, controller.linkProblem);
+    if (page.hasDialog && !banner.hidden) page.announce(controller.linkProblem); // the banner is not heard then
     root.dataset.link = controller.link;
   };
 

@@ -25,6 +25,14 @@ export const EARLY =
   "That answer came before you could read the next question, so it was ignored. Please answer this question.";
 export const BUSY = "The last answer is still being saved, so this one was ignored.";
 export const MEMORY_ONLY = "In memory only";
+export const CONNECTED_AGAIN = "Connected again.";
+export const SAVED_ANSWER = "Saved.";
+export const CONFLICT = "Your answer conflicts with earlier answers";
+export const ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
+export const CONFLICT_ADVICE =
+  "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
+export const HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+export const EMPTY_HISTORY = "There are no answers yet.";
 
 const SAVED = "Every answer marked as saved is in the session file.";
 const RESTART = "Start it again and open the address that it prints.";
@@ -82,14 +90,129 @@ export const clusterName = (cluster) =>
 export function describeEvent(event) {
   const [first, second] = event.names ?? [];
   if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "change")
+    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
   if (event.kind === "done") return `the cluster of ${first} is done`;
   if (event.kind === "name") {
     return event.text
       ? `the cluster of ${first} is named “${event.text}”`
       : `the cluster of ${first} has no name`;
   }
-  return `${first} and ${second}: ${ANSWER_WORDS[event.answer] ?? event.answer}`;
+  return describePair(first, second, event.answer);
 }
+
+/**
+ * How many rows an answer moved; empty if the host does not know.
+ * @param {number | undefined} moved
+ */
+export function describeMoved(moved) {
+  if (moved === undefined) return "";
+  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+}
+
+/** @param {SessionEvent | null} event the event that was undone; null if there was none */
+export const describeUndo = (event) => (event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO);
+
+/**
+ * @param {string} first
+ * @param {string} second
+ * @param {Answer} answer
+ */
+export const describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
+
+/**
+ * @param {string} first
+ * @param {string} second
+ * @param {Answer} answer
+ */
+export const describeMark = (first, second, answer) =>
+  `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
+
+/**
+ * The change of an answer, as a part of a sentence.
+ * @param {string[]} names of the two rows
+ * @param {Answer} answer
+ */
+export const describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+
+/**
+ * An answer that gave way to another one, as a part of a sentence.
+ * @param {string} answer in words
+ */
+export const describeTakenBack = (answer) => `“${answer}” is taken back`;
+
+/**
+ * @param {Cluster} cluster
+ * @param {Cluster} other
+ */
+export const describeMerge = (cluster, other) =>
+  `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
+
+/** @param {Cluster} cluster */
+export const describeMergeEffect = (cluster) =>
+  `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the ` +
+  "other cluster as same. You can undo it.";
+
+/** @param {Cluster} cluster */
+export const describeDone = (cluster) =>
+  `Saved: all ${formatCount(cluster.size, "row")} of ${clusterName(cluster)} are marked as same.`;
+
+/** @param {Cluster} cluster */
+export const describeDoneEffect = (cluster) =>
+  `This marks all its ${formatCount(cluster.size, "row")} as same, and no more questions are asked inside it. ` +
+  "You can undo it.";
+
+/** @param {string} name */
+export const describeName = (name) =>
+  name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
+
+/** @param {string} name of a file */
+export const describeDownload = (name) => `Downloaded ${name}.`;
+
+/** @param {string} reason */
+export const describeRefusal = (reason) => `Not stored. ${reason}`;
+
+/** @param {number | undefined} moved how many rows a change moved that made room for an answer */
+export const describeRetry = (moved) =>
+  joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+
+/** @param {string[]} resolved what was changed to make room for an answer */
+export const describeResolved = (resolved) =>
+  resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+
+/** @param {string[]} resolved what was changed to make room for the answer */
+export const describeUnstored = (resolved) =>
+  `Your last answer was not stored. ${describeResolved(resolved)}`;
+
+/**
+ * The time of an event and how it came about.
+ * @param {SessionEvent} event
+ */
+export function describeDetails(event) {
+  const when = new Date(event.when);
+  const date = Number.isNaN(when.getTime())
+    ? ""
+    : when.toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+  const parts = [
+    `${event.number}`,
+    date,
+    event.kind === "add" ? "added" : "",
+    event.changed ? "changed" : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** @param {number} n answers that were given before */
+export const describeResumption = (n) => `Resumed with ${formatCount(n, "earlier answer")}.`;
+
+/** @param {Answer} answer */
+export const describeGuess = (answer) => `The current clustering suggests “${ANSWER_WORDS[answer]}”.`;
+
+/**
+ * Sentences with spaces between them, without the empty ones.
+ * @param {string[]} sentences
+ */
+export const joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
 
 /**
  * Why the page cannot reach its host.
