@@ -28,6 +28,7 @@ LEARNERS: dict[str, Callable[..., ActiveLearner]] = {
     "COBRA-50": partial(COBRA, 50),
     "COBRAS": COBRAS,
     "COBRAS.paper()": COBRAS.paper,
+    "COBRAS.authors()": COBRAS.authors,
     "descend=smallest": partial(COBRAS, descend="smallest"),
     "descend=largest": partial(COBRAS, descend="largest"),
     "descend=random": partial(COBRAS, descend="random"),

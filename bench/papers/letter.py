@@ -23,18 +23,11 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, r
 from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
-from bench.data import encode_classes, read_table
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.halkidi_runs import draw_constraints
 from bench.results import write_csv
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
 FIELDS = ("method", "setting", "task", "run")
 Settings = dict[str, Callable[..., Any]]
@@ -55,7 +48,7 @@ class Study(NamedTuple):
 @cache
 def load(name: str, folder: Path, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     """Rows and classes."""
-    X, classes, columns = read_table(folder / f"{name}.csv")
+    X, classes, columns = read_classes_csv(folder / f"{name}.csv")
     X = X[:, [at for at, column in enumerate(columns) if column != "id"]]
     return np.ascontiguousarray(minmax_scale(X) if scaled else X), encode_classes(classes)
 

@@ -21,16 +21,7 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 import linkwise as lw
-from bench.harness import (
-    Cell,
-    Row,
-    add_common_options,
-    find_source,
-    format_table,
-    out_folder,
-    read_target,
-    run_cells,
-)
+from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.bckm_data import CLUSTERS, load
 from bench.results import write_csv
 from linkwise.asking.learner import Labels, rng_at
@@ -45,6 +36,7 @@ from linkwise.cluster.similarity.weak_learner import (
     count_centers,
     list_pairs,
 )
+from linkwise.experiments.cell_store import Cell, Row
 
 N_ROUNDS = 100
 FREE_PASSES = 12  # of the order "free", which is slow
