@@ -171,6 +171,7 @@ def write_report(m: Measured, folder: Path, plot: bool) -> str:
         groups[f"without {UNCOUNTED}"] = m.without(UNCOUNTED)
     _write_curves(folder / "mean_ari.csv", {name: group.mean() for name, group in groups.items()}, m)
     _write_curves(folder / "aligned_ranks.csv", {name: group.ranks() for name, group in groups.items()}, m)
+    write_csv(folder / "table.csv", ("questions", *m.learners), mean_lines(m))
     lines = task_lines(m)
     fields = ("task", "learner", *(f"ari_{q}" for q in shown(m)), "ari_mean", "seconds", "longest_wait_s")
     write_csv(folder / "tasks.csv", fields, lines)
@@ -191,6 +192,13 @@ def write_report(m: Measured, folder: Path, plot: bool) -> str:
     head = "The paper's claims (two figures: COBRA / COBRAS; a difference: COBRA less COBRAS)"
     parts.append(f"{head}\n{format_table(claim_fields, claims)}")
     return "\n\n".join(parts)
+
+
+def mean_lines(m: Measured) -> list[tuple[str, ...]]:
+    """Average ARI after some numbers of questions, and on average over all of them."""
+    mean = m.mean()
+    lines = [(str(q), *(f"{value:.3f}" for value in mean[:, q - 1])) for q in shown(m)]
+    return [*lines, (f"mean of 1 to {mean.shape[1]}", *(f"{value:.3f}" for value in mean.mean(axis=1)))]
 
 
 def shown(m: Measured) -> list[int]:
