@@ -13,7 +13,7 @@ version = release = __version__
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table"]
 sys.path.insert(0, str(Path(__file__).parent))  # our own directive
 source_suffix = {".rst": "restructuredtext", ".md": "restructuredtext"}  # decision records are valid as both
-exclude_patterns = ["_build", "_templates", "letter"]
+exclude_patterns = ["_build", "_templates", "presets"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 

@@ -1,10 +1,9 @@
-"""What RCKM of Okabe and Yamada (2018) was: readings of one sentence, beside the printed figures.
+"""What RCKM of Okabe and Yamada (2018) was: readings of its description, beside the printed figures.
 
     python -m bench run rckm --data DIR [--tasks TASK,TASK] [--only "READING;READING"] [--sets N]
         [--seeds N] [--jobs N]
 
-The paper describes RCKM by "an alternative of our proposed algorithm in which the data assignment order is
-randomly set". With random orders of the constraints ours is far better on spiral and sonar than the printed
+The paper says of RCKM only that rows are assigned in random orders. With random orders of the constraints ours is far better on spiral and sonar than the printed
 figures. Each reading changes one thing (or several, where it names a combination) and is scored by the NMI
 with the geometric mean of the entropies. The gap is the mean distance to the printed figures of all cells.
 """

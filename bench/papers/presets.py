@@ -1,8 +1,8 @@
 """What each difference between a default and the printed method does.
 
-    python -m bench run letter --data DIR [--only METHOD,METHOD] [--runs N] [--jobs N]
+    python -m bench run presets --data DIR [--only METHOD,METHOD] [--runs N] [--jobs N]
 
-For each method: the default, the default with one setting changed to that of the letter, the printed method
+For each method: the default, the default with one setting changed to that of the printed method, the printed method
 (`paper()`), and the authors' program (`authors()`) if it differs. Each run has its own constraints or
 answers. The score is the one of the method's paper; the effect is the mean less that of the default. Small
 experiments, which say how large an effect is and not which method is best.
@@ -352,7 +352,7 @@ def main(arguments: list[str] | None = None) -> int:
     if folder is None:
         raise SystemExit("Give the folder of data sets with --data.")
     methods = list(STUDIES) if options.only is None else options.only.split(",")
-    out = out_folder(options, "letter")
+    out = out_folder(options, "presets")
     for method in methods:
         study = STUDIES[method]
         cells = [

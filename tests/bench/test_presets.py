@@ -1,8 +1,8 @@
-"""The studies of default and letter: every setting runs, and the table says what it should."""
+"""The studies of presets: every setting runs, and the table says what it should."""
 
 import numpy as np
 import pytest
-from bench.papers import letter
+from bench.papers import presets
 from sklearn.datasets import load_iris
 
 import linkwise as lw
@@ -10,7 +10,7 @@ import linkwise as lw
 CHEAP = [
     (method, setting)
     for method in ("ckm", "mpckmeans", "copkmeans", "clusilc", "cobra")
-    for setting in letter.STUDIES[method].settings
+    for setting in presets.STUDIES[method].settings
 ]
 
 
@@ -19,44 +19,44 @@ def folder(tmp_path):
     X, y = load_iris(return_X_y=True)
     rows = [",".join(map(str, [*row, kind])) for row, kind in zip(X, y, strict=True)]
     (tmp_path / "iris.csv").write_text("\n".join(["a,b,c,d,class", *rows]) + "\n")
-    letter.load.cache_clear()
+    presets.load.cache_clear()
     yield tmp_path
-    letter.load.cache_clear()
+    presets.load.cache_clear()
 
 
 @pytest.mark.parametrize(("method", "setting"), CHEAP)
 def test_every_setting_has_a_score(folder, method, setting):
-    task = next(task for task in letter.STUDIES[method].tasks if task.startswith("iris"))
-    score = float(letter.measure((method, setting, task, "0"), folder)["score"])
+    task = next(task for task in presets.STUDIES[method].tasks if task.startswith("iris"))
+    score = float(presets.measure((method, setting, task, "0"), folder)["score"])
     assert np.isnan(score) or 0.2 < score <= 1
 
 
 def test_the_first_setting_is_the_default_and_the_presets_are_there():
-    for method, study in letter.STUDIES.items():
+    for method, study in presets.STUDIES.items():
         assert len(study.settings) > 1
         if "cobs" not in method:
             assert next(iter(study.settings)) == "default"
             assert "paper()" in study.settings
         assert set(study.uses) <= set(dir(lw))
-        assert all(setting in letter.WHAT or setting in letter.PRESET_WHAT for setting in study.settings)
+        assert all(setting in presets.WHAT or setting in presets.PRESET_WHAT for setting in study.settings)
 
 
 def test_a_table_has_means_effects_and_failures():
-    study = letter.STUDIES["clusilc"]
+    study = presets.STUDIES["clusilc"]
     found = [
         {"setting": setting, "task": task, "score": f"0.{at + 3}"}
         for at, setting in enumerate(study.settings)
         for task in study.tasks
     ]
     found[len(study.tasks)]["score"] = "nan"
-    head, lines = letter.build_table("clusilc", found)
+    head, lines = presets.build_table("clusilc", found)
     assert head[-3:] == ("mean", "effect", "failed")
     assert lines[0][-3:] == ("0.300", "+0.000", "0%")
     assert lines[1][-3:] == ("0.400", "+0.100", "17%")
     assert head[1] == "iris 20"
-    assert letter.list_effects(head, lines)[1] == (
+    assert presets.list_effects(head, lines)[1] == (
         "``standardize=False``",
-        letter.WHAT["standardize=False"],
+        presets.WHAT["standardize=False"],
         "0.400",
         "+0.100",
     )
