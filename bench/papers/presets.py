@@ -2,8 +2,8 @@
 
     python -m bench run presets --data DIR [--only METHOD,METHOD] [--runs N] [--jobs N]
 
-For each method: the default, the default with one setting changed to that of the printed method, the printed method
-(`paper()`), and the authors' program (`authors()`) if it differs. Each run has its own constraints or
+For each method: the default, the default with one setting changed to that of the printed method, the printed
+method (`paper()`), and the authors' program (`authors()`) if it differs. Each run has its own constraints or
 answers. The score is the one of the method's paper; the effect is the mean less that of the default. Small
 experiments, which say how large an effect is and not which method is best.
 """

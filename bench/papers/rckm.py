@@ -3,9 +3,10 @@
     python -m bench run rckm --data DIR [--tasks TASK,TASK] [--only "READING;READING"] [--sets N]
         [--seeds N] [--jobs N]
 
-The paper says of RCKM only that rows are assigned in random orders. With random orders of the constraints ours is far better on spiral and sonar than the printed
-figures. Each reading changes one thing (or several, where it names a combination) and is scored by the NMI
-with the geometric mean of the entropies. The gap is the mean distance to the printed figures of all cells.
+The paper says of RCKM only that rows are assigned in random orders. With random orders of the constraints
+ours is far better on spiral and sonar than the printed figures. Each reading changes one thing (or several,
+where it names a combination) and is scored by the NMI with the geometric mean of the entropies. The gap is
+the mean distance to the printed figures of all cells.
 """
 
 from __future__ import annotations
