@@ -131,47 +131,41 @@ CLUSTERERS = (
     ),
     Clusterer("CKM", lw.CKM, "soft", sparse=True),
     Clusterer("CKM of the authors", lw.CKM.authors, "soft", sparse=True),
-    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("BCKM", lw.BCKM, "soft", centers=False, predicts=False, sparse=True),
-    Clusterer(
-        "BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, predicts=False, sparse=True
-    ),
-    Clusterer("BoostCluster", lw.BoostCluster, "soft", centers=False, predicts=False),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", centers=False, sparse=True),
+    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", centers=False, sparse=True),
+    Clusterer("BCKM", lw.BCKM, "soft", centers=False, sparse=True),
+    Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", centers=False, sparse=True),
+    Clusterer("BoostCluster", lw.BoostCluster, "soft", centers=False),
     Clusterer(
         "BoostCluster of the paper",
         partial(lw.BoostCluster, whiten=False, n_estimators=10),
         "soft",
         centers=False,
-        predicts=False,
     ),
     Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft", centers=False),
-    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", centers=False, predicts=False, sparse=True),
-    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False, predicts=False),
+    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", centers=False, sparse=True),
+    Clusterer("ConstrainedAgglomerative", agglomerative, "hard", centers=False),
     Clusterer(
         "ConstrainedAgglomerative, single",
         partial(agglomerative, linkage="single"),
         "hard",
         centers=False,
-        predicts=False,
     ),
     Clusterer(
         "COSC",
         partial(lw.COSC, n_init=2, n_runs=2, max_inner_iter=100),
         "seeded",
         centers=False,
-        predicts=False,
     ),
-    Clusterer("SPCL", lw.SPCL, "seeded", centers=False, predicts=False),
+    Clusterer("SPCL", lw.SPCL, "seeded", centers=False),
     Clusterer("ClusILC", clusilc, "seeded", centers=False),
-    Clusterer("FOSC", fosc, "soft", centers=False, predicts=False),
-    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", centers=False, predicts=False),
+    Clusterer("FOSC", fosc, "soft", centers=False),
+    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", centers=False),
     Clusterer(
         "FOSC of the paper, no noise",
         partial(fosc, ties="larger", noise="nearest"),
         "seeded",
         centers=False,
-        predicts=False,
     ),
 )
 
@@ -183,6 +177,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 each_learner = sweep(LEARNERS)
 each_without_predict = sweep(tuple(entry for entry in LEARNERS if not entry.predicts))
+each_learner_that_predicts = sweep(tuple(entry for entry in LEARNERS if entry.predicts))
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)

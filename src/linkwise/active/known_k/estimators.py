@@ -65,6 +65,11 @@ def clusterers_by_name() -> dict[str, type]:
     return {m.class_name.lower(): m.load() for m in named}
 
 
+def can_be_sampled(clusterer: Any) -> bool:
+    """Whether it predicts rows well enough to be fitted to a sample of very many rows."""
+    return hasattr(clusterer, "predict") and getattr(clusterer, "is_sampled", True)
+
+
 def fit_labels(
     clusterer: Any, X: NDArray[Any], constraints: Constraints, order: NDArray[np.int64], max_rows: int
 ) -> NDArray[Any]:
@@ -84,7 +89,7 @@ def fit_labels(
     -------
     ndarray of shape (n_rows,)
     """
-    if len(X) <= max_rows or not hasattr(clusterer, "predict"):
+    if len(X) <= max_rows or not can_be_sampled(clusterer):
         return np.asarray(clusterer.fit(X, constraints=constraints).labels_)
     named = np.unique(np.concatenate([constraints.must_link.ravel(), constraints.cannot_link.ravel()]))
     rows = np.union1d(named, order[:max_rows])

@@ -97,7 +97,8 @@ class BCKM(RoundsClusterer):
 
     Notes
     -----
-    There is no ``predict``: the method is transductive: it votes on the fitted rows. Kernels other than
+    `predict` lets the rounds vote on new rows. For this the centres of all rounds are stored, n_rounds x
+    n_clusters x n_features numbers. Kernels other than
     "linear" store all similarities, for at most 10 000 rows.
 
     References
