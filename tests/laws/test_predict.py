@@ -6,7 +6,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from laws.clustering import CENTERS, blobs, unnamed
-from registry import each_sparse, each_that_predicts
+from linkwise.asking.oracles import TruthOracle
+from registry import each_learner_that_predicts, each_sparse, each_that_predicts
 
 FAR = 3.0 * CENTERS  # groups that no method divides
 
@@ -96,3 +97,57 @@ def test_new_rows_may_be_sparse(entry, n_pairs):
     )
     model = fit_clusterer(entry, csr_array(X), y, n_pairs)
     np.testing.assert_array_equal(model.predict(csr_array(new)), model.predict(new))
+
+
+# ---------------------------------------------------------------- learners
+def corners(n=120, seed=0, spread=1.0):
+    """Four groups at the corners of a square, far apart unless the spread is large."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 4
+    X = rng.normal(scale=spread, size=(n, 2)) + 30.0 * np.column_stack([y // 2, y % 2])
+    return X, y
+
+
+@each_learner_that_predicts
+@pytest.mark.parametrize("budget", [0, 3, 40])
+def test_learners_label_new_rows_by_the_row_alone(entry, budget):
+    X, y = corners(spread=8.0)
+    model = entry.make(random_state=0).fit(X, oracle=TruthOracle(y), budget=budget)
+    check_new_labels(model, corners(seed=1, spread=12.0)[0])
+    new, before = corners(seed=2, spread=12.0)[0], model.labels_.copy()
+    predicted = model.predict(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.predict(new), predicted)
+    np.testing.assert_array_equal(model.labels_, before)
+
+
+@each_learner_that_predicts
+def test_learners_label_new_rows_without_an_oracle_too(entry):
+    X, y = corners(spread=8.0)
+    model = entry.make(random_state=0).fit(X, constraints=lw.Constraints.sample(y, 40, 0))
+    check_new_labels(model, corners(seed=1, spread=12.0)[0])
+    assert (model.predict(X) == model.labels_).mean() >= 0.8
+
+
+@each_learner_that_predicts
+def test_most_fitted_rows_get_the_labels_that_a_learner_gave_them(entry):
+    X, y = corners(spread=8.0)
+    model = entry.make(random_state=0).fit(X, oracle=TruthOracle(y), budget=30)
+    free = unnamed(model.constraints_)
+    assert (model.predict(X) == model.labels_)[free].mean() >= 0.95
+    assert (model.predict(X) == model.labels_).mean() >= 0.8
+
+
+@each_learner_that_predicts
+def test_held_out_rows_get_the_clusters_that_asking_about_all_rows_gives_them(entry):
+    X, y = corners()
+    held = np.arange(len(X)) % 3 == 0
+    model = entry.make(random_state=0).fit(X[~held], oracle=TruthOracle(y[~held]))
+    predicted = model.predict(X[held])
+    for group in range(4):
+        fitted = np.unique(model.labels_[y[~held] == group])
+        assert set(predicted[y[held] == group].tolist()) <= set(fitted.tolist())
+    if entry.exact:
+        again = entry.make(random_state=0).fit(X, oracle=TruthOracle(y))
+        assert adjusted_rand_score(y[held], predicted) == 1.0
+        assert adjusted_rand_score(again.labels_[held], predicted) == 1.0
