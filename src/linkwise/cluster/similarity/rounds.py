@@ -219,7 +219,12 @@ def combine_rounds(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
 def combine_by_stages(rounds: Rounds, k: int, seed: int, n_init: int) -> Iterator[Labels]:
     """Yield the clustering of the first round, of the first two, and so on."""
     for t in range(1, len(rounds.alphas) + 1):
-        first = Rounds(rounds.hypotheses[:, :t], rounds.alphas[:t], rounds.errors[:t], rounds.reason)
+        first = Rounds(
+            np.ascontiguousarray(rounds.hypotheses[:, :t]),
+            rounds.alphas[:t],
+            rounds.errors[:t],
+            rounds.reason,
+        )
         yield compact_labels(combine_rounds(first, k, seed, n_init), k)[0].astype(np.int32, copy=False)
 
 
