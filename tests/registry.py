@@ -32,38 +32,64 @@ class Entry:
 QUICK = lw.PCKMeans(n_init=1)
 
 LEARNERS = (
-    Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False),
-    Entry("COBRA, 6 parts", lambda **seed: lw.COBRA(6, **seed), exact=False),
-    Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False),
-    Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True),
-    Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True),
-    Entry("COBRAS of the paper", lambda **seed: lw.COBRAS.paper(enforce=True, **seed), exact=True),
-    Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True),
-    Entry("COBRAS, smallest half", lambda **seed: lw.COBRAS(descend="smallest", **seed), exact=True),
+    Entry("COBRA, 1 part", lambda **seed: lw.COBRA(1, **seed), exact=False, predicts=True),
+    Entry("COBRA, 6 parts", lambda **seed: lw.COBRA(6, **seed), exact=False, predicts=True),
+    Entry("COBRA, 25 parts", lambda **seed: lw.COBRA(**seed), exact=False, predicts=True),
+    Entry("COBRA, all rows", lambda **seed: lw.COBRA(10_000, n_init=1, **seed), exact=True, predicts=True),
+    Entry("COBRAS", lambda **seed: lw.COBRAS(**seed), exact=True, predicts=True),
+    Entry(
+        "COBRAS of the paper",
+        lambda **seed: lw.COBRAS.paper(enforce=True, **seed),
+        exact=True,
+        predicts=True,
+    ),
+    Entry("COBRAS, halves", lambda **seed: lw.COBRAS(max_split=2, **seed), exact=True, predicts=True),
+    Entry(
+        "COBRAS, smallest half",
+        lambda **seed: lw.COBRAS(descend="smallest", **seed),
+        exact=True,
+        predicts=True,
+    ),
     Entry(
         "COBRAS, largest half, largest first",
         lambda **seed: lw.COBRAS(descend="largest", impure_first=False, n_init=1, **seed),
         exact=True,
+        predicts=True,
     ),
     Entry("KIN", lambda **seed: lw.KIN(**seed), exact=True, predicts=True),
     Entry(
         "ExploreConsolidate",
         lambda **seed: lw.ExploreConsolidate(4, estimator=QUICK, **seed),
         exact=True,
+        predicts=True,
         known_k=True,
     ),
-    Entry("MinMax", lambda **seed: lw.MinMax(4, estimator=QUICK, **seed), exact=True, known_k=True),
-    Entry("NPU", lambda **seed: lw.NPU(4, estimator=QUICK, n_trees=3, **seed), exact=True, known_k=True),
+    Entry(
+        "MinMax",
+        lambda **seed: lw.MinMax(4, estimator=QUICK, **seed),
+        exact=True,
+        predicts=True,
+        known_k=True,
+    ),
+    Entry(
+        "NPU",
+        lambda **seed: lw.NPU(4, estimator=QUICK, n_trees=3, **seed),
+        exact=True,
+        predicts=True,
+        known_k=True,
+    ),
     Entry(
         "MinMax, 2 clusters",
         lambda **seed: lw.MinMax(2, estimator=QUICK, **seed),
         exact=False,
+        predicts=True,
         known_k=True,
     ),
     Entry(
         "ActiveFeatureWeights",
         lambda **seed: lw.ActiveFeatureWeights(4, max_evals=20, **seed),
         exact=False,
+        predicts=True,
         known_k=True,
     ),
     Entry("ActiveCOBS", lambda **seed: lw.ActiveCOBS(preset="quick", **seed), exact=False, predicts=True),
@@ -152,47 +178,42 @@ CLUSTERERS = (
     Clusterer("CKM", lw.CKM, "soft", is_kmeans=True, sparse=True),
     Clusterer("CKM as printed", lw.CKM.paper, "seeded", is_kmeans=True, sparse=True),
     Clusterer("CKM of the authors", lw.CKM.authors, "seeded", is_kmeans=True, sparse=True),
-    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", predicts=False, sparse=True),
-    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", predicts=False, sparse=True),
-    Clusterer("BCKM", lw.BCKM, "soft", predicts=False, sparse=True),
-    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", predicts=False, sparse=True),
-    Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", predicts=False, sparse=True),
-    Clusterer("BoostCluster", lw.BoostCluster, "soft", predicts=False),
+    Clusterer("CKM, rbf", partial(lw.CKM, kernel="rbf"), "soft", sparse=True),
+    Clusterer("RCKM", partial(lw.RCKM, n_rounds=5), "soft", sparse=True),
+    Clusterer("BCKM", lw.BCKM, "soft", sparse=True),
+    Clusterer("BCKM as printed", lw.BCKM.paper, "seeded", sparse=True),
+    Clusterer("BCKM, rbf", partial(lw.BCKM, kernel="rbf"), "soft", sparse=True),
+    Clusterer("BoostCluster", lw.BoostCluster, "soft"),
     Clusterer(
         "BoostCluster of the paper",
         partial(lw.BoostCluster, whiten=False, n_estimators=10),
         "soft",
-        predicts=False,
     ),
     Clusterer("KernelBoost", partial(lw.KernelBoost, n_estimators=5), "soft"),
-    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", predicts=False, sparse=True),
+    Clusterer("PCP", partial(lw.PCP, tol=1e-2), "soft", sparse=True),
     Clusterer(
         "ConstrainedAgglomerative",
         without_seed(lw.ConstrainedAgglomerative),
         "hard",
-        predicts=False,
     ),
     Clusterer(
         "ConstrainedAgglomerative, single",
         partial(without_seed(lw.ConstrainedAgglomerative), linkage="single"),
         "hard",
-        predicts=False,
     ),
     Clusterer(
         "COSC",
         partial(lw.COSC, n_init=2, n_runs=2, max_inner_iter=100),
         "seeded",
-        predicts=False,
     ),
-    Clusterer("SPCL", lw.SPCL, "seeded", predicts=False),
+    Clusterer("SPCL", lw.SPCL, "seeded"),
     Clusterer("ClusILC", without_seed(lw.ClusILC), "seeded"),
-    Clusterer("FOSC", fosc, "soft", predicts=False),
-    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft", predicts=False),
+    Clusterer("FOSC", fosc, "soft"),
+    Clusterer("FOSC, hdbscan", partial(fosc, hierarchy="hdbscan"), "soft"),
     Clusterer(
         "FOSC of the paper, no noise",
         partial(fosc, ties="larger", noise="nearest"),
         "seeded",
-        predicts=False,
     ),
 )
 
@@ -203,7 +224,7 @@ def sweep(entries: tuple[Entry, ...] | tuple[Clusterer, ...]) -> pytest.MarkDeco
 
 
 each_learner = sweep(LEARNERS)
-each_without_predict = sweep(tuple(entry for entry in LEARNERS if not entry.predicts))
+each_learner_that_predicts = sweep(tuple(entry for entry in LEARNERS if entry.predicts))
 each_exact_learner = sweep(tuple(entry for entry in LEARNERS if entry.exact))
 each_that_finds_k = sweep(tuple(entry for entry in LEARNERS if not entry.known_k))
 each_clusterer = sweep(CLUSTERERS)

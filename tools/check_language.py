@@ -63,7 +63,7 @@ ADJECTIVES = {
         "satisfied",
         "seeded",
     ),
-    *("shared", "signed", "sorted", "squared", "synchronized", "weighted"),
+    *("shared", "signed", "sorted", "squared", "staged", "synchronized", "weighted"),
 }
 NOUNS_IN_ED = {"seed", "need", "speed", "feed", "embed", "bed"}
 QUESTIONS = {"what", "how", "which", "where", "who", "whose", "when", "whether"}  # `why` is a name users know

@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from bench.papers import bckm, bckm_data
+from bench.papers import bckm, bckm_data, bckm_figures
 from bench.speed import bckm as speed
 from sklearn.metrics import normalized_mutual_info_score
 
@@ -150,3 +150,40 @@ def test_seconds_on_few_rows(folder, tmp_path, capsys):
         (line,) = csv.DictReader(file)
     assert (line["rows"], line["rounds"]) == ("3000", "3")
     assert float(line["seconds"]) > 0
+
+
+def test_figures_are_drawn_from_few_rows(folder, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(bckm_figures, "CURVES", ("glass",))
+    out = tmp_path / "out"
+    options = ["--data", str(folder), "--out", str(out), "--sets", "2", "--tasks", "iris,glass"]
+    assert bckm_figures.main(options) == 0
+    with (out / "bckm_figures" / "figure2.csv").open() as file:
+        curves = list(csv.DictReader(file))
+    assert {row["task"] for row in curves} == {"glass"}
+    assert {row["percent"] for row in curves} <= set(bckm_figures.PERCENT)
+    for name in ("figure2.png", "figure3.csv", "figure3.png"):
+        assert (out / "bckm_figures" / name).stat().st_size > 0
+    assert not (out / "bckm_figures" / "figure4.png").exists()
+
+
+def test_a_run_that_ends_early_keeps_its_last_value():
+    rows = [{"task": "a", "percent": "1", "nmi": text, "satisfied": ""} for text in ("0.2 0.4", "0.6")]
+    assert bckm_figures.build_curves(rows) == [("a", "1", "1", "0.4000"), ("a", "1", "2", "0.5000")]
+    assert bckm_figures.build_shares(rows) == []
+
+
+def test_components_of_the_kernel_are_its_eigenvectors_about_their_mean():
+    rng = np.random.default_rng(0)
+    hypotheses, alphas = rng.integers(0, 3, (20, 4)), rng.random(4)
+    K = sum(alpha * (h[:, None] == h) for h, alpha in zip(hypotheses.T, alphas, strict=True))
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    found = bckm_figures.kernel_components(hypotheses, alphas)
+    value = np.linalg.eigvalsh(centred)[::-1][:2]
+    np.testing.assert_allclose(found.T @ found, np.diag(value), atol=1e-9)
+
+
+def test_clusters_are_numbered_as_their_classes():
+    y = np.array([0, 0, 1, 1, 2])
+    np.testing.assert_array_equal(bckm_figures.match_classes(np.array([2, 2, 0, 0, 1]), y), y)
+    assert bckm_figures.match_classes(np.array([0, 1, 2, 3, 4]), y).tolist() != y.tolist()

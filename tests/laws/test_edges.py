@@ -6,13 +6,11 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 import linkwise as lw
 from laws.asking import nobody_is_asked, partition, truth
 from linkwise.asking.oracles import TruthOracle
-from registry import each_exact_learner, each_learner, each_without_predict
+from registry import each_exact_learner, each_learner
 
 
 # ---------------------------------------------------------------- few or equal rows
@@ -193,14 +191,6 @@ def test_no_such_rows_to_show(entry, askable, kind, words, oracle):
 def test_no_such_setting(make, words):
     with pytest.raises(ValueError, match=words):
         make().fit(np.eye(3))
-
-
-@each_without_predict
-def test_there_is_no_predict_for_rows_that_were_not_there(entry):
-    model = entry.make(random_state=0)
-    assert not hasattr(model, "predict")
-    with pytest.raises(NotFittedError):
-        check_is_fitted(model)
 
 
 @each_learner

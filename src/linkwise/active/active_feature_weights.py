@@ -33,10 +33,11 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise.active.base import ActiveLearner
 from linkwise.active.known_k.estimators import fit_labels
@@ -51,9 +52,11 @@ from linkwise.cluster.feature_weights.feature_weights import (
     project,
     transform_rows,
 )
+from linkwise.cluster.points import cluster_means, nearest_centers
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Evidence, Fact
 from linkwise.errors import short_repr
+from linkwise.validation import check_rows
 
 MAX_ROWS = 20_000  # that a clusterer is fitted to at an answer
 REMEMBERED = 2**26  # bytes of clusterings that are kept for undo
@@ -123,6 +126,10 @@ class ActiveFeatureWeights(ActiveLearner):
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+
+    Notes
+    -----
+    `predict` assigns a new row to the nearest mean of a cluster, in the weighted dimensions.
 
     References
     ----------
@@ -261,7 +268,48 @@ class ActiveFeatureWeights(ActiveLearner):
         """Cluster by the constraints alone."""
         problem = Problem(X, self.prepare(X, seed), evidence, seed)
         facts = PointFacts(evidence, problem.prepared.points).facts()
-        return enforce_answers(self._weighed(problem, facts).labels, evidence)
+        weighed = self._weighed(problem, facts)
+        labels = enforce_answers(weighed.labels, evidence)
+        self._keep_centers(X, weighed, labels)
+        return labels
+
+    # ------------------------------------------------------------ new rows
+    def _keep_more(self, X: NDArray[Any], state: FeatureWeightState) -> None:
+        self._keep_centers(X, state.weighed, self.labels_)
+
+    def _keep_centers(self, X: NDArray[Any], weighed: Weighed | None, labels: Labels) -> None:
+        directions = np.eye(X.shape[1])  # all alike, if no dimension counts
+        if weighed is not None and len(weighed.directions):
+            directions = weighed.directions
+        before = labels if weighed is None else weighed.labels
+        used, number = np.unique(before, return_inverse=True)
+        Z = X @ directions.T
+        empty = np.zeros((len(used), Z.shape[1]))
+        self._directions = directions
+        self._centers = cluster_means(Z, number.ravel().astype(np.int32), empty)
+        votes = np.zeros((len(used), int(labels.max()) + 1), dtype=np.int64)
+        np.add.at(votes, (number.ravel(), labels), 1)
+        self._names = votes.argmax(axis=1).astype(np.int32)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign each row to the nearest mean of a cluster, in the weighted dimensions.
+
+        The means are those of the clusters before answers place single rows elsewhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row. Fitted rows get their own labels, unless an answer placed them elsewhere.
+        """
+        check_is_fitted(self, "labels_")
+        Z = np.ascontiguousarray(check_rows(X, self, reset=False) @ self._directions.T)
+        found: Labels = self._names[nearest_centers(Z, self._centers)[0]]
+        return found
 
     # ------------------------------------------------------------ the clustering
     def _weighed(self, problem: Problem, facts: list[Fact]) -> Weighed:

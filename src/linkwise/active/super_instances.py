@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,6 +230,28 @@ def _between(instances: list[SuperInstance]) -> NDArray[np.float64]:
     return np.asarray(cdist(means, means))
 
 
+class Node(NamedTuple):
+    """A super-instance without its rows."""
+
+    place: tuple[int, ...]
+    mean: NDArray[np.float64]
+    representative: int
+    size: int
+
+    @classmethod
+    def of(cls, instance: SuperInstance) -> Node:
+        """What is kept of a super-instance that is split."""
+        return cls(instance.place, instance.mean, instance.representative, len(instance.rows))
+
+
+class Split(NamedTuple):
+    """A super-instance, its parts, and the number of questions that were answered before the split."""
+
+    whole: Node
+    parts: tuple[Node, ...]
+    n_questions: int
+
+
 @dataclass(slots=True)
 class SuperInstanceState:
     """One run of COBRA or COBRAS.
@@ -242,6 +264,8 @@ class SuperInstanceState:
     budget : int or None
     representatives : ndarray of shape (n_rows,), or None
         The representative of each row's super-instance in the clustering that is shown; None before one is.
+    splits : list of Split
+        All splits of the partition so far.
     """
 
     splitter: Splitter
@@ -249,6 +273,12 @@ class SuperInstanceState:
     evidence: Evidence
     budget: int | None = None
     representatives: NDArray[np.int64] | None = None
+    splits: list[Split] = field(default_factory=list)
+
+    def record_split(self, whole: SuperInstance, parts: list[SuperInstance]) -> None:
+        """Remember that parts have taken the place of a super-instance."""
+        nodes = tuple(Node.of(part) for part in parts)
+        self.splits.append(Split(Node.of(whole), nodes, self.evidence.n_questions))
 
 
 # ---------------------------------------------------------------- grouping by evidence

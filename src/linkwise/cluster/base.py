@@ -45,6 +45,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
     """Whether X may be sparse."""
     hard: ClassVar[bool] = False
     """Whether no constraint is ever broken."""
+    is_sampled: ClassVar[bool] = True
+    """Whether a learner that refits it fits only a sample of very many rows and predicts the others."""
     leaves_noise: ClassVar[bool] = False
     """Whether rows may be in no cluster, label -1: apart from all others, as `isolate_noise` says."""
 
@@ -102,7 +104,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         self.labels_: Labels = labels.astype(np.int32, copy=False)
         self.n_clusters_ = len(np.unique(labels))
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(labels)))
+        self._keep_rule(rows)
         return self
+
+    def _keep_rule(self, X: Any) -> None:
+        """Keep what `predict` needs besides the attributes that `_fit` has set; most methods need nothing."""
 
     def _draw_seed(self) -> int:
         """Return the seed of a fit; 0 for a method that draws nothing."""

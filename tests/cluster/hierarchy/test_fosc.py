@@ -181,3 +181,26 @@ def test_a_factor_of_all_weights_changes_nothing(factor):
     np.testing.assert_array_equal(
         lw.FOSC().fit(X, constraints=c).labels_, lw.FOSC().fit(X, constraints=other).labels_
     )
+
+
+# ---------------------------------------------------------------- new rows
+@pytest.mark.parametrize("hierarchy", ["optics", "hdbscan"])
+def test_new_rows_beyond_the_reach_of_every_cluster_are_noise(hierarchy):
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + np.array([20.0, 0.0])])
+    model = lw.FOSC(hierarchy=hierarchy).fit(rows)
+    assert model.n_clusters_ == 2
+    near, other, between, far = model.predict([[0.0, 0.0], [20.0, 0.0], [10.0, 0.0], [0.0, 500.0]])
+    assert (near, other) == (model.labels_[0], model.labels_[40])
+    assert far == -1
+    assert between in (-1, near, other)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    nearest = lw.FOSC(hierarchy=hierarchy, noise="nearest").fit(rows)
+    assert nearest.predict([[0.0, 500.0]])[0] in nearest.labels_
+
+
+def test_a_single_cluster_reaches_everywhere():
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    model = lw.FOSC(min_cluster_size=20).fit(rows)
+    assert model.n_clusters_ == 1
+    assert model.predict([[1000.0, 0.0]]).tolist() == [0]

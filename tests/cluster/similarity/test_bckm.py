@@ -469,10 +469,12 @@ def test_too_many_rows_for_similarities_raise_an_error(monkeypatch):
         lw.BCKM(2, kernel="rbf").fit(np.arange(12.0)[:, None])
 
 
-def test_there_is_no_predict_where_there_are_no_centres():
-    assert not hasattr(lw.BCKM(), "predict")
-    assert not hasattr(lw.CKM(kernel="rbf"), "predict")
-    assert hasattr(lw.CKM(), "predict")
+@pytest.mark.parametrize("make", [lw.BCKM, lw.RCKM, lw.CKM, lw.PCP])
+def test_there_is_no_predict_where_only_similarities_are_given(make):
+    assert not hasattr(make(kernel="precomputed"), "predict")
+    assert not hasattr(make(kernel="precomputed"), "score")
+    assert hasattr(make(), "predict")
+    assert hasattr(make(kernel="rbf"), "predict")
 
 
 @pytest.mark.parametrize("method", [lw.BCKM, lw.RCKM])

@@ -96,7 +96,8 @@ def test_the_units_of_columns_are_nothing_where_rows_are_whitened():
 
 def test_more_columns_than_rows_are_turned():
     wide = np.random.default_rng(0).normal(size=(20, 50))
-    turned = boost_cluster.rotate_rows(wide)
+    turned, rotation = boost_cluster.rotate_rows(wide)
+    np.testing.assert_allclose(wide @ rotation, turned, atol=1e-9)
     assert turned.shape == (20, 20)
     np.testing.assert_allclose(turned @ turned.T, wide @ wide.T, atol=1e-9)
     labels = np.arange(20) % 2
@@ -109,7 +110,8 @@ def test_more_columns_than_rows_are_turned():
 
 def test_white_rows_have_unit_spread_in_all_directions_but_for_the_shrinkage():
     seen = merge_identical_rows(X, standardized=True)
-    white = boost_cluster.whiten(seen)
+    white, scaled = boost_cluster.whiten(seen)
+    np.testing.assert_allclose(seen.Z @ scaled, white, atol=1e-9)
     spread = np.linalg.eigvalsh(np.cov(white.T, bias=True))
     assert spread.max() == pytest.approx(1.0, abs=0.1)
     assert spread.min() > 0.5

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.active.base import ActiveLearner
+from linkwise.active.cobras.split_tree import SuperInstanceLearner
 from linkwise.active.super_instances import Partition, Splitter, SuperInstanceState, merge
 from linkwise.asking.learner import Asking, Problem, Progress
 
 
-class COBRA(ActiveLearner):
+class COBRA(SuperInstanceLearner):
     """Active clustering by a fixed number of super-instances, number of clusters unknown.
 
     Parameters
@@ -47,6 +47,12 @@ class COBRA(ActiveLearner):
     ----------
     labels_, n_clusters_, n_questions_, history_, reason_, constraints_, violations_
         As for `COBRAS`.
+    super_instances_, representatives_, tree_, merges_
+        As for `COBRAS`; all parts come from one split.
+
+    Notes
+    -----
+    `predict` assigns a new row to the super-instance with the nearest mean.
 
     Examples
     --------
@@ -107,11 +113,15 @@ class COBRA(ActiveLearner):
         splitter = Splitter(
             problem.X, problem.seed, self.n_init, problem.askable, problem.memo, self.askable_means
         )
-        parts = splitter.split(splitter.whole(), self.n_super_instances)
+        whole = splitter.whole()
+        parts = splitter.split(whole, self.n_super_instances)
         partition = Partition.of(parts, len(problem.X))
-        return SuperInstanceState(
+        state = SuperInstanceState(
             splitter, partition, problem.evidence, problem.budget, partition.row_representatives()
         )
+        if len(parts) > 1:
+            state.record_split(whole, parts)
+        return state
 
     def ask(self, state: SuperInstanceState) -> Asking:
         """Merge super-instances by questions."""

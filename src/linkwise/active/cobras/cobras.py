@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from linkwise.active.base import ActiveLearner
+from linkwise.active.cobras.split_tree import SuperInstanceLearner
 from linkwise.active.super_instances import (
     MOST_UNSURE,
     WHOLE,
@@ -61,7 +61,7 @@ _PRINTED: dict[str, Any] = {
 }
 
 
-class COBRAS(ActiveLearner):
+class COBRAS(SuperInstanceLearner):
     """Active clustering by super-instances, number of clusters unknown.
 
     Parameters
@@ -99,6 +99,20 @@ class COBRAS(ActiveLearner):
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+    super_instances_ : ndarray of int64, shape (n_rows,), or None
+        Super-instance of each row, as the run left them: if the budget ends between a split and its merging,
+        `labels_` are those before the split. These four are None after `fit` without an oracle.
+    representatives_ : ndarray of int64, shape (n_super_instances,), or None
+        Row that represents each super-instance.
+    tree_ : SplitTree or None
+        How the super-instances were split: ``parent``, ``children``, ``question`` (the number of answers
+        before the split) and more. ``tree_.plot()`` draws it.
+    merges_ : MergeTree or None
+        Which answers joined super-instances: ``children`` as in SciPy, and ``question``.
+
+    Notes
+    -----
+    `predict` sends a new row down the splits, to the part with the nearest mean.
 
     Examples
     --------
@@ -210,6 +224,7 @@ class COBRAS(ActiveLearner):
                 solid.add(chosen.place)
                 continue
             partition.replace(number, parts)
+            state.record_split(chosen, parts)
             if not published:
                 state.representatives = partition.row_representatives()
             grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)

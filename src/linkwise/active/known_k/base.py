@@ -12,13 +12,14 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.known_k.estimators import fit_labels, make_clusterer
+from linkwise.active.known_k.estimators import find_rule, fit_labels, make_clusterer
 from linkwise.active.neighbourhoods import (
     Neighbourhoods,
     PointEvidence,
@@ -33,6 +34,7 @@ from linkwise.asking.learner import Labels, Problem, Progress, Question, rng_at
 from linkwise.constraints.constraints import Constraints
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.errors import InfeasibleConstraintsError
+from linkwise.validation import check_rows
 
 MAX_ROWS = 20_000  # rows that a clusterer is fitted to at a question
 MOST_KNOWN = 1000  # placed rows that distances are taken to; an import may name many more
@@ -90,8 +92,37 @@ class KnownClusters(ActiveLearner):
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""
-        labels = KnownKState(self, Problem(X, self.prepare(X, seed), evidence, seed)).labels()
-        return enforce_answers(labels, evidence)
+        state = KnownKState(self, Problem(X, self.prepare(X, seed), evidence, seed))
+        labels = enforce_answers(state.labels(), evidence)
+        self._keep_clusterer(X, state.clusterer, labels)
+        return labels
+
+    def _keep_more(self, X: NDArray[Any], state: KnownKState) -> None:
+        self._keep_clusterer(X, state.clusterer, self.labels_)
+
+    def _keep_clusterer(self, X: NDArray[Any], clusterer: Any, labels: Labels) -> None:
+        self.estimator_ = clusterer
+        self._rule = find_rule(clusterer, X, labels)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign each row to a cluster as `estimator_` predicts.
+
+        A cluster of `estimator_` has the label that most of the fitted rows that it predicts there have. If
+        `estimator_` has no ``predict``, a row gets the label of the nearest fitted row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row. Fitted rows get their own labels as far as `estimator_` predicts them; some
+            may be elsewhere because of answers and constraints.
+        """
+        check_is_fitted(self, "labels_")
+        return self._rule.find(check_rows(X, self, reset=False))
 
 
 class KnownKState:
@@ -110,6 +141,7 @@ class KnownKState:
         self._distances = DistancesToPlaced(self.X)
         self._neighbourhoods: tuple[tuple[int, int | None], Neighbourhoods] | None = None
         self._labels: tuple[int, Labels] | None = None
+        self.clusterer: Any = None  # as it was fitted last
 
     @property
     def has_answers(self) -> bool:
@@ -199,6 +231,7 @@ class KnownKState:
         k = max(self.k, len(members))  # answers may show more clusters than n_clusters
         clusterer = make_clusterer(self.learner.estimator, k, X.shape[1], self.problem.seed)
         found = fit_labels(clusterer, X, constraints, self.rows[self.order], MAX_ROWS)
+        self.clusterer = clusterer
         labels = match_labels(found[self.rows], members)
         shown: Labels = enforce_answers(labels, known)[self.points.of]
         return shown

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from linkwise import methods
+from linkwise.asking.learner import Labels
+from linkwise.cluster.nearest_row import NearestRow
 from linkwise.constraints.constraints import Constraints
 
 N_INIT = 2  # starts of a clusterer that is given by name: it is refitted at every question
@@ -65,6 +67,55 @@ def clusterers_by_name() -> dict[str, type]:
     return {m.class_name.lower(): m.load() for m in named}
 
 
+class ClustererRule(NamedTuple):
+    """The rule for new rows: what a fitted clusterer predicts, under other labels."""
+
+    clusterer: Any
+    names: NDArray[Any]
+    """(m,) clusters that it predicts for fitted rows, ascending."""
+    labels: Labels
+    """(m,) the label of each."""
+    otherwise: int
+    """The label of clusters that it predicts for no fitted row."""
+
+    def find(self, X: NDArray[Any]) -> Labels:
+        """Return the label of each row."""
+        given = np.asarray(self.clusterer.predict(X))
+        place = np.searchsorted(self.names, given).clip(max=len(self.names) - 1)
+        return np.where(self.names[place] == given, self.labels[place], self.otherwise).astype(np.int32)
+
+
+def find_rule(clusterer: Any, X: NDArray[Any], labels: Labels) -> ClustererRule | NearestRow:
+    """Find the rule by which a fitted clusterer and labels of its rows place new rows.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        The fitted clusterer.
+    X : ndarray of shape (n_rows, n_features)
+        The fitted rows.
+    labels : ndarray of shape (n_rows,)
+        Labels 0, 1, ... of these rows.
+
+    Returns
+    -------
+    ClustererRule or NearestRow
+        The nearest row if the clusterer has no ``predict``.
+    """
+    if not hasattr(clusterer, "predict"):
+        return NearestRow.remember(X, labels)
+    names, number = np.unique(clusterer.predict(X), return_inverse=True)
+    votes = np.zeros((len(names), int(labels.max()) + 1), dtype=np.int64)
+    np.add.at(votes, (number.ravel(), labels), 1)
+    most = votes.argmax(axis=1).astype(np.int32)
+    return ClustererRule(clusterer, names, most, int(votes.sum(axis=0).argmax()))
+
+
+def can_be_sampled(clusterer: Any) -> bool:
+    """Whether it predicts rows well enough to be fitted to a sample of very many rows."""
+    return hasattr(clusterer, "predict") and getattr(clusterer, "is_sampled", True)
+
+
 def fit_labels(
     clusterer: Any, X: NDArray[Any], constraints: Constraints, order: NDArray[np.int64], max_rows: int
 ) -> NDArray[Any]:
@@ -84,7 +135,7 @@ def fit_labels(
     -------
     ndarray of shape (n_rows,)
     """
-    if len(X) <= max_rows or not hasattr(clusterer, "predict"):
+    if len(X) <= max_rows or not can_be_sampled(clusterer):
         return np.asarray(clusterer.fit(X, constraints=constraints).labels_)
     named = np.unique(np.concatenate([constraints.must_link.ravel(), constraints.cannot_link.ravel()]))
     rows = np.union1d(named, order[:max_rows])

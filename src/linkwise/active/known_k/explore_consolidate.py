@@ -56,6 +56,8 @@ class ExploreConsolidate(KnownClusters):
         Everything that was given or answered.
     violations_ : int
         Number of those constraints that `labels_` break.
+    estimator_ : estimator
+        The clusterer as fitted to everything that is known (of more than 20 000 rows to a sample).
 
     References
     ----------

@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
 from linkwise.cluster.graph.partition import (
     cluster_embedding,
@@ -50,6 +49,7 @@ from linkwise.cluster.graph.partition import (
 )
 from linkwise.cluster.graph.random_walk import embed_graph, laplacian_eigenvalues
 from linkwise.cluster.graph.ratio_cut import Balance, CutProblem
+from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
@@ -57,7 +57,7 @@ MOST_CLUSTERS = 10  # that are looked for
 NEAR_ZERO = 0.02  # eigenvalues far below are alike
 
 
-class COSC(ConstrainedClusterer):
+class COSC(NearestRowClusterer):
     """The normalised cut, with constraints, by its exact continuous form.
 
     Parameters
@@ -92,7 +92,8 @@ class COSC(ConstrainedClusterer):
 
     Notes
     -----
-    Must-links always hold. Weights of constraints have no effect.
+    Must-links always hold. Weights of constraints have no effect. A cut has no rule for new rows, so
+    `predict` is an approximation: the cluster of the nearest fitted row.
 
     References
     ----------

@@ -28,15 +28,15 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.cluster.graph.eigenpairs import is_small, solve_dense, solve_sparse
 from linkwise.cluster.graph.neighbour_graph import build_neighbour_graph
 from linkwise.cluster.kmeans.lloyd import k_means
+from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
 
-class SPCL(ConstrainedClusterer):
+class SPCL(NearestRowClusterer):
     """Spectral clustering on affinities that constraints overwrite.
 
     Parameters
@@ -65,6 +65,11 @@ class SPCL(ConstrainedClusterer):
         Number of constraints that `labels_` break.
     embedding_ : ndarray of shape (n_rows, n_components)
         The points that k-means clustered.
+
+    Notes
+    -----
+    Eigenvectors have no rule for new rows, so `predict` is an approximation: the cluster of the nearest
+    fitted row.
 
     References
     ----------

@@ -30,8 +30,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import ConstrainedClusterer
 from linkwise.cluster.kmeans.feasible import find_separating_labels
+from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.closure import find_components
 from linkwise.constraints.constraints import Constraints
 from linkwise.errors import DataError, InfeasibleConstraintsError
@@ -42,7 +42,7 @@ BEYOND = 1e100  # more than rows are apart in units of the largest value
 CELLS = 2**22  # distances that are looked at together
 
 
-class ConstrainedAgglomerative(ConstrainedClusterer):
+class ConstrainedAgglomerative(NearestRowClusterer):
     """Agglomerative clustering that breaks no constraint.
 
     Parameters
@@ -73,6 +73,8 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     Notes
     -----
     Heights of "ward" are those of SciPy and scikit-learn: the root of twice the increase of the squares.
+    A hierarchy has no rule for new rows, so `predict` is an approximation: the cluster of the nearest fitted
+    row.
 
     References
     ----------

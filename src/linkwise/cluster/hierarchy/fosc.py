@@ -25,23 +25,44 @@ Cost: O(n² d) time for the hierarchy, O(n d) memory; O(n + constraints x depth)
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress
-from linkwise.cluster.base import isolate_noise
+from linkwise.cluster.base import ScoredByConstraints, isolate_noise
 from linkwise.cluster.hierarchy import dendrogram
 from linkwise.cluster.hierarchy.cluster_tree import Ties, extract_labels, renumber_by_first_row
 from linkwise.constraints.constraints import Constraints
 from linkwise.validation import check_constraints, check_rows, refuse_constraints_as_y
 
 
-class FOSC(ClusterMixin, BaseEstimator):
+class DensityRule(NamedTuple):
+    """The rule for new rows: the cluster of the nearest fitted row, as far as the cluster reaches."""
+
+    rows: NDArray[Any]
+    """(n, d)"""
+    labels: Labels
+    """(n,)"""
+    core: NDArray[np.float64]
+    """(n,) squared core distances."""
+    reach: NDArray[np.float64]
+    """(n,) squared height at which the cluster of each row ends; infinite for noise, which has none."""
+
+    def find(self, X: NDArray[Any]) -> Labels:
+        """Return the label of each row; -1 where it would join after its cluster has ended."""
+        points = np.ascontiguousarray(self.rows, dtype=np.float64)
+        near, squares = native.nearest_points(X, points, parallel.n_threads())
+        outside = (squares > 0) & (np.maximum(squares, self.core[near]) >= self.reach[near])
+        return np.where(outside, -1, self.labels[near]).astype(np.int32)
+
+
+class FOSC(ScoredByConstraints, ClusterMixin, BaseEstimator):
     """The clusters of a density hierarchy that satisfy most constraints; their number need not be known.
 
     Parameters
@@ -79,7 +100,7 @@ class FOSC(ClusterMixin, BaseEstimator):
     Notes
     -----
     Constraints choose among the clusters of the hierarchy; they do not change it. `extract` does the same for
-    any hierarchy.
+    any hierarchy. `predict` is new here: the paper clusters the given rows only.
 
     References
     ----------
@@ -160,36 +181,74 @@ class FOSC(ClusterMixin, BaseEstimator):
         wanted = check_constraints(constraints, rows)
         told = progress or (lambda done, planned: None)
         order = np.lexsort(rows.T[::-1])  # ties go by the values of the rows
-        children, heights = _build_hierarchy(
-            rows, order, self.min_samples, told, mutual=self.hierarchy == "hdbscan"
-        )
+        threads = parallel.n_threads()
+        in_order = np.ascontiguousarray(rows[order])
+        told(0, 3)
+        core = native.core_squares(in_order, min(self.min_samples, len(rows)), threads)
+        told(1, 3)
+        children, heights = _build_hierarchy(in_order, order, core, mutual=self.hierarchy == "hdbscan")
+        told(2, 3)
         least = max(self.min_samples, 2) if self.min_cluster_size is None else self.min_cluster_size
         labels = extract_labels(
             children, heights, wanted, least, ties=self.ties, whole=self.allow_single_cluster
         )
+        reach = _cluster_reach(children, heights, labels) ** 2
         if self.noise == "nearest":
-            labels = _assign_noise(rows, order, labels)
+            labels, reach = _assign_noise(rows, order, labels), np.full(len(rows), np.inf)
         told(3, 3)
+        self._rule = DensityRule(in_order, labels[order], core, reach[order])
         self.children_, self.distances_ = children, heights
         self.labels_: Labels = labels
         self.n_clusters_ = int(labels.max()) + 1
         self.violations_ = int(sum(broken.sum() for broken in wanted.find_violations(isolate_noise(labels))))
         return self
 
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign each row to the cluster of the nearest fitted row, or to none if that cluster ends before.
+
+        A new row would join at its distance to the nearest fitted row, or at the core distance of that row if
+        it is larger. It is noise if the cluster has merged with others at this height, or if the nearest row
+        is noise. With ``noise="nearest"`` no row is noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row, -1 for noise. Fitted rows get their own labels.
+        """
+        check_is_fitted(self)
+        return self._rule.find(check_rows(X, self, reset=False))
+
 
 def _build_hierarchy(
-    X: NDArray[Any], order: NDArray[np.int64], min_samples: int, told: Progress, *, mutual: bool
+    rows: NDArray[Any], order: NDArray[np.int64], core: NDArray[np.float64], *, mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Build the merges and their heights; rows that tie come in the order `order`."""
-    rows, threads = np.ascontiguousarray(X[order]), parallel.n_threads()
-    told(0, 3)
-    core = native.core_squares(rows, min(min_samples, len(rows)), threads)
-    told(1, 3)
-    walk = native.density_walk(rows, core, int(core.argmin()), threads, mutual=mutual)
-    told(2, 3)
+    """Build the merges and their heights for rows that are sorted by `order`; ties go by this order."""
+    walk = native.density_walk(rows, core, int(core.argmin()), parallel.n_threads(), mutual=mutual)
     if mutual:
         return dendrogram.build_single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
     return dendrogram.convert_reachability(order[walk.order], walk.reach)
+
+
+def _cluster_reach(
+    children: NDArray[np.int64], heights: NDArray[np.float64], labels: Labels
+) -> NDArray[np.float64]:
+    """Find for each row the height at which its cluster merges with other rows; infinite if it never does."""
+    n, mixed = len(labels), -2
+    ends = np.full(int(labels.max()) + 1, np.inf)
+    of = [*labels.tolist(), *[mixed] * (n - 1)]  # the one label of each node
+    for at, (a, b) in enumerate(children.tolist()):
+        if of[a] == of[b]:
+            of[n + at] = of[a]
+            continue
+        for label in (of[a], of[b]):
+            if label >= 0:
+                ends[label] = heights[at]
+    return np.where(labels >= 0, ends[np.maximum(labels, 0)], np.inf)
 
 
 def _assign_noise(X: NDArray[Any], order: NDArray[np.int64], labels: Labels) -> Labels:

@@ -23,12 +23,14 @@ Cost: for each round that of `CKM`; at the end O(n rounds k) a pass.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise.asking.learner import Progress, rng_at
 from linkwise.cluster.similarity.rounds import Rounds, RoundsClusterer, label_type, vote_weight
@@ -112,7 +114,8 @@ class BCKM(RoundsClusterer):
 
     Notes
     -----
-    There is no ``predict``: the method is transductive: it votes on the fitted rows. Kernels other than
+    `predict` lets the rounds vote on new rows. For this the centres of all rounds are stored, n_rounds x
+    n_clusters x n_features numbers. Kernels other than
     "linear" store all similarities, for at most 10 000 rows.
 
     References
@@ -225,6 +228,7 @@ class BCKM(RoundsClusterer):
         return cls(n_clusters, **{**_PRINTED, **preset, **parameters})
 
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
+        self._pairs = pairs
         hypotheses = np.empty((space.n, self.n_rounds), dtype=label_type(k))
         alphas: list[float] = []
         errors: list[float] = []
@@ -254,6 +258,29 @@ class BCKM(RoundsClusterer):
             alphas.append(alpha)
             priority += np.where(weak.broken, alpha, -alpha)
         return Rounds(hypotheses, np.array(alphas), np.array(errors), reason)
+
+    def staged_priorities(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the priority of each constraint in each round, as shares of their sum.
+
+        They are equal at first, or proportional to the weights of the constraints. A constraint that a round
+        breaks gains a factor exp(alpha) for the next round, and one that it satisfies loses this factor.
+
+        Yields
+        ------
+        ndarray of shape (n_constraints,)
+            Priorities of the must-links, then of the cannot-links, in the order of `fit`'s constraints. There
+            are `n_rounds_` of them, or none without constraints.
+        """
+        check_is_fitted(self)
+        if self.reason_ == "no constraints":
+            return
+        priority = np.log(self._pairs.weight)
+        must = self._pairs.must.astype(bool)
+        for labels, alpha in zip(self.hypotheses_.T, self.alphas_, strict=True):
+            share = np.exp(priority - priority.max())
+            yield share / share.sum()
+            together = labels[self._pairs.ends[:, 0]] == labels[self._pairs.ends[:, 1]]
+            priority = priority + np.where(together != must, alpha, -alpha)
 
     def _best_consistent(
         self,

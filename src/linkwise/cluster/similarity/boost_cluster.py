@@ -35,26 +35,38 @@ Cost: a round O(constraints d² + d³ + n d s) and k-means of n rows in s column
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh, svd
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
+from linkwise import native
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
-from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.cluster.kmeans.penalised import improve_by_plain, run_plain_k_means
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
-from linkwise.cluster.similarity.rounds import PASSES, Rounds, combine_rounds, label_type
+from linkwise.cluster.similarity.rounds import (
+    PASSES,
+    Centers,
+    Rounds,
+    combine_by_stages,
+    combine_rounds,
+    label_type,
+)
+from linkwise.cluster.similarity.votes import VoteShares, count_votes
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
+from linkwise.validation import check_rows
 
 MOST_COMPONENTS = 10  # where their number is not given
 TOL = 1e-4  # of k-means
@@ -64,7 +76,16 @@ _SHRUNK = 0.1  # share of no correlation in the correlation that is whitened
 _NONE = 1e-9  # eigenvalues in shares of the largest that are rounding
 
 
-class BoostCluster(ConstrainedClusterer):
+class RoundView(NamedTuple):
+    """What a round makes of new rows."""
+
+    directions: Array
+    """(d, s)"""
+    centers: Array
+    """(k, s) of its k-means, in these directions."""
+
+
+class BoostCluster(ScoredByConstraints, ConstrainedClusterer):
     """k-means, boosted by pairs: the consensus of many clusterings, each in directions that the pairs favour.
 
     Parameters
@@ -104,8 +125,8 @@ class BoostCluster(ConstrainedClusterer):
 
     Notes
     -----
-    There is no ``predict``: K exists only for the fitted rows. The more components, the closer a round is to
-    plain k-means of all columns.
+    `predict` lets the rounds vote on new rows, each in its own directions. The more components, the
+    closer a round is to plain k-means of all columns.
 
     References
     ----------
@@ -121,6 +142,8 @@ class BoostCluster(ConstrainedClusterer):
     >>> bool(lw.constraint_score(model.labels_, c) > 0.95)
     True
     """
+
+    is_sampled: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -157,6 +180,7 @@ class BoostCluster(ConstrainedClusterer):
             with one_blas_thread():
                 rounds = self._rounds(X, list_pairs(constraints), k, seed, progress)
         self.fell_back_ = rounds is None and constraints.n_constraints > 0
+        self._start = None if rounds is None else (k, seed)
         if rounds is None:
             labels, _ = compact_labels(run_plain_k_means(X, starts, PASSES, TOL).labels, k)
             self._keep(Rounds(labels.astype(label_type(k))[:, None], np.ones(1), np.zeros(1), ""))
@@ -174,26 +198,82 @@ class BoostCluster(ConstrainedClusterer):
         self.n_rounds_ = len(rounds.alphas)
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
 
+    # ------------------------------------------------------------ new rows, and the rounds one by one
+    def _keep_rule(self, X: NDArray[Any]) -> None:
+        if self.fell_back_ or self._start is None:
+            self._rule: Centers | VoteShares = Centers.of(X, self.labels_)
+        else:
+            self._rule = count_votes(self.hypotheses_, self.alphas_, self.labels_)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign each row to the cluster for which the rounds vote.
+
+        Each round assigns a row to its nearest centre, in the directions of the round. This gives the row's
+        entries of K, and so the nearest mean in the space of K. If `fell_back_`, it is the nearest mean of
+        the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row. Fitted rows get their own labels, but for ties.
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, self, reset=False)
+        if isinstance(self._rule, Centers):
+            return self._rule.find(rows).astype(np.int32, copy=False)
+        with one_blas_thread():
+            seen = self._seen.transform(rows)
+            labels = [points.nearest_centers(seen @ one.directions, one.centers)[0] for one in self._views]
+        return self._rule.nearest_mean(np.column_stack(labels))
+
+    def staged_labels(self) -> Iterator[Labels]:
+        """Yield the clustering after each round: that of K so far.
+
+        Each stage is a k-means on K, from the same starts as in `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Cluster of each row. The last is `labels_`, unless `fell_back_`.
+        """
+        check_is_fitted(self)
+        if self._start is None:
+            yield self.labels_.copy()
+            return
+        k, seed = self._start
+        rounds = Rounds(self.hypotheses_, self.alphas_, self.errors_, "")
+        yield from combine_by_stages(rounds, k, seed, self.n_init)
+
     def _rounds(
         self, X: NDArray[Any], pairs: PairList, k: int, seed: int, progress: Progress | None
     ) -> Rounds | None:
         """Run the rounds; return those that count, or None."""
         seen = merge_identical_rows(X, standardized=self.whiten)
-        Z = whiten(seen) if self.whiten else rotate_rows(seen.Z)
+        Z, turned = whiten(seen) if self.whiten else rotate_rows(seen.Z)
+        unused: Any = {"Z": None, "weight": None, "number": None}  # by new rows
+        self._seen, self._views = seen._replace(**unused), []
         ends, must = seen.number[pairs.ends], pairs.must.astype(bool)
         s = self.n_components or min(k, MOST_COMPONENTS)
         kernel = np.zeros(len(ends))  # K of the pairs in constraints
         kept: list[tuple[Labels, float, float]] = []
         for t in range(self.n_estimators):
             weight = pair_weights(kernel, pairs.weight, must)
-            rows = Z @ find_directions(Z, ends, np.where(must, weight, -weight), s)
+            directions = find_directions(Z, ends, np.where(must, weight, -weight), s)
+            rows = Z @ directions
             for attempt in range(_TRIES):
-                labels = cluster_once(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
+                found = cluster_once(rows, seen.weight, k, np.random.SeedSequence([seed, 1 + t, attempt]))
+                labels = found.labels[0]
                 together = labels[ends[:, 0]] == labels[ends[:, 1]]
                 if (alpha := compute_alpha(weight, together, must)) > _LEAST:
                     kernel += alpha * together
                     error = float(weight @ (together != must) / weight.sum())
                     kept.append((labels.astype(label_type(k)), alpha, error))
+                    self._views.append(RoundView(turned @ directions, found.centers[0]))
                     break
             if progress is not None:
                 progress(t + 1, self.n_estimators)
@@ -238,26 +318,34 @@ def compute_alpha(weight: Array, together: NDArray[np.bool_], must: NDArray[np.b
     return 0.5 * log(p1 * q0 / (p0 * q1))
 
 
-def cluster_once(rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence) -> Labels:
+def cluster_once(
+    rows: Array, weight: NDArray[np.int64], k: int, entropy: np.random.SeedSequence
+) -> native.LloydRuns:
     """Run k-means once."""
-    labels: Labels = points.run_lloyd(
-        rows, points.draw_starts(rows, k, entropy, 1, weight=weight), weight=weight
-    ).labels[0]
-    return labels
+    return points.run_lloyd(rows, points.draw_starts(rows, k, entropy, 1, weight=weight), weight=weight)
 
 
-def rotate_rows(Z: Array) -> Array:
+class Turned(NamedTuple):
+    """Rows under a linear map."""
+
+    rows: Array
+    """(n, c)"""
+    map: Array
+    """(d, c), so that other rows can follow."""
+
+
+def rotate_rows(Z: Array) -> Turned:
     """Rotate rows into at most as many columns as there are rows; their products stay the same."""
     if Z.shape[1] <= len(Z):
-        return Z
-    left, length, _ = svd(Z, full_matrices=False)
-    return np.ascontiguousarray(left * length)
+        return Turned(Z, np.eye(Z.shape[1]))
+    left, length, right = svd(Z, full_matrices=False)
+    return Turned(np.ascontiguousarray(left * length), right.T)
 
 
-def whiten(seen: DistinctRows) -> Array:
+def whiten(seen: DistinctRows) -> Turned:
     """Whiten rows, with a tenth of the identity added to their correlation."""
-    Z = rotate_rows(seen.Z)
+    Z, rotation = rotate_rows(seen.Z)
     correlation = Z.T @ (seen.weight[:, None] * Z) / seen.weight.sum()
     value, vector = eigh(correlation)
-    found: Array = Z @ (vector / np.sqrt((1 - _SHRUNK) * np.maximum(value, 0) + _SHRUNK))
-    return found
+    scaled = vector / np.sqrt((1 - _SHRUNK) * np.maximum(value, 0) + _SHRUNK)
+    return Turned(Z @ scaled, rotation @ scaled)

@@ -29,6 +29,7 @@ from linkwise.cluster.base import CenteredClusterer
 from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.cluster.kmeans.penalised import improve_by_plain
 from linkwise.cluster.kmeans.starts import check_init
+from linkwise.cluster.nearest_row import NearestRow
 from linkwise.cluster.similarity.rounds import prefer_more_satisfied, run_plain
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space, SpaceMeans, Vectors, make_space
 from linkwise.cluster.similarity.weak_learner import (
@@ -42,8 +43,8 @@ from linkwise.cluster.similarity.weak_learner import (
 from linkwise.constraints.constraints import Constraints
 
 
-def _has_centers(model: CKM) -> bool:
-    return model.kernel == "linear"
+def _has_rows(model: CKM) -> bool:
+    return model.kernel != "precomputed"
 
 
 class CKM(CenteredClusterer):
@@ -91,7 +92,8 @@ class CKM(CenteredClusterer):
 
     Notes
     -----
-    ``predict`` (kernel "linear" only) assigns new rows to the nearest centre. Kernels other than "linear"
+    `predict` assigns new rows to the nearest centre; with kernel "rbf" this is approximated by the nearest
+    fitted row, and with "precomputed" there is no `predict`. Kernels other than "linear"
     store all similarities, for at most 10 000 rows.
 
     References
@@ -272,8 +274,15 @@ class CKM(CenteredClusterer):
             self.cluster_centers_ = points.cluster_means(X, labels, empty)
         return labels
 
-    predict = available_if(_has_centers)(CenteredClusterer.predict)
-    score = available_if(_has_centers)(CenteredClusterer.score)
+    def _keep_rule(self, X: Any) -> None:
+        if self.kernel == "rbf":
+            self._nearest_row = NearestRow.remember(X, self.labels_)
+
+    def _nearest(self, X: Any) -> Labels:
+        return super()._nearest(X) if self.kernel == "linear" else self._nearest_row.find(X)
+
+    predict = available_if(_has_rows)(CenteredClusterer.predict)
+    score = available_if(_has_rows)(CenteredClusterer.score)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -36,6 +36,7 @@ numbers at the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -43,6 +44,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise.asking.learner import Labels, Progress
 from linkwise.cluster import points
@@ -58,6 +60,7 @@ from linkwise.cluster.similarity.constrained_mixture import (
 from linkwise.cluster.similarity.distinct_rows import Array, DistinctRows, merge_identical_rows
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
+from linkwise.native import LloydRuns
 from linkwise.parallel import one_blas_thread
 
 PASSES, TOL = 300, 1e-4  # of k-means
@@ -131,6 +134,7 @@ class KernelBoost(CenteredClusterer):
     _seen: DistinctRows
     _rounds: list[KernelRound]
     _centers: Array
+    _stages: Stages
 
     def __init__(
         self,
@@ -160,15 +164,13 @@ class KernelBoost(CenteredClusterer):
             seen = merge_identical_rows(X, standardized=few).reduce_to_components(self.n_components)
             if constraints.n_constraints:
                 rounds = self._boost(seen, list_pairs(constraints), k, seed, progress)
-            self._seen, self._rounds = seen._replace(Z=np.empty((0, 0))), rounds
+            self._seen, self._rounds, self._stages = seen, rounds, Stages(rounds, k, seed)
             self.alphas_ = np.array([one.alpha for one in rounds])
             self.margins_ = np.array([one.margin for one in rounds])
             self.n_rounds_ = len(rounds)
             self.fell_back_ = False
             if rounds:
-                rows = build_features(rounds, seen.Z)
-                begun = points.draw_starts(rows, k, seed, self.n_init, weight=seen.weight)
-                runs = points.run_lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
+                runs = self._combine(rounds, seen, k, seed)
                 best = int(runs.inertia.argmin())
                 labels, centers = runs.labels[best][seen.number], runs.centers[best]
                 better = improve_by_plain(X, constraints, labels, [starts], PASSES, TOL)
@@ -180,6 +182,32 @@ class KernelBoost(CenteredClusterer):
         labels, used = compact_labels(labels, len(centers))  # rows that are seen alike may have fewer than k
         self._centers = centers[used]
         return labels
+
+    def staged_labels(self) -> Iterator[Labels]:
+        """Yield the clustering after each round: that of K so far.
+
+        Each stage is a k-means, from as many starts as in `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Cluster of each row. The last is `labels_`, unless `fell_back_`. Without rounds, `labels_` alone.
+        """
+        check_is_fitted(self)
+        rounds, k, seed = self._stages
+        if not rounds:
+            yield self.labels_.copy()
+        for t in range(1, len(rounds) + 1):
+            with one_blas_thread():
+                runs = self._combine(rounds[:t], self._seen, k, seed)
+            labels = runs.labels[int(runs.inertia.argmin())][self._seen.number]
+            yield compact_labels(labels, k)[0].astype(np.int32, copy=False)
+
+    def _combine(self, rounds: list[KernelRound], seen: DistinctRows, k: int, seed: int) -> LloydRuns:
+        """Run kernel k-means on K of these rounds."""
+        rows = build_features(rounds, seen.Z)
+        begun = points.draw_starts(rows, k, seed, self.n_init, weight=seen.weight)
+        return points.run_lloyd(rows, begun, max_iter=PASSES, tol=TOL, weight=seen.weight)
 
     def _nearest(self, X: NDArray[Any]) -> Labels:
         if not self._rounds:
@@ -214,6 +242,14 @@ class KernelBoost(CenteredClusterer):
             if progress is not None:
                 progress(t + 1, self.n_estimators)
         return found
+
+
+class Stages(NamedTuple):
+    """What the clustering after each round is computed from."""
+
+    rounds: list[KernelRound]
+    k: int
+    seed: int
 
 
 class KernelRound(NamedTuple):

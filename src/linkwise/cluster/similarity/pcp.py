@@ -44,11 +44,13 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
-from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.cluster.base import ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
+from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.cluster.similarity.rounds import prefer_more_satisfied
 from linkwise.cluster.similarity.spaces import (
     MOST_SIMILARITIES,
@@ -71,7 +73,11 @@ _STEPS = 200  # of L-BFGS between two multipliers
 _SAME = 1e-9  # singular values of V, in shares of the largest, that are rounding
 
 
-class PCP(ConstrainedClusterer):
+def _has_rows(model: PCP) -> bool:
+    return model.kernel != "precomputed"
+
+
+class PCP(NearestRowClusterer):
     """Rows on a sphere: must-links together, cannot-links at right angles, neighbours near; then k-means.
 
     Parameters
@@ -116,7 +122,8 @@ class PCP(ConstrainedClusterer):
 
     Notes
     -----
-    There is no ``predict``: all rows are placed on the sphere together. The limits are 2000 components of
+    All rows are placed on the sphere together, so `predict` is an approximation: the cluster of the nearest
+    fitted row. With kernel "precomputed" there is none. The limits are 2000 components of
     must-links and 10 000 rows.
 
     References
@@ -211,6 +218,13 @@ class PCP(ConstrainedClusterer):
         weight = np.bincount(number)
         runs = points.run_lloyd(V, points.draw_starts(V, k, seed, self.n_init, weight=weight), weight=weight)
         return compact_labels(runs.labels[int(runs.inertia.argmin())][number], k)[0]
+
+    def _keep_rule(self, X: Any) -> None:
+        if self.kernel == "rbf":
+            super()._keep_rule(X)
+
+    predict = available_if(_has_rows)(NearestRowClusterer.predict)
+    score = available_if(_has_rows)(ScoredByConstraints.score)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

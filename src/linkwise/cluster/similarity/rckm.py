@@ -82,7 +82,8 @@ class RCKM(RoundsClusterer):
 
     Notes
     -----
-    There is no ``predict``: the method is transductive: it votes on the fitted rows.
+    `predict` lets the rounds vote on new rows. For this the centres of all rounds are stored, n_rounds x
+    n_clusters x n_features numbers.
 
     References
     ----------

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from math import log
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.asking.learner import Labels, Progress, rng_at
 from linkwise.cluster import points
-from linkwise.cluster.base import ConstrainedClusterer
+from linkwise.cluster.base import ConstrainedClusterer, ScoredByConstraints
 from linkwise.cluster.kmeans.components import compact_labels
 from linkwise.cluster.kmeans.penalised import improve_by_plain, satisfied_weight
+from linkwise.cluster.nearest_row import NearestRow
 from linkwise.cluster.similarity.co_membership import CoMembership
 from linkwise.cluster.similarity.spaces import Init, Kernel, Space, make_space
+from linkwise.cluster.similarity.votes import VoteShares, count_votes
 from linkwise.cluster.similarity.weak_learner import PairList, list_pairs
 from linkwise.constraints.constraints import Constraints
+from linkwise.validation import check_rows
 
 PASSES = 300  # of the k-means that combines the rounds
 
@@ -36,10 +42,47 @@ class Rounds(NamedTuple):
     reason: str
 
 
+class Centers(NamedTuple):
+    """The centres of one clustering."""
+
+    centers: NDArray[np.float64]
+    """(m, d) means of the clusters that have rows."""
+    labels: NDArray[Any]
+    """(m,) their labels."""
+
+    @classmethod
+    def of(cls, X: Any, labels: NDArray[Any]) -> Centers:
+        """Compute the means of labelled rows."""
+        used, number = np.unique(labels, return_inverse=True)
+        empty = np.zeros((len(used), X.shape[1]))
+        return cls(points.cluster_means(X, number.ravel().astype(np.int32), empty), used)
+
+    def find(self, X: Any) -> NDArray[Any]:
+        """Return the label of the nearest centre of each row."""
+        found: NDArray[Any] = self.labels[points.nearest_centers(X, self.centers)[0]]
+        return found
+
+
+class VotingRule(NamedTuple):
+    """The rule for new rows: each round assigns them to its nearest centre, and the rounds vote."""
+
+    rounds: list[Centers]
+    votes: VoteShares
+
+    def find(self, X: Any) -> Labels:
+        """Return the cluster of each row."""
+        return self.votes.nearest_mean(np.column_stack([one.find(X) for one in self.rounds]))
+
+
+def _has_rows(model: RoundsClusterer) -> bool:
+    return model.kernel != "precomputed"
+
+
 class RoundsClusterer(ConstrainedClusterer):
     """A clusterer that combines many runs of constrained k-means."""
 
     sparse: ClassVar[bool] = True
+    is_sampled: ClassVar[bool] = False
 
     kernel: Kernel
     init: Init
@@ -47,13 +90,15 @@ class RoundsClusterer(ConstrainedClusterer):
     n_init: int
     max_passes: int
     fallback: bool
+    _rule: Centers | NearestRow | VotingRule
+    _start: tuple[int, int]
 
     @abstractmethod
     def _rounds(self, space: Space, pairs: PairList, k: int, seed: int, progress: Progress | None) -> Rounds:
         """Run the rounds."""
 
     def _fit(self, X: Any, constraints: Constraints, k: int, seed: int, progress: Progress | None) -> Labels:
-        self.fell_back_ = False
+        self.fell_back_, self._start = False, (k, seed)
         space = make_space(X, self.kernel)
         if constraints.n_constraints == 0:
             labels, _ = compact_labels(run_plain(X, space, self.kernel, k, seed, self.n_init), k)
@@ -84,6 +129,61 @@ class RoundsClusterer(ConstrainedClusterer):
         self.alphas_, self.errors_, self.reason_ = rounds.alphas, rounds.errors, rounds.reason
         self.n_rounds_ = used
         self.kernel_ = CoMembership(self.hypotheses_, self.alphas_)
+
+    # ------------------------------------------------------------ new rows, and the rounds one by one
+    def _keep_rule(self, X: Any) -> None:
+        if self.kernel == "rbf":
+            self._rule = NearestRow.remember(X, self.labels_)
+        elif self.kernel == "linear" and (self.fell_back_ or self.reason_ == "no constraints"):
+            self._rule = Centers.of(X, self.labels_)
+        elif self.kernel == "linear":
+            rounds = [Centers.of(X, labels) for labels in self.hypotheses_.T]
+            self._rule = VotingRule(rounds, count_votes(self.hypotheses_, self.alphas_, self.labels_))
+
+    @available_if(_has_rows)  # type: ignore[untyped-decorator]
+    def predict(self, X: ArrayLike) -> Labels:
+        """Assign each row to the cluster for which the rounds vote.
+
+        With kernel "linear" each round assigns a row to its nearest centre. This gives the votes that the row
+        shares with each fitted row, and so the nearest mean in the space of `kernel_`. If `fell_back_`, it is
+        the nearest mean of the rows. With kernel "rbf" there is an approximation: the cluster of the nearest
+        fitted row. With "precomputed" there is no `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Cluster of each row. A fitted row gets its own label, unless a constraint put it elsewhere or a
+            round ended before its labels repeated.
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, self, sparse=self.sparse, reset=False)
+        return self._rule.find(rows).astype(np.int32, copy=False)
+
+    score = available_if(_has_rows)(ScoredByConstraints.score)
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    def staged_labels(self) -> Iterator[Labels]:
+        """Yield the clustering after each round: that of the votes so far.
+
+        Each stage is a k-means on the votes, from the same starts as in `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Cluster of each row. The last is `labels_`, unless `fell_back_`.
+        """
+        check_is_fitted(self)
+        if self.reason_ == "no constraints":
+            yield self.labels_.copy()
+            return
+        k, seed = self._start
+        rounds = Rounds(self.hypotheses_, self.alphas_, self.errors_, "")
+        yield from combine_by_stages(rounds, k, seed, self.n_init)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -117,6 +217,18 @@ def combine_rounds(rounds: Rounds, k: int, seed: int, n_init: int) -> Labels:
     values = int(H[:, : len(rounds.alphas)].max()) + 1
     threads = parallel.n_threads()
     return native.hypotheses_k_means(H, rounds.alphas, values, k, seeds, PASSES, threads).labels
+
+
+def combine_by_stages(rounds: Rounds, k: int, seed: int, n_init: int) -> Iterator[Labels]:
+    """Yield the clustering of the first round, of the first two, and so on."""
+    for t in range(1, len(rounds.alphas) + 1):
+        first = Rounds(
+            np.ascontiguousarray(rounds.hypotheses[:, :t]),
+            rounds.alphas[:t],
+            rounds.errors[:t],
+            rounds.reason,
+        )
+        yield compact_labels(combine_rounds(first, k, seed, n_init), k)[0].astype(np.int32, copy=False)
 
 
 def run_plain(
