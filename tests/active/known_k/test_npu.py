@@ -8,7 +8,7 @@ import pytest
 import linkwise as lw
 from linkwise.active.known_k.base import KnownKState
 from linkwise.active.known_k.npu import (
-    grow_forest,
+    Forest,
     likeness,
     most_uncertain,
     normalized_uncertainty,
@@ -65,14 +65,14 @@ def test_the_most_uncertain_row_lies_between_two_neighbourhoods():
     X = np.linspace(0, 1, 21)[:, None]
     state = state_of(X, 3, lw.Constraints(21, [(0, 1), (19, 20)], [(0, 20)]))
     labels = (X[:, 0] > 0.5).astype(np.int32)
-    leaves = grow_forest(scale_to_unit_range(X), np.arange(21), labels, 50, 0)
+    leaves = Forest(scale_to_unit_range(X), np.arange(21), labels, 50, 0)
     assert 9 <= most_uncertain(state, leaves) <= 11
 
 
 def test_a_neighbourhood_that_is_known_to_be_wrong_has_no_share():
     X = np.linspace(0, 1, 9)[:, None]
     state = state_of(X, 4, lw.Constraints(9, [(0, 1), (7, 8)], [(0, 8), (4, 0)]))
-    leaves = grow_forest(scale_to_unit_range(X), np.arange(9), np.zeros(9, dtype=np.int32), 5, 0)  # one leaf
+    leaves = Forest(scale_to_unit_range(X), np.arange(9), np.zeros(9, dtype=np.int32), 5, 0)  # one leaf
     now = state.neighbourhoods()
     at = int(now.place[0])
     p = probabilities(now, leaves, np.array([4, 5]))
@@ -89,3 +89,29 @@ def test_features_for_the_trees():
 def test_the_number_of_trees_is_checked():
     with pytest.raises(ValueError, match="n_trees"):
         lw.NPU(2, n_trees=0).fit(np.eye(3))
+
+
+def test_trees_do_not_depend_on_the_points_that_fall_through_them():
+    rng = np.random.default_rng(0)
+    rows, learned = rng.random((60, 3)), np.arange(5, 35)
+    labels = (rows[learned].sum(axis=1) > 1.5).astype(np.int32)
+    one, other = (Forest(rows, learned, labels, 10, 7) for _ in range(2))
+    every = one(np.arange(60))
+    for some in ([3, 40], [50], [5, 3, 5]):
+        np.testing.assert_array_equal(other(np.array(some)), every[some])
+
+
+def test_the_names_of_the_labels_change_no_tree():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.random((30, 2)), rng.integers(0, 3, 30).astype(np.int32)
+    one, other = Forest(rows, np.arange(30), labels, 5, 0), Forest(rows, np.arange(30), labels * 10 + 2, 5, 0)
+    np.testing.assert_array_equal(one(np.arange(30)), other(np.arange(30)))
+
+
+def test_each_tree_learns_from_a_sample_of_its_own():
+    """Trees that learn every row would never put rows of two labels into one leaf."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.random((40, 2)), rng.integers(0, 2, 40).astype(np.int32)
+    leaves = Forest(rows, np.arange(40), labels, 20, 0)(np.arange(40))
+    mixed = [any(len(set(labels[tree == leaf])) > 1 for leaf in np.unique(tree)) for tree in leaves.T]
+    assert all(mixed)

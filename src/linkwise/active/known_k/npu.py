@@ -1,50 +1,52 @@
 """NPU: the row whose neighbourhood is most uncertain, for each question that it is expected to cost.
 
 Xiong, Azimi and Fern (2014), "Active learning of constraints for semi-supervised clustering". At each
-step the rows are clustered by what is known, and a random forest learns the clusters. Two rows are as
-alike as the share of the trees in which they fall into one leaf. A row is in a neighbourhood with a
+step the rows are clustered by what is known, and a forest of random trees learns the clusters. Two rows are
+as alike as the share of the trees in which they fall into one leaf. A row is in a neighbourhood with a
 probability proportional to its mean likeness to the rows there. The row is asked about for which the
 entropy H of these probabilities is largest, divided by the expected number of questions: the sum of i p_(i),
 probabilities in descending order. In this order its neighbourhoods are asked about.
 
-Kept: the criterion, with 50 trees. Changed, and why:
+Kept: the criterion, with 50 trees, each of which learns from a bootstrap sample. Changed, and why:
 
+- The trees are extremely randomised (Geurts, Ernst and Wehenkel 2006): of some random splits they take the
+  best one, where the trees of a random forest search every threshold. A forest takes some milliseconds.
+- A forest is grown again only after the clusters have changed.
 - Where as many neighbourhoods are known as there are clusters, the last one is not asked about, and not
   counted either.
 - Among rows that are equally uncertain (with one neighbourhood: all) the one is taken that is farthest from
   all placed ones: a row of a cluster that has not been met is worth most then.
 - Likeness is computed between candidates and rows in neighbourhoods, never among all rows. Of very many rows
   a sample is learned from, and a sample are candidates.
-- Features are brought to [0, 1] for the trees, which have single precision; their splits do not depend on it.
+- Features are brought to [0, 1], so that no range of a feature overflows; splits do not depend on it.
 
-Cost: a forest for each row that is placed, O(t n log n) for t trees and n rows, at most 5000 and those in
-neighbourhoods; for the rest see `linkwise.active.known_k.explore_consolidate`.
+Cost: a forest for each row that is placed, if that changes a cluster: O(t n √d) times the depth for t trees,
+n rows and d features. n is at most 5000 and the rows in neighbourhoods. For the rest see
+`linkwise.active.known_k.explore_consolidate`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import Interval
 
-from linkwise.active.known_k.base import KnownClusters, KnownKState, spread
+from linkwise import native
+from linkwise.active.known_k.base import KnownClusters, KnownKState, digest, spread
 from linkwise.active.neighbourhoods import Neighbourhoods
-from linkwise.asking.learner import Asking
+from linkwise.asking.learner import Asking, rng_at
 
 MAX_LEARNED = 5000  # rows that a forest learns from
 MAX_CANDIDATES = 5000  # rows whose uncertainty is computed
 MOST_MEMBERS = 500  # rows of a neighbourhood to which others are compared
+MOST_FORESTS = 4  # that are kept, for undo and for looking ahead
 
 Table = NDArray[np.float64]
-Leaves = NDArray[np.int64]
-Forest = Callable[[NDArray[np.int64]], Leaves]
-"""The leaf of each of some points in each tree."""
+Leaves = NDArray[np.integer[Any]]
 
 
 class NPU(KnownClusters):
@@ -102,13 +104,23 @@ class NPU(KnownClusters):
         """Algorithm 1 of the paper."""
         rows = scale_to_unit_range(state.X)
         while len(state.eligible_points()):
-            leaves = grow_forest(rows, *self._learned(state), self.n_trees, state.problem.seed)
+            leaves = self._grow(state, rows)
             yield from state.place_point(
                 most_uncertain(state, leaves),
                 "Where the first row belongs is most uncertain; this may be its cluster.",
                 partial(rank_by_probability, state, leaves),
             )
         return state.labels()
+
+    def _grow(self, state: KnownKState, rows: Table) -> Forest:
+        """The forest that learns the present clusters."""
+        points, labels = self._learned(state)
+        return state.problem.memo.get(
+            "forests",
+            digest(points, labels, rows),
+            lambda: Forest(rows, points, labels, self.n_trees, state.problem.seed),
+            max_values=MOST_FORESTS,
+        )
 
     def _learned(self, state: KnownKState) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The points that the forest learns from, and their clusters."""
@@ -200,24 +212,61 @@ def normalized_uncertainty(p: Table, *, last_is_implied: bool) -> Table:
 
 
 # ---------------------------------------------------------------- the forest
-def scale_to_unit_range(X: NDArray[Any]) -> NDArray[np.float32]:
+def scale_to_unit_range(X: NDArray[Any]) -> Table:
     """Every feature that varies from 0 to 1; a column of zeros where none does."""
     low, high = X.min(axis=0), X.max(axis=0)
     varies = high > low
     if not varies.any():
-        return np.zeros((len(X), 1), dtype=np.float32)
+        return np.zeros((len(X), 1))
     low, high = low[varies], high[varies]
-    scaled: NDArray[np.float32] = ((X[:, varies] - low) / (high - low)).astype(np.float32)
-    return scaled
+    return np.ascontiguousarray((X[:, varies] - low) / (high - low), dtype=np.float64)
 
 
-def grow_forest(
-    rows: NDArray[np.float32],
-    points: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    n_trees: int,
-    seed: int,
-) -> Forest:
-    """A forest that has learned the labels of some points."""
-    forest = RandomForestClassifier(n_trees, random_state=seed % 2**32).fit(rows[points], labels)
-    return lambda some: forest.apply(rows[some])
+class Forest:
+    """Random trees that have learned the labels of some points: the leaf of points in each tree.
+
+    The trees are a function of the arguments; no tree is kept, and points that nobody asked about before
+    fall through trees that are grown again.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_points, n_features)
+        Features of all points.
+    points : ndarray of shape (n_learned,)
+        Points that the trees learn from; each tree from a sample of as many, drawn with replacement.
+    labels : ndarray of shape (n_learned,)
+        Their labels.
+    n_trees : int
+        Number of trees.
+    seed : int
+        Seed of the samples and of the trees.
+    """
+
+    def __init__(
+        self, rows: Table, points: NDArray[np.int64], labels: NDArray[np.int32], n_trees: int, seed: int
+    ) -> None:
+        self._rows, self._learned = rows, points
+        self._classes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        self._n_trees, self._seed = n_trees, seed
+        self._known = np.unique(points)
+        self._leaves = self._find_leaves(self._known)
+
+    def __call__(self, points: NDArray[np.int64]) -> Leaves:
+        """The leaf of each of some points in each tree."""
+        new = np.setdiff1d(points, self._known)
+        if len(new):
+            self._known = np.union1d(self._known, new)
+            self._leaves = self._find_leaves(self._known)
+        found: Leaves = self._leaves[np.searchsorted(self._known, points)]
+        return found
+
+    def _find_leaves(self, points: NDArray[np.int64]) -> Leaves:
+        rows, place = self._rows[points], np.searchsorted(points, self._learned)
+        leaves = np.empty((len(points), self._n_trees), dtype=np.int32)
+        rng = rng_at(self._seed)
+        for tree in range(self._n_trees):
+            drawn = np.sort(rng.integers(len(place), size=len(place)))
+            seed = int(rng.integers(2**63))
+            found = native.random_trees(rows, place[drawn], self._classes[drawn], 1, seed, 1)
+            leaves[:, tree] = found[:, 0]
+        return leaves

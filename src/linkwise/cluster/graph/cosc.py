@@ -21,6 +21,9 @@ one node, too. Changed, and why:
   of single nodes, and by new cuts of every two clusters. The paper gives no guarantee for more than two
   clusters, and no later cut corrects an earlier one.
 - For more than two clusters, one of the runs begins with spectral clustering instead.
+- A graph of more than 1000 nodes is coarsened first if it is cut into more than two clusters (`coarsen`).
+  This is an approximation, but the cuts are as good as those of the whole graph. For two clusters they would
+  be worse, so the whole graph is cut.
 
 Cost: for each start and price some ten convex problems of at most `max_inner_iter` passes over the graph.
 """
@@ -29,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +40,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.asking.learner import Labels, Progress
+from linkwise.cluster.graph.coarsen import Level, coarsen, refine
 from linkwise.cluster.graph.neighbour_graph import NeighbourGraph, build_neighbour_graph
 from linkwise.cluster.graph.partition import (
     cluster_embedding,
@@ -53,6 +57,7 @@ from linkwise.cluster.nearest_row import NearestRowClusterer
 from linkwise.constraints.constraints import Constraints
 from linkwise.parallel import one_blas_thread
 
+MAX_NODES = 1000  # of a graph that is cut into more than two clusters
 MOST_CLUSTERS = 10  # that are looked for
 NEAR_ZERO = 0.02  # eigenvalues far below are alike
 
@@ -75,6 +80,10 @@ class COSC(NearestRowClusterer):
         Number of runs for more than two clusters.
     max_inner_iter : int, default=1000
         Largest number of iterations of each convex problem.
+    max_nodes : int, "auto" or None, default="auto"
+        An approximation for many rows: a graph of more nodes is coarsened to about this number and cut, and
+        the clusters are refined by moves of single nodes. "auto" is 1000 for more than two clusters, and None
+        for two. None cuts the whole graph.
     random_state : int, RandomState or None, default=None
         Seed of all random draws; with None every fit may differ.
 
@@ -116,6 +125,7 @@ class COSC(NearestRowClusterer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "n_runs": [Interval(Integral, 1, None, closed="left")],
         "max_inner_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_nodes": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
         "random_state": ["random_state"],
     }
 
@@ -130,6 +140,7 @@ class COSC(NearestRowClusterer):
         n_init: int = 10,
         n_runs: int = 3,
         max_inner_iter: int = 1000,
+        max_nodes: int | Literal["auto"] | None = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -138,6 +149,7 @@ class COSC(NearestRowClusterer):
         self.n_init = n_init
         self.n_runs = n_runs
         self.max_inner_iter = max_inner_iter
+        self.max_nodes = max_nodes
         self.random_state = random_state
 
     def _most_clusters(self, rows: Any) -> int:
@@ -150,14 +162,23 @@ class COSC(NearestRowClusterer):
         graph = build_neighbour_graph(X, constraints, self.n_neighbors)
         problem, number = _join_must_links(graph, constraints, self.balance)
         k = min(k if self.n_clusters else choose_by_eigengap(graph.weights), len(problem.volume))
-        best, planned = np.zeros(len(problem.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
-        for done, labels in enumerate(self._found(problem, k, seed)):
+        coarse, levels = self._coarsen(problem, k)
+        best, planned = np.zeros(len(coarse.volume), dtype=np.int32), self.n_init if k == 2 else self.n_runs
+        for done, labels in enumerate(self._found(coarse, k, seed)):
             told(done, planned)
-            if done == 0 or evaluate_partition(problem, labels) < evaluate_partition(problem, best):
+            if done == 0 or evaluate_partition(coarse, labels) < evaluate_partition(coarse, best):
                 best = labels
         told(planned, planned)
+        best = refine(best, levels, k)
         self.cut_ = evaluate_partition(problem, best).cut
         return np.unique(best, return_inverse=True)[1].astype(np.int32)[number]
+
+    def _coarsen(self, problem: CutProblem, k: int) -> tuple[CutProblem, list[Level]]:
+        """Return the graph that is cut, and the finer ones."""
+        most: int | None = (
+            (MAX_NODES if k > 2 else None) if isinstance(self.max_nodes, str) else self.max_nodes
+        )
+        return (problem, []) if most is None else coarsen(problem, max(most, k))
 
     def _found(self, problem: CutProblem, k: int, seed: int) -> Iterator[Labels]:
         """Yield the clusterings of all starts."""

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Sides = NDArray[np.bool_]
 Balance = Literal["ncut", "cheeger"]
 
-LEAST_GAIN = 1e-4  # relative, of a step; what is gained less is left
+LEAST_GAIN = 0.01  # relative, of a step; what is gained less is left
 TINY = 1e-9  # of the length of g: where the bound is below, there is nothing to gain
 MOST_STEPS = 50  # of RatioDCA
 LEAST_RATIO = 0.01  # that a price is measured by
