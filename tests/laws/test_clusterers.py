@@ -275,7 +275,7 @@ def test_sparse_rows_are_clustered_as_dense_ones(entry, n_pairs, form):
     assert partition(sparse.labels_) == partition(dense.labels_)  # starts are drawn otherwise
     if entry.predicts:
         assert partition(sparse.predict(form(X))) == partition(dense.predict(X))
-        if entry.centers:
+        if entry.is_kmeans:
             np.testing.assert_array_equal(sparse.predict(form(X)), dense.predict(X))
 
 

@@ -180,6 +180,12 @@ def build_clusterer(choice: MethodChoice, n_rows: int, nominal: tuple[int, ...] 
 
 
 # ---------------------------------------------------------------- in words
+def _default_estimator(class_name: str) -> object:
+    """The clusterer that a learner refits unless another is given; None for one that refits none."""
+    refits = any(m.class_name == class_name and methods.ESTIMATOR in m.options for m in LEARNERS.values())
+    return methods.ESTIMATOR.default if refits else None
+
+
 def learner_phrase(described: dict[str, Any]) -> str:
     """``COBRA, 25 super-instances, seed 0``."""
     parameters, words = described["parameters"], [described["name"]]
@@ -188,8 +194,7 @@ def learner_phrase(described: dict[str, Any]) -> str:
             words.append(count_noun(parameters[name], noun))
     if described["name"] == "ActiveCOBS":
         words += [f"{name} {parameters[name]}" for name in ("preset", "noise") if name in parameters]
-    if "estimator" in parameters:
-        estimator = parameters["estimator"] or methods.ESTIMATOR.default
+    if estimator := parameters.get("estimator") or _default_estimator(described["name"]):
         words.append(f"by {str(estimator['name'] if isinstance(estimator, dict) else estimator).lower()}")
     if parameters.get("random_state") is not None:
         words.append(f"seed {parameters['random_state']}")

@@ -149,6 +149,15 @@ def test_settling_makes_nothing_worse(drawn, k, seed):
     assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, then)
 
 
+@settings(max_examples=30)
+@given(cuts(most=12), st.lists(st.integers(0, 5), min_size=12, max_size=12), st.integers(0, 1000))
+def test_cutting_again_bears_empty_clusters(drawn, labels, seed):
+    problem, _ = drawn
+    given = np.array([*labels[1:], 5], dtype=np.int32)[-len(problem.volume) :]
+    again = partition.recut(problem, given, seed, 100)
+    assert partition.evaluate_partition(problem, again) <= partition.evaluate_partition(problem, given)
+
+
 @settings(max_examples=20)
 @given(cuts(most=12), st.integers(0, 1000))
 def test_a_table_of_moves_stays_true(drawn, seed):

@@ -203,6 +203,8 @@ def recut(problem: CutProblem, labels: Labels, seed: int, max_iter: int) -> Labe
         before = value
         for a, b in combinations(range(k), 2):
             nodes = np.flatnonzero((labels == a) | (labels == b))
+            if not len(nodes):  # both became empty
+                continue
             within, now = restrict_problem(problem, nodes), (labels[nodes] == b).astype(np.int32)
             key = nodes.tobytes() + now.tobytes()
             if key in tried or not any(evaluate_partition(within, now)[::2]):  # nothing broken, nothing cut
