@@ -51,8 +51,9 @@ upstream: .venv/bin/python  ## the core tests with nightly builds of NumPy, SciP
 	build/upstream/bin/python -m pytest -n auto --dist loadfile -m "not slow" $(CORE) $(ARGS)
 
 coverage: .venv/dev  ## all tests, and how much of the library the fast ones run; build/coverage.json lists the rest
-	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=json:build/coverage.json $(ARGS)"
+	@$(MAKE) --no-print-directory test ARGS="-m 'not slow' --cov --cov-report=json:build/coverage.json $(ARGS)"
 	@$(BIN)/python tests/coverage_floor.py build/coverage.json
+	@$(MAKE) --no-print-directory test ARGS="-m slow $(ARGS)"
 
 fuzz: .venv/dev  ## damaged input files, then session files, each for so long: ARGS="--seconds 600 --seed 7"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
