@@ -14,6 +14,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.data import from_frame, text_items
+from linkwise.page import notebook
 from linkwise.page import notebook as module
 from patience import wait_until
 
@@ -113,6 +114,22 @@ def test_what_is_no_request_is_reported(made, request_):
     wait_until(lambda: page.sent)
     (body, _), *_ = page.sent.values()
     assert (body["ok"], body["error"]["kind"]) == (False, "bad")
+
+
+def test_a_request_that_comes_before_the_thread_runs_is_handled(made, monkeypatch):
+    may_run = threading.Event()
+    run = notebook.Page._run
+
+    def run_later(page, *news):
+        may_run.wait(60)
+        run(page, *news)
+
+    monkeypatch.setattr(notebook.Page, "_run", run_later)
+    page = made(session_of())
+    page._handle_custom_msg({"id": "v", "do": "undo"}, [])
+    may_run.set()
+    wait_until(lambda: page.sent)
+    assert page.sent["v"][0]["ok"]
 
 
 def test_what_another_cell_answers_is_seen(made):

@@ -128,6 +128,7 @@ class Page(anywidget.AnyWidget):
         self.is_sending = False  # traits are set at once
         self._presenter = presenter
         self._hub = Hub("", tolerated=SessionError)  # closed in another cell, or held by another program
+        self._hub.presenter = presenter  # a request may come before the thread of the hub runs
         self._has_ended = threading.Event()
         self._notebook_loop = _running_loop()
         self._hub_loop, self._stop = asyncio.new_event_loop(), asyncio.Event()
