@@ -16,7 +16,7 @@ import linkwise as lw
 from linkwise.data import from_frame, text_items
 from linkwise.page import notebook
 from linkwise.page import notebook as module
-from patience import wait_until
+from patience import patience, wait_until
 
 
 def session_of(n_rows=12, ids=None, **kwargs):
@@ -121,7 +121,7 @@ def test_a_request_that_comes_before_the_thread_runs_is_handled(made, monkeypatc
     run = notebook.Page._run
 
     def run_later(page, *news):
-        may_run.wait(60)
+        may_run.wait(patience())
         run(page, *news)
 
     monkeypatch.setattr(notebook.Page, "_run", run_later)
