@@ -105,8 +105,9 @@ class ActiveFeatureWeights(ActiveLearner):
     max_evals : int
         Clusterings for each answer, at most.
     estimator : FeatureWeightClustering, optional
-        What tunes the weights. Its transformation, clusterer, validity and the parameters of its climb are
-        used; its `n_clusters`, `n_dimensions`, `sequential`, `max_evals` and `random_state` are not.
+        The clusterer that tunes the weights. Its transformation, clusterer, validity and the parameters of
+        its climb are used; its `n_clusters`, `n_dimensions`, `sequential`, `max_evals` and `random_state` are
+        not.
     one_by_one : bool
         Whether a round adds one dimension, as in the paper, or a quarter of those in use.
     random_state : int, RandomState or None

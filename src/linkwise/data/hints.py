@@ -37,7 +37,7 @@ def find_hint(series: nw.Series[Any], name: str) -> str | None:
     series : narwhals.Series of shape (n_rows,)
         The column as it was read.
     name : str
-        What the sentence calls it.
+        Name of the column in the hint.
 
     Returns
     -------

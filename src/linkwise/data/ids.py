@@ -77,7 +77,7 @@ def unique_ids(series: nw.Series[Any], name: str) -> tuple[str, ...]:
     series : narwhals.Series of shape (n_rows,)
         The column.
     name : str
-        What an error calls it.
+        Name of the column in error messages.
 
     Returns
     -------

@@ -29,7 +29,7 @@ class Items:
     Attributes
     ----------
     kind : {"record", "text", "image", "series"}
-        What a row is.
+        The kind of the rows.
     fields : callable
         ``fields(row)`` returns the names and values shown beside the content. A record has nothing else.
     content : callable

@@ -33,7 +33,7 @@ class WrittenNumbers(NamedTuple):
     plain : polars.Series
         The same numbers as text with digits and a decimal point alone.
     unit : str
-        What stands beside each number; empty if nothing does.
+        The unit of all numbers, for example "€"; empty if they have none.
     decimal : {".", ","}
         The decimal mark.
     has_marks : bool
@@ -54,7 +54,7 @@ class WrittenDates(NamedTuple):
     plain : polars.Series
         The same dates as text with the year first.
     first : {"day", "month"}
-        What they begin with.
+        Which part comes first.
     """
 
     plain: pl.Series
@@ -69,7 +69,7 @@ def rewrite_dates(text: pl.Series, first: First | None = None) -> WrittenDates |
     text : polars.Series of str
         At least one value is not null.
     first : {"day", "month"}, optional
-        What the dates begin with. The default is what a number above 12 shows.
+        Which part comes first. By default a number above 12 shows it.
 
     Returns
     -------

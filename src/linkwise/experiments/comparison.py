@@ -54,7 +54,7 @@ def rank_aligned_scores(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def friedman_test(scores: ArrayLike) -> RankTest:
-    """Test by aligned ranks whether the methods differ (García et al., 2010, section 3.2).
+    """Test by aligned ranks whether the methods differ (García et al., 2010).
 
     Parameters
     ----------

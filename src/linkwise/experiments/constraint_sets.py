@@ -2,9 +2,9 @@
 
 =================================================  ================================================
 Van Craenendonck and Blockeel (2017), section III  ``n`` pairs, ``rows`` 70 % of all
-Okabe and Yamada (2018), section 4                 ``percent`` of all pairs
+Okabe and Yamada (2018), section 5                 ``percent`` of all pairs
 Struyf and Džeroski (2007), section 4              ``n`` pairs, ``rows`` outside one fold
-Halkidi et al. (2008), section 6                   a number of ``kind`` "must-link" or "cannot-link"
+Halkidi et al. (2008), section 4                   a number of ``kind`` "must-link" or "cannot-link"
 =================================================  ================================================
 """
 

@@ -4,6 +4,7 @@
 
     name = "constraints"
     about = "Random constraints between rows out of 70 % of a set; ARI on the rows in no constraint."
+    tasks = ["iris", "wine"]  # of the catalogue; further ones as [[task]]
 
     [protocol]
     kind = "constraints"      # or "questions"
@@ -11,8 +12,6 @@
     runs = 25
     share = 0.7               # of the rows may be in constraints or questions; or folds = 10
     score = "ari"
-
-    tasks = ["iris", "wine"]  # of the catalogue; further ones as [[task]]
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class SplitTree(NamedTuple):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            The axes to draw on; those of a new figure by default.
 
         Returns
         -------

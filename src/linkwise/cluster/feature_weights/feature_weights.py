@@ -103,7 +103,7 @@ class FeatureWeightClustering(CenteredClusterer):
     center : bool, default=True
         Whether to subtract the mean of each column before the decomposition.
     transformation : transformer, optional
-        What gives the dimensions instead of `svd`, the most important one first: an object of scikit-learn
+        Computes the dimensions instead of `svd`, the most important one first: an object of scikit-learn
         with ``fit_transform`` and, for ``predict``, ``transform``.
     validity : callable, optional
         ``validity(rows, labels)`` of weighted rows and labels, in which -1 is noise; the higher the better. A
