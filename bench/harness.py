@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import RESULTS
-from linkwise.experiments import cell_store
+from linkwise.experiments import cell_store, results
 from linkwise.experiments.cell_store import Row, read_rows
 from linkwise.experiments.tasks import Source
 
@@ -61,13 +61,5 @@ def read_target(name: str) -> list[Row]:
 
 # ---------------------------------------------------------------- printed tables
 def format_table(fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Columns as wide as their widest text: numbers to the right, words to the left."""
-    body = [[str(value) for value in row] for row in rows]
-    columns = [_column(field, [line[at] for line in body]) for at, field in enumerate(fields)]
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
-
-
-def _column(head: str, texts: list[str]) -> list[str]:
-    numbers = all(text == "" or text.lstrip("+-")[:1].isdigit() for text in texts)
-    wide = max(map(len, [head, *texts]))
-    return [text.rjust(wide) if numbers else text.ljust(wide) for text in [head, *texts]]
+    """Lay a table of any values out in columns."""
+    return results.format_table(fields, ([str(value) for value in row] for row in rows))

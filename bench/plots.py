@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#e69f00", "#56b4e9")  # Okabe and Ito
+from linkwise.experiments.results import COLOURS
 
 
 class Panel(NamedTuple):

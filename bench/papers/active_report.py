@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import permutation_test
 
 from bench.plots import Panel, plot_panels
 from linkwise.experiments.cell_store import Row
-from linkwise.experiments.comparison import rank_aligned_scores
-
-SIGNIFICANT = 0.05
+from linkwise.experiments.comparison import SIGNIFICANT, p_value_of_pairs, rank_aligned_scores
+from linkwise.experiments.summaries import quartiles
 
 Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""
@@ -42,11 +40,6 @@ def average_tasks(runs: Runs, tasks: Sequence[str], learner: str) -> np.ndarray:
     return np.mean([runs[task, learner][:n_runs] for task in tasks], axis=0)
 
 
-def quartiles(values: np.ndarray) -> np.ndarray:
-    """(2, n_budgets) lower and upper quartile over runs."""
-    return np.quantile(values, (0.25, 0.75), axis=0)
-
-
 def ranks(runs: Runs, tasks: Sequence[str], learners: Sequence[str]) -> np.ndarray:
     """(n_learners, n_budgets) mean aligned rank over the tasks; the lowest is the best."""
     means = np.array([[runs[task, name].mean(axis=0) for name in learners] for task in tasks])
@@ -59,18 +52,9 @@ def duel(runs: Runs, tasks: Sequence[str], one: str, other: str) -> np.ndarray:
     for task in tasks:
         n_runs = min(len(runs[task, one]), len(runs[task, other]))
         apart = runs[task, one][:n_runs] - runs[task, other][:n_runs]
-        sure = np.array([_p_value(column) < SIGNIFICANT for column in apart.T])
+        sure = np.array([p_value_of_pairs(column) < SIGNIFICANT for column in apart.T])
         counts.append([sure & (apart.mean(axis=0) > 0), sure & (apart.mean(axis=0) < 0)])
     return np.sum(counts, axis=0, dtype=np.int64)
-
-
-def _p_value(differences: np.ndarray) -> float:
-    if len(differences) < 2 or not differences.any():
-        return 1.0
-    found = permutation_test(
-        (differences,), np.mean, permutation_type="samples", vectorized=True, rng=np.random.default_rng(0)
-    )
-    return float(found.pvalue)
 
 
 def draw_curves(

@@ -11,7 +11,7 @@ Halkidi et al. (2008), section 4                   a number of ``kind`` "must-li
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 from linkwise.constraints.checks import encode_classes
 from linkwise.constraints.closure import Pairs
 from linkwise.constraints.constraints import Constraints
-from linkwise.constraints.sampling import draw_pairs
+from linkwise.constraints.sampling import draw_pairs, unrank_pairs
 from linkwise.errors import ConstraintWarning
 
 Kind = Literal["any", "must-link", "cannot-link", "balanced"]
 Classes = NDArray[np.int64]
-Unrank = Callable[[int, int], tuple[int, int]]
-"""The two rows of a pair, by its block and its number there."""
+Block = tuple[NDArray[np.int64], NDArray[np.int64] | None]
+"""Rows of which each two are a pair; or rows and others, where a pair has one of each."""
 
 
 def draw_constraints(
@@ -146,44 +146,41 @@ def _draw(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> 
 
 def _draw_of_kind(codes: Classes, wanted: int, kind: Kind, rng: np.random.Generator) -> Pairs:
     """Draw without forming all pairs: a pair is a number, and blocks of classes share the numbers out."""
-    sizes, unrank = _list_blocks(codes, kind)
-    total = int(sizes.sum())
+    blocks = _list_blocks(codes, kind)
+    ends = np.cumsum([_count_block(block) for block in blocks], dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
     if not 0 <= wanted <= total:
         raise ValueError(f"{wanted} {kind} pairs cannot be drawn: there are {total}. Give from 0 to {total}.")
     if kind == "any":
         return draw_pairs(len(codes), wanted, rng)
     numbers = np.sort(rng.choice(total, size=wanted, replace=False))
-    ends = np.cumsum(sizes)
-    block = np.searchsorted(ends, numbers, side="right")
-    pairs = [
-        unrank(int(b), int(number - (ends[b] - sizes[b]))) for b, number in zip(block, numbers, strict=True)
+    starts = np.concatenate([[0], ends])
+    parts = [
+        _unrank(block, numbers[(numbers >= start) & (numbers < end)] - start)
+        for block, start, end in zip(blocks, starts, ends, strict=False)
     ]
-    return rng.permutation(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    return rng.permutation(np.concatenate([np.empty((0, 2), dtype=np.int64), *parts]))
 
 
-def _list_blocks(
-    codes: Classes, kind: Kind
-) -> tuple[NDArray[np.int64], Callable[[int, int], tuple[int, int]]]:
-    """Count the pairs of each block, and tell how to get a pair of a block by its number there."""
-    if kind == "any":
-        return np.array([len(codes) * (len(codes) - 1) // 2]), lambda _block, number: (0, number)
+def _list_blocks(codes: Classes, kind: Kind) -> list[Block]:
     members = [np.flatnonzero(codes == c) for c in np.unique(codes)]
+    if kind == "any":
+        return [(np.arange(len(codes)), None)]
     if kind == "must-link":
-        sizes = [len(rows) * (len(rows) - 1) // 2 for rows in members]
-
-        def unrank(block: int, number: int) -> tuple[int, int]:
-            high = int((1 + np.sqrt(1 + 8 * number)) // 2)
-            high += (number >= high * (high + 1) // 2) - (number < high * (high - 1) // 2)
-            rows = members[block]
-            return int(rows[number - high * (high - 1) // 2]), int(rows[high])
-
-        return np.array(sizes, dtype=np.int64), unrank
+        return [(rows, None) for rows in members]
     if kind == "cannot-link":
-        blocks = [(first, second) for at, first in enumerate(members) for second in members[at + 1 :]]
-
-        def unrank_apart(block: int, number: int) -> tuple[int, int]:
-            first, second = blocks[block]
-            return int(first[number // len(second)]), int(second[number % len(second)])
-
-        return np.array([len(a) * len(b) for a, b in blocks], dtype=np.int64), unrank_apart
+        return list(combinations(members, 2))
     raise ValueError(f"kind={kind!r} is unknown. Give 'any', 'must-link', 'cannot-link' or 'balanced'.")
+
+
+def _count_block(block: Block) -> int:
+    rows, others = block
+    return len(rows) * (len(rows) - 1) // 2 if others is None else len(rows) * len(others)
+
+
+def _unrank(block: Block, number: NDArray[np.int64]) -> Pairs:
+    """Return the pairs of a block by their numbers there."""
+    rows, others = block
+    if others is None:
+        return np.asarray(rows[unrank_pairs(number)])
+    return np.column_stack([rows[number // len(others)], others[number % len(others)]])
