@@ -10,8 +10,8 @@ author = "The linkwise developers"
 project_copyright = "The linkwise developers"
 version = release = __version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table"]
-sys.path.insert(0, str(Path(__file__).parent))  # our own directive
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "methods_table", "measured"]
+sys.path.insert(0, str(Path(__file__).parent))  # our own directive and role
 source_suffix = {".rst": "restructuredtext", ".md": "restructuredtext"}  # decision records are valid as both
 exclude_patterns = ["_build", "_templates", "presets"]
 templates_path = ["_templates"]
@@ -38,6 +38,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"decisions/*": []} | {
+html_sidebars = {"decisions/*": [], "reproduction/*": []} | {
     page.stem: [] for page in Path(__file__).parent.glob("*.rst") if page.stem != "reference"
 }

@@ -22,7 +22,7 @@ from linkwise.experiments.cell_store import Row, read_rows
 FIGURE = re.compile(r"\d \(-?\d+\.\d+\)")  # ours, and in brackets the one to reach
 NOTES = Path(__file__).parent / "notes.toml"
 WRONG = {"no", "contrary", "does not", "fails"}
-JUDGED = ("reached", "met", "held", "verdict")
+JUDGED = ("reached", "met", "held", "holds", "verdict")
 QUICK = "<p>A quick run: fewer sets, runs and sizes than the texts describe; see the commands.</p>"
 STYLE = (Path(__file__).parent / "style.css").read_text()
 
@@ -120,7 +120,8 @@ def render_picture(png: bytes) -> str:
 
 
 def verdicts(row: Row) -> list[str]:
-    return [row[name] for name in row if name.rpartition(", ")[2] in JUDGED and row[name]]
+    """Return the cells of columns such as "reached", "letter_holds" or "at the end, verdict"."""
+    return [row[name] for name in row if name.replace("_", ", ").rpartition(", ")[2] in JUDGED and row[name]]
 
 
 def is_compared(row: Row) -> bool:

@@ -110,6 +110,7 @@ def test_the_page_marks_what_is_missed_and_says_why(tmp_path):
         ({"n": "500", "missed": "-"}, True, False),
         ({"n": "500", "missed": "setup_s"}, True, True),
         ({"claim": "x", "as printed, verdict": "does not"}, True, True),
+        ({"claim": "x", "letter_holds": "does not", "default_holds": "holds"}, True, True),
         ({"task": "wine", "KMeans": "0.86 (0.82)"}, True, False),
         ({"claim": "wine (in brackets)", "ari": "0.4"}, False, False),
     ],

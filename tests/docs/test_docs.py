@@ -22,7 +22,8 @@ from linkwise.workspace import exit_codes
 from linkwise.workspace.options import Reading, flag_of
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(page.name for page in DOCS.glob("*.rst"))
+REPRODUCTION = sorted(f"reproduction/{page.name}" for page in (DOCS / "reproduction").glob("*.rst"))
+PAGES = [*sorted(page.name for page in DOCS.glob("*.rst")), *REPRODUCTION]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(linkwise.__path__, "linkwise."))
 
 
@@ -192,7 +193,7 @@ def test_pages_without_anything_to_run_are_few():
         "methods.rst",
         "reference.rst",
         "reliability.rst",
-        "reproduction.rst",
+        *REPRODUCTION,
     }
 
 

@@ -20,7 +20,7 @@ function setUp(statuses = {}) {
   model.connect();
   const open = () => {
     Object.assign(sockets.at(-1), { readyState: 1 });
-    sockets.at(-1).onopen();
+    sockets.at(-1).onmessage({ data: JSON.stringify({ state: {} }) });
   };
   return { model, sockets, titles, open };
 }
@@ -28,12 +28,10 @@ function setUp(statuses = {}) {
 const later = () => new Promise((resolve) => setImmediate(resolve));
 
 test("states, labels, places and files arrive", () => {
-  const { model, sockets, titles, open } = setUp();
+  const { model, sockets, titles } = setUp();
   const heard = [];
   model.on("change:state", () => heard.push("state"));
   model.on("msg:custom", (message, files) => heard.push(message, ...files.map((file) => [...file])));
-  open();
-  assert.equal(model.get("link"), "open");
   const [{ onmessage }] = sockets;
   onmessage({ data: JSON.stringify({ state: { title: "wine" } }) });
   onmessage({ data: Uint8Array.of(0, 0, 0, 0, 9).buffer });
@@ -44,6 +42,17 @@ test("states, labels, places and files arrive", () => {
   assert.deepEqual([...model.get("places")], [9]);
   assert.deepEqual([...model.get("labels")], [7, 8]);
   assert.deepEqual(heard, ["state", { re: "a", ok: true }, [1, 2]]);
+});
+
+test("the link is open when a state comes, before it is drawn", () => {
+  const { model, sockets } = setUp();
+  const heard = [];
+  model.on("change:link", () => heard.push(model.get("link")));
+  model.on("change:state", () => heard.push(model.get("state").title));
+  Object.assign(sockets[0], { readyState: 1 });
+  assert.equal(model.get("link"), "lost"); // the socket is open, but the page still shows what was before
+  for (const title of ["old", "new"]) sockets[0].onmessage({ data: JSON.stringify({ state: { title } }) });
+  assert.deepEqual(heard, ["open", "old", "new"]);
 });
 
 test("a request without a connection fails as lost, once", async () => {

@@ -11,7 +11,7 @@ var SocketModel = class {
   /** @type {Map<string, ((...values: any[]) => void)[]>} */
   #listeners = /* @__PURE__ */ new Map();
   /** Ids of requests without a reply. @type {Set<string>} */
-  #open = /* @__PURE__ */ new Set();
+  #unanswered = /* @__PURE__ */ new Set();
   /** @type {WebSocket | null} */
   #socket = null;
   #wait = FIRST_WAIT;
@@ -40,18 +40,14 @@ var SocketModel = class {
   }
   /** @param {Request & { id: string }} request */
   send(request) {
-    this.#open.add(request.id);
+    this.#unanswered.add(request.id);
     if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(request));
-    else queueMicrotask(() => this.#failOpen());
+    else queueMicrotask(() => this.#failUnanswered());
   }
   connect() {
     const socket = this.browser.openSocket();
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      this.resetWait();
-      this.#set("link", "open");
-    };
     socket.onmessage = ({ data }) => this.#receive(data);
     socket.onclose = () => this.#reconnect();
   }
@@ -61,7 +57,7 @@ var SocketModel = class {
   }
   async #reconnect() {
     if (this.#traits.link === "open") this.#set("link", "lost");
-    this.#failOpen();
+    this.#failUnanswered();
     const refusal = await this.#findRefusal();
     if (refusal) this.#set("link", refusal);
     setTimeout(() => this.connect(), this.#wait);
@@ -86,8 +82,15 @@ var SocketModel = class {
     if ("re" in message) this.#reply(message);
     else {
       this.browser.setTitle(message.state.title ? `${message.state.title} · linkwise` : "linkwise");
+      this.#openLink();
       this.#set("state", message.state);
     }
+  }
+  /** A state has come, so what the page shows from now on is what the server knows. */
+  #openLink() {
+    if (this.#traits.link === "open") return;
+    this.resetWait();
+    this.#set("link", "open");
   }
   /** @param {ArrayBuffer} data */
   #receiveBytes(data) {
@@ -105,12 +108,12 @@ var SocketModel = class {
    * @param {Uint8Array} [file]
    */
   #reply(message, file) {
-    this.#open.delete(message.re);
+    this.#unanswered.delete(message.re);
     this.#notify("msg:custom", message, file ? [file] : []);
   }
   /** Fail the requests that get no reply. */
-  #failOpen() {
-    for (const id of this.#open) this.#reply(
+  #failUnanswered() {
+    for (const id of this.#unanswered) this.#reply(
       /** @type {any} */
       { re: id, ok: false, error: LOST }
     );

@@ -17,8 +17,8 @@ const LOST = { kind: "lost", text: "The connection is lost." };
 /**
  * Text frames carry JSON (requests out; states and replies in), binary frames carry places, labels and files. When
  * the socket breaks, it is opened again after growing waits, and requests without a reply fail as lost: what they say
- * may not be stored. The trait `link` says how the socket is: "open", "lost" (tried again), "closed" (this page is not
- * let in any more) or "login" (the password is needed again).
+ * may not be stored. The trait `link` says how the socket is: "open" (a state has come through it), "lost" (tried again),
+ * "closed" (this page is not let in any more) or "login" (the password is needed again).
  * @implements {Model}
  */
 export class SocketModel {
@@ -27,7 +27,7 @@ export class SocketModel {
   /** @type {Map<string, ((...values: any[]) => void)[]>} */
   #listeners = new Map();
   /** Ids of requests without a reply. @type {Set<string>} */
-  #open = new Set();
+  #unanswered = new Set();
   /** @type {WebSocket | null} */
   #socket = null;
   #wait = FIRST_WAIT;
@@ -61,19 +61,15 @@ export class SocketModel {
 
   /** @param {Request & { id: string }} request */
   send(request) {
-    this.#open.add(request.id);
+    this.#unanswered.add(request.id);
     if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(request));
-    else queueMicrotask(() => this.#failOpen());
+    else queueMicrotask(() => this.#failUnanswered());
   }
 
   connect() {
     const socket = this.browser.openSocket();
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      this.resetWait();
-      this.#set("link", "open");
-    };
     socket.onmessage = ({ data }) => this.#receive(data);
     socket.onclose = () => this.#reconnect();
   }
@@ -85,7 +81,7 @@ export class SocketModel {
 
   async #reconnect() {
     if (this.#traits.link === "open") this.#set("link", "lost");
-    this.#failOpen();
+    this.#failUnanswered();
     const refusal = await this.#findRefusal();
     if (refusal) this.#set("link", refusal);
     setTimeout(() => this.connect(), this.#wait);
@@ -113,8 +109,16 @@ export class SocketModel {
     if ("re" in message) this.#reply(message);
     else {
       this.browser.setTitle(message.state.title ? `${message.state.title} · linkwise` : "linkwise");
+      this.#openLink();
       this.#set("state", message.state);
     }
+  }
+
+  /** A state has come, so what the page shows from now on is what the server knows. */
+  #openLink() {
+    if (this.#traits.link === "open") return;
+    this.resetWait();
+    this.#set("link", "open");
   }
 
   /** @param {ArrayBuffer} data */
@@ -134,13 +138,13 @@ export class SocketModel {
    * @param {Uint8Array} [file]
    */
   #reply(message, file) {
-    this.#open.delete(message.re);
+    this.#unanswered.delete(message.re);
     this.#notify("msg:custom", message, file ? [file] : []);
   }
 
   /** Fail the requests that get no reply. */
-  #failOpen() {
-    for (const id of this.#open) this.#reply(/** @type {any} */ ({ re: id, ok: false, error: LOST }));
+  #failUnanswered() {
+    for (const id of this.#unanswered) this.#reply(/** @type {any} */ ({ re: id, ok: false, error: LOST }));
   }
 
   /**

@@ -1,0 +1,157 @@
+"""Printed figures of a paper beside ours, each with a verdict and, where they differ, the reason.
+
+A figure is reproduced if the printed method gives it within `TOLERANCE`, to both sides. One that is not is
+higher or lower. ``targets/explanations.toml`` holds the reason for a difference, and where it was measured; a
+difference without an entry there is unexplained.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.results import write_csv
+from linkwise.experiments.cell_store import Row
+
+TOLERANCE = 0.05
+VERDICTS = ("reproduced", "higher", "lower", "not run")
+FIELDS = (
+    "table",
+    "task",
+    "method",
+    "setting",
+    "printed",
+    "letter",
+    "default",
+    "authors",
+    "verdict",
+    "reason",
+)
+EXPLANATIONS = Path(__file__).resolve().parent / "targets" / "explanations.toml"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a paper prints, and ours.
+
+    Attributes
+    ----------
+    table : str
+        As the paper numbers it, for example "Table IV".
+    task, method : str
+        Its line and column.
+    setting : str
+        What else it belongs to, for example "5 %"; may be empty.
+    printed : float
+        The paper's.
+    letter : float or None
+        Of the printed method; None if it was not run.
+    default, authors : float or None
+        Of our default, and of the authors' program or the preset that follows it.
+    digits : int
+        Decimals of the printed figure; ours is rounded to them before the two are compared.
+    """
+
+    table: str
+    task: str
+    method: str
+    setting: str
+    printed: float
+    letter: float | None
+    default: float | None = None
+    authors: float | None = None
+    digits: int = 2
+
+    @property
+    def verdict(self) -> str:
+        """Whether the printed method gives the printed figure: one of `VERDICTS`."""
+        if self.letter is None or math.isnan(self.letter):
+            return "not run"
+        difference = round(self.letter, self.digits) - self.printed
+        if abs(difference) <= TOLERANCE + 1e-9:
+            return "reproduced"
+        return "higher" if difference > 0 else "lower"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why some figures of a paper differ; an empty field stands for all.
+
+    Attributes
+    ----------
+    paper, table, method, verdict : str
+    tasks, settings : sequence of str
+    reason : str
+        One sentence.
+    evidence : str
+        The table in the folder of results that shows it.
+    """
+
+    paper: str
+    reason: str
+    evidence: str
+    table: str = ""
+    method: str = ""
+    verdict: str = ""
+    tasks: Sequence[str] = ()
+    settings: Sequence[str] = ()
+
+    def covers(self, paper: str, figure: Figure) -> bool:
+        """Whether this is the reason for a figure's difference."""
+        return (
+            self.paper == paper
+            and self.table in ("", figure.table)
+            and self.method in ("", figure.method)
+            and self.verdict in ("", figure.verdict)
+            and (not self.tasks or figure.task in self.tasks)
+            and (not self.settings or figure.setting in self.settings)
+        )
+
+
+def read_explanations(path: Path = EXPLANATIONS) -> list[Explanation]:
+    """All reasons that were found."""
+    return [Explanation(**entry) for entry in tomllib.loads(path.read_text())["explanation"]]
+
+
+def explain(paper: str, figure: Figure, explanations: Iterable[Explanation]) -> str:
+    """Return the reason for a difference, "unexplained" if none is known, and nothing where there is none."""
+    if figure.verdict in ("reproduced", "not run"):
+        return ""
+    return next((each.reason for each in explanations if each.covers(paper, figure)), "unexplained")
+
+
+def write_figures(path: Path, paper: str, figures: Iterable[Figure]) -> list[Row]:
+    """Write the figures of one paper with verdicts and reasons, and return the lines."""
+    explanations = read_explanations()
+    lines = [
+        (
+            figure.table,
+            figure.task,
+            figure.method,
+            figure.setting,
+            f"{figure.printed:.{figure.digits}f}",
+            *(_format(value, figure.digits) for value in (figure.letter, figure.default, figure.authors)),
+            figure.verdict,
+            explain(paper, figure, explanations),
+        )
+        for figure in figures
+    ]
+    write_csv(path, FIELDS, lines)
+    return [dict(zip(FIELDS, line, strict=True)) for line in lines]
+
+
+def _format(value: float | None, digits: int) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.{digits + 1}f}"
+
+
+def count_verdicts(lines: Iterable[Row]) -> Counter[str]:
+    """Figures by verdict; those that differ for no known reason are also counted as "unexplained"."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts[line["verdict"]] += 1
+        counts["unexplained"] += line["reason"] == "unexplained"
+    return counts
