@@ -33,7 +33,8 @@ def test_a_number_is_read_from_its_table(results, text, shown):
 
 
 @pytest.mark.parametrize(
-    "text", ["x.csv; ari", "x.csv; ari; task=glass", "x.csv; nmi; task=wine", "x.csv; ari; task", "y.csv; count"]
+    "text",
+    ["x.csv; ari", "x.csv; ari; task=glass", "x.csv; nmi; task=wine", "x.csv; ari; task", "y.csv; count"],
 )
 def test_a_number_that_is_in_no_table_is_an_error(results, text):
     with pytest.raises((ValueError, OSError)):

@@ -28,9 +28,9 @@ class Mean(NamedTuple):
     def __str__(self) -> str:
         return " ± ".join(text for text in self.texts() if text)
 
-    def texts(self) -> tuple[str, str]:
-        """Return mean and error with two digits; an unknown error is an empty text."""
-        return f"{self.value:.2f}", "" if np.isnan(self.error) else f"{self.error:.2f}"
+    def texts(self, digits: int = 2) -> tuple[str, str]:
+        """Return mean and error as texts; an unknown error is an empty text."""
+        return f"{self.value:.{digits}f}", "" if np.isnan(self.error) else f"{self.error:.{digits}f}"
 
 
 def mean_of(values: ArrayLike) -> Mean:
