@@ -77,7 +77,8 @@ PEERS_AT = (10, 25, 50, 100)
 PICKED = ("k-means", "DBSCAN", "spectral")
 COLUMNS = {  # of Table III: who chooses among the clusterings of which algorithm
     "kmeans_SI": "", "kmeans_COBS": "k-means",
-    "dbscan_DBCV": "", "dbscan_DBCV_squared": "", "dbscan_COBS": "DBSCAN",
+    "dbscan_DBCV": "", "dbscan_DBCV_squared": "", "dbscan_DBCV_noise": "", "dbscan_DBCV_squared_noise": "",
+    "dbscan_COBS": "DBSCAN",
     "spectral_STS": "", "spectral_COBS": "spectral",
 }  # fmt: skip
 

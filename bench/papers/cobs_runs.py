@@ -131,17 +131,25 @@ def by_silhouette(task: LabelledTask, place: Place) -> tuple[np.ndarray, str]:
 
 
 def by_dbcv(
-    task: LabelledTask, place: Place, metric: Literal["euclidean", "sqeuclidean"] = "euclidean"
+    task: LabelledTask,
+    place: Place,
+    metric: Literal["euclidean", "sqeuclidean"] = "euclidean",
+    *,
+    noise_is_a_cluster: bool = False,
 ) -> tuple[np.ndarray, str]:
-    """Of the 400 clusterings of DBSCAN the one of the largest DBCV, in which noise is noise."""
+    """Of the 400 clusterings of DBSCAN the one of the largest DBCV; the ARI counts noise as a cluster."""
     alone = replace(PRESETS["paper"], n_runs=0, neighbours=(), sigmas=())
     pool = build_pool(task.X, alone, 0, noise="singletons")  # a cluster of one row counts as noise
+    labellings = [mark_noise(pool.clustering(c)) for c in range(len(pool))]
     score = dbcv_scorer(task.X, metric=metric)
-    scores = [score(pool.clustering(c)) for c in range(len(pool))]
+    scores = [score(labels + noise_is_a_cluster) for labels in labellings]
     best = int(np.argmax(scores))
-    labels = pool.clustering(best)
-    labels[np.bincount(labels)[labels] == 1] = -1
-    return labels, f"DBCV {scores[best]:.3f}, noise {np.mean(labels < 0):.0%}"
+    return labellings[best], f"DBCV {scores[best]:.3f}, noise {np.mean(labellings[best] < 0):.0%}"
+
+
+def mark_noise(labels: np.ndarray) -> np.ndarray:
+    """The labels, with -1 for clusters of one row."""
+    return np.where(np.bincount(labels)[labels] == 1, -1, labels)
 
 
 def by_self_tuning(task: LabelledTask, place: Place) -> tuple[np.ndarray, str]:
@@ -153,6 +161,8 @@ SELECTORS: dict[str, Callable[[LabelledTask, Place], tuple[np.ndarray, str]]] = 
     "kmeans_SI": by_silhouette,
     "dbscan_DBCV": by_dbcv,
     "dbscan_DBCV_squared": partial(by_dbcv, metric="sqeuclidean"),
+    "dbscan_DBCV_noise": partial(by_dbcv, noise_is_a_cluster=True),
+    "dbscan_DBCV_squared_noise": partial(by_dbcv, metric="sqeuclidean", noise_is_a_cluster=True),
     "spectral_STS": by_self_tuning,
 }
 

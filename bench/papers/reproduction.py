@@ -12,19 +12,33 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.figures import Figure, count_verdicts, write_figures, write_layouts
 from bench.harness import format_table
-from bench.papers import cobs_figures
+from bench.papers import cobs_claims, cobs_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
-PAPERS: dict[str, tuple[str, Callable[[Path], Iterable[Figure]] | None]] = {
-    "cobras": ("Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018)", None),  # prints no figure
-    "cobs": ("Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures),
-    "clusilc": ("Struyf and Džeroski (2007)", None),
-    "halkidi": ("Halkidi et al. (2008)", None),
-    "bckm": ("Okabe and Yamada (2018)", None),
+
+class Paper(NamedTuple):
+    """Where the figures and claims of a paper come from."""
+
+    name: str
+    read_figures: Callable[[Path], Iterable[Figure]] | None = None
+    """None if the paper prints no figure that can be compared."""
+    write_claims: Callable[[Path], None] | None = None
+    """None if the paper's experiment writes its claims itself."""
+
+
+PAPERS = {
+    "cobras": Paper("Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018)"),
+    "cobs": Paper(
+        "Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures, cobs_claims.write_claims
+    ),
+    "clusilc": Paper("Struyf and Džeroski (2007)"),
+    "halkidi": Paper("Halkidi et al. (2008)"),
+    "bckm": Paper("Okabe and Yamada (2018)"),
 }
 SUMMARY_FIELDS = (
     "key", "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share",
@@ -34,8 +48,13 @@ SUMMARY_FIELDS = (
 
 def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     """Write the figures of one paper, and count its figures and claims."""
-    paper, read_figures = PAPERS[key]
-    folder, figures = results / "reproduction", list(read_figures(results)) if read_figures else []
+    paper = PAPERS[key]
+    folder, figures = (
+        results / "reproduction",
+        list(paper.read_figures(results)) if paper.read_figures else [],
+    )
+    if paper.write_claims:
+        paper.write_claims(results)
     write_layouts(folder, key, figures)
     lines = write_figures(folder / f"{key}.csv", key, figures) if figures else []
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
@@ -45,7 +64,7 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     held = [
         sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
     ]
-    return (key, paper, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
+    return (key, paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
 
 
 def read_claims(path: Path) -> list[Row]:

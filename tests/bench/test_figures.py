@@ -99,7 +99,7 @@ def test_every_reason_names_a_table_that_is_there():
 @pytest.mark.parametrize("key", reproduction.PAPERS)
 def test_committed_figures_are_those_of_the_committed_tables(key, tmp_path):
     """`python -m bench run reproduction` would write the same again."""
-    read_figures = reproduction.PAPERS[key][1]
+    read_figures = reproduction.PAPERS[key].read_figures
     if read_figures is None:
         assert not (RESULTS / "reproduction" / f"{key}.csv").exists()
         return
@@ -110,7 +110,8 @@ def test_committed_figures_are_those_of_the_committed_tables(key, tmp_path):
 
 def test_every_reason_is_needed():
     """A reason that covers no figure is out of date."""
-    figures = {key: list(read(RESULTS)) for key, (_, read) in reproduction.PAPERS.items() if read is not None}
+    readers = {key: paper.read_figures for key, paper in reproduction.PAPERS.items() if paper.read_figures}
+    figures = {key: list(read(RESULTS)) for key, read in readers.items()}
     for each in read_explanations():
         differing = [f for f in figures[each.paper] if f.verdict in ("higher", "lower")]
         assert any(each.covers(each.paper, f) for f in differing), each

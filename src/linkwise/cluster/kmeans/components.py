@@ -68,8 +68,11 @@ def add_implied(constraints: Constraints) -> Constraints:
             "Use implied=False."
         )
     members = np.split(np.argsort(c.component, kind="stable"), np.cumsum(size)[:-1])
-    must = [np.stack(np.triu_indices(len(rows), 1), axis=1) for rows in members]
-    joined = np.concatenate([rows[pairs] for rows, pairs in zip(members, must, strict=True)])
+    several = [rows for rows in members if len(rows) > 1]
+    joined = np.concatenate(
+        [np.empty((0, 2), dtype=np.int64)]
+        + [rows[np.stack(np.triu_indices(len(rows), 1), axis=1)] for rows in several]
+    )
     crossed = [
         np.stack(np.meshgrid(members[a], members[b]), axis=-1).reshape(-1, 2)
         for a, b in c.component_cannot_link.tolist()

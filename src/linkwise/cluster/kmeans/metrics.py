@@ -193,8 +193,29 @@ def farthest_pairs(candidates: Array, metrics: Metrics) -> Array:
     """Compute (g, d) differences of the two candidates that are farthest apart under each metric."""
     found = np.empty((len(metrics.maps), candidates.shape[1]))
     for h, L in enumerate(metrics.maps):
-        images = candidates @ L.T if metrics.full else candidates * L
-        squares = native.squared_distances(np.ascontiguousarray(images), np.ascontiguousarray(images), 1)
-        i, j = np.unravel_index(squares.argmax(), squares.shape)
+        i, j = find_farthest_pair(candidates @ L.T if metrics.full else candidates * L)
         found[h] = candidates[i] - candidates[j]
     return found
+
+
+def find_farthest_pair(rows: Array) -> tuple[int, int]:
+    """Find the first of the pairs of rows that are farthest apart, exactly.
+
+    Two scans give a distance that the farthest pair has at least. Two rows are no farther apart than their
+    distances to the mean together, so one of them has at least half of it, and most rows drop out.
+    """
+    radius = np.sqrt(((rows - rows.mean(axis=0)) ** 2).sum(axis=1))
+    least, row = 0.0, int(radius.argmax())
+    for _ in range(2):
+        distance = np.sqrt(((rows - rows[row]) ** 2).sum(axis=1))
+        row = int(distance.argmax())
+        least = max(least, float(distance[row]))
+    least *= 1 - 1e-9  # for rounding
+    outer, others = np.flatnonzero(2 * radius >= least), np.flatnonzero(radius + radius.max() >= least)
+    squares = native.squared_distances(
+        np.ascontiguousarray(rows[outer]), np.ascontiguousarray(rows[others]), 1
+    )
+    i, j = np.nonzero(squares == squares.max())
+    first, second = np.minimum(outer[i], others[j]), np.maximum(outer[i], others[j])
+    at = np.lexsort((second, first))[0]
+    return int(first[at]), int(second[at])
