@@ -129,6 +129,16 @@ def test_identical_rows_are_one_cluster():
     assert (model.labels_.tolist(), model.n_clusters_) == ([0] * 9, 1)
 
 
+@pytest.mark.parametrize("hierarchy", ["optics", "hdbscan"])
+@pytest.mark.parametrize("seed", [*range(40), 281])
+def test_a_copy_is_where_its_row_is(hierarchy, seed):
+    """OPTICS may visit another row between two that are identical."""
+    rng = np.random.default_rng(seed)
+    point = np.r_[np.arange(6), rng.integers(0, 6, 12)]
+    labels = lw.FOSC(hierarchy=hierarchy).fit(rng.normal(size=(6, 2))[point]).labels_
+    assert all(len(set(labels[point == p])) == 1 for p in range(6))
+
+
 def test_ties_by_stability_or_size():
     """Nothing is said of the right half: stable parts, or the larger one."""
     X = np.r_[0.0, 0.1, 0.2, 50, 50.1, 50.2, 51, 51.1, 51.2][:, None]

@@ -231,7 +231,25 @@ def _build_hierarchy(
     walk = native.density_walk(rows, core, int(core.argmin()), parallel.n_threads(), mutual=mutual)
     if mutual:
         return dendrogram.build_single_linkage(order[walk.before[1:]], order[walk.order[1:]], walk.reach[1:])
-    return dendrogram.convert_reachability(order[walk.order], walk.reach)
+    visited, reach = _gather_copies(rows, walk.order, walk.reach, core)
+    return dendrogram.convert_reachability(order[visited], reach)
+
+
+def _gather_copies(
+    rows: NDArray[Any], visited: NDArray[np.int64], reach: NDArray[np.float64], core: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Put identical rows next to each other in a reachability plot, so that none ends up in another cluster.
+
+    A copy has the distances and the core distance of the first one. To visit it at once changes the height
+    of no other row. `rows` are sorted, and `core` holds squares.
+    """
+    group = np.r_[0, np.cumsum((rows[1:] != rows[:-1]).any(axis=1))]
+    _, first, of = np.unique(group[visited], return_index=True, return_inverse=True)
+    first = first[of]
+    is_copy = first != np.arange(len(first))
+    height = np.where(is_copy, np.minimum(reach[first], np.sqrt(core[visited])), reach)
+    gathered = np.argsort(first, kind="stable")
+    return visited[gathered], height[gathered]
 
 
 def _cluster_reach(
