@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.figures import Figure, count_verdicts, write_figures, write_layouts
+from bench.figures import Figure, count_verdicts, write_differences, write_figures, write_layouts
 from bench.harness import format_table
 from bench.papers import cobs_claims, cobs_figures
 from bench.results import RESULTS, write_csv
@@ -41,8 +41,8 @@ PAPERS = {
     "bckm": Paper("Okabe and Yamada (2018)"),
 }
 SUMMARY_FIELDS = (
-    "key", "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share",
-    "claims", "hold for the letter", "hold for the default",
+    "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share reproduced",
+    "claims", "hold as printed", "hold by default",
 )  # fmt: skip
 
 
@@ -57,6 +57,8 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
         paper.write_claims(results)
     write_layouts(folder, key, figures)
     lines = write_figures(folder / f"{key}.csv", key, figures) if figures else []
+    if lines:
+        write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
     run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
@@ -64,7 +66,7 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     held = [
         sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
     ]
-    return (key, paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
+    return (paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
 
 
 def read_claims(path: Path) -> list[Row]:

@@ -6,12 +6,14 @@ import math
 import pytest
 from bench.figures import (
     EXPLANATIONS,
+    FIELDS,
     Explanation,
     Figure,
     count_verdicts,
     explain,
     lay_out,
     read_explanations,
+    write_differences,
     write_figures,
     write_layouts,
 )
@@ -86,6 +88,13 @@ def test_a_table_is_laid_out_as_the_paper_does(tmp_path):
     assert lay_out(by_setting)[0] == ["task", "setting", "A"]
     write_layouts(tmp_path, "p", figures)
     assert [path.name for path in tmp_path.iterdir()] == ["p_table_i.csv"]
+
+
+def test_differences_are_those_that_are_not_reproduced(tmp_path):
+    lines = [dict.fromkeys(FIELDS, v) | {"verdict": v} for v in ("reproduced", "higher", "lower", "not run")]
+    write_differences(tmp_path / "d.csv", lines)
+    with (tmp_path / "d.csv").open(newline="") as file:
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["higher", "lower"]
 
 
 # ---------------------------------------------------------------- what is committed
