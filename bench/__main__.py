@@ -4,11 +4,12 @@
     python -m bench run cobras_quality active --data DIR  # run some, each in a process of its own
     python -m bench run speed_fosc --sizes 1000           # with an option of the experiment
     python -m bench run speed_fosc --help                 # its options
-    python -m bench report --data DIR                     # run what is not current, and write one page of all
+    python -m bench report --data DIR                     # run what is not current, and write all pages
 
 A finished cell runs again only if the part of linkwise that it uses has changed. An interrupted run resumes
 where it stopped. The page is ``report/index.html`` in the folder of results; it needs no network and no
-other file.
+other file. A report also writes the tables of the documentation (``reproduction`` in that folder) anew from the
+results.
 """
 
 # This process imports nothing large: the memory of an experiment starts from what its parent held.
@@ -116,9 +117,11 @@ def write_report(options: argparse.Namespace) -> int:
     state, shown = State(folder), _in_report(quick=options.quick)
     wanted = shown if options.only is None else select_experiments(options.only.split(","))
     data = options.data or (Path(os.environ["LINKWISE_DATA"]) if os.environ.get("LINKWISE_DATA") else None)
-    for experiment in [] if options.page else wanted:
+    measured = [] if options.page else [experiment for experiment in wanted if not experiment.derived]
+    derived = [experiment for experiment in shown if experiment.derived and options.only is None]
+    for experiment in [*measured, *derived]:
         command = build_command(experiment, folder, quick=options.quick, data=data, jobs=options.jobs)
-        if not state.is_current(experiment, command):
+        if experiment.derived or not state.is_current(experiment, command):
             _run_with_log(state, experiment, command, folder / "report" / f"{experiment.name}.log")
             write_page(folder, shown, state.entries, quick=options.quick)
     summary = write_page(folder, shown, state.entries, quick=options.quick)

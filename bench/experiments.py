@@ -55,6 +55,8 @@ class Experiment(NamedTuple):
     """Whether the quick form takes minutes at most, and belongs to the quick report."""
     data: bool = True
     """Whether it reads a folder of data sets."""
+    derived: bool = False
+    """Whether it only reads the results of others; it runs again for every report."""
     shows: tuple[Shown, ...] = ()
     """What the report shows of it."""
 
