@@ -1,0 +1,214 @@
+"""The clustering with the highest expected adjusted Rand index, given how likely each two items belong
+together.
+
+Items i and j belong together with probability
+
+    p_ij = s_i s_j P_i R P_j' + (1 - s_i s_j) q(f_i, f_j).
+
+P_i: which neighbourhood item i belongs to, by the regression, if it belongs to one at all. s_i: how far that
+is trusted. R: how likely two neighbourhoods are one. q: how likely items of two small clusters belong
+together, by the kernel alone, where f_i is the small cluster of item i. Before any answer all s are 0, and q
+alone counts.
+
+Average linkage merges groups of items that are together anyway (neighbourhoods, or else small clusters) by
+their mean p, never across a cannot-link. Of all its clusterings the coarsest is taken that is almost the
+best, and then single items move. The expected index treats numerator and denominator of the index of Hubert
+and Arabie (1985) apart.
+
+All sums over pairs follow from sums over clusters, so no n x n table is made: O(n (k + m)) time for n items,
+k neighbourhoods and m small clusters, and O(g² (k + m)) for g groups.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from linkwise import native
+from linkwise.active.kin.kernels import Rows
+from linkwise.active.kin.model import Table
+from linkwise.active.kin.placement import Mask
+from linkwise.parallel import one_blas_thread
+
+HOME = 0.2  # s max P from which an item starts with its likeliest neighbourhood, else with its small cluster
+LOWEST = 0.02  # mean p below which nothing is merged
+SLACK = 0.001  # of the expected index; the coarsest clustering that is so near to the best is taken
+SWEEPS = 2  # over single items
+TINY = 1e-12
+
+
+class PairChances(NamedTuple):
+    """How likely two items belong together; the module says how it follows."""
+
+    join: Table
+    """(n, k) P, each row a distribution."""
+    trust: Table
+    """(n,) s, from 0 to 1."""
+    same: Table
+    """(k, k) R, symmetric, 1 on its diagonal and 0 where neighbourhoods are apart."""
+    fine: Rows
+    """(n,) small cluster of each item."""
+    alike: Table
+    """(m, m) q, symmetric."""
+    size: Rows
+    """(n,) rows of each item."""
+
+
+class Clustering(NamedTuple):
+    """Labels of the items, and the adjusted Rand index that is expected of them."""
+
+    labels: Rows
+    expected_ari: float
+
+
+class _Sums(NamedTuple):
+    """Sums over the rows of each of C clusters."""
+
+    join: Table
+    """(k, C) of s P."""
+    fine: Table
+    """(m, C) of ones, by small cluster."""
+    trusted: Table
+    """(m, C) of s, by small cluster."""
+    size: Rows
+    """(C,) of ones."""
+
+
+def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Mask) -> Clustering:
+    """Find the clustering with the highest expected index.
+
+    Parameters
+    ----------
+    pairs : PairChances
+    known, label : ndarray of shape (l,)
+        Items whose neighbourhood is known, and which it is. They stay together.
+    apart : ndarray of shape (k, k)
+        Neighbourhoods that are known to differ.
+    """
+    likeliest = np.concatenate([pairs.join, np.full((len(pairs.join), 1), -1.0)], axis=1).argmax(axis=1)
+    is_home = pairs.trust * pairs.join.max(axis=1, initial=0) >= HOME
+    group = np.where(is_home, likeliest, pairs.join.shape[1] + pairs.fine)
+    group[known] = label
+    number, group = np.unique(group, return_inverse=True)
+    with one_blas_thread():
+        labels = _link_groups(pairs, number, group, apart)
+        return _move_items(pairs, labels, known)
+
+
+# ---------------------------------------------------------------- sums over pairs
+def expected_ari(right: Table, together: Table, belong: float, n_pairs: float) -> Table:
+    """Compute the expected index from numbers of pairs.
+
+    Parameters
+    ----------
+    right : ndarray
+        Expected number of pairs that are together and belong together.
+    together : ndarray
+        Pairs that are together.
+    belong : float
+        Expected number of pairs that belong together.
+    n_pairs : float
+        All pairs.
+    """
+    by_chance = n_pairs * (belong + together) - 2 * belong * together
+    return np.asarray(2 * (right * n_pairs - belong * together) / np.maximum(by_chance, TINY))
+
+
+def _sum_clusters(pairs: PairChances, labels: Rows, n_clusters: int) -> _Sums:
+    n, m = len(labels), len(pairs.alike)
+    member = csr_array((pairs.size.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
+    fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
+    return _Sums(
+        np.ascontiguousarray((member @ (pairs.join * pairs.trust[:, None])).T),
+        (member @ fine).toarray().T,
+        ((member * pairs.trust) @ fine).toarray().T,
+        (member @ np.ones(n)).astype(np.int64),
+    )
+
+
+def _own_terms(pairs: PairChances) -> Table:
+    """(n,) what the sums count for each item with itself, which is no pair."""
+    joined = pairs.join * pairs.trust[:, None]
+    own = ((joined @ pairs.same) * joined).sum(axis=1)
+    own += (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
+    return np.asarray(own * pairs.size.astype(np.float64) ** 2)
+
+
+def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
+    """(C, C) expected pairs of two clusters that belong together; within one, both ways round."""
+    found = sums.join.T @ (pairs.same @ sums.join)
+    found += sums.fine.T @ (pairs.alike @ sums.fine)
+    found -= sums.trusted.T @ (pairs.alike @ sums.trusted)
+    return found
+
+
+def _count_pairs(size: Rows, of: Rows) -> float:
+    """Twice the pairs of rows of different items within clusters of these sizes."""
+    return float(size @ size - of @ of)
+
+
+# ---------------------------------------------------------------- groups, then single items
+def _link_groups(pairs: PairChances, number: Rows, group: Rows, apart: Mask) -> Rows:
+    """Merge groups by average linkage, as far as it raises the expected index."""
+    n_groups, k = len(number), len(pairs.same)
+    sums = _sum_clusters(pairs, group, n_groups)
+    belonging = _count_belonging(pairs, sums)
+    within = belonging.diagonal() - np.bincount(group, _own_terms(pairs), n_groups)
+    belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
+    distances = 1 - belonging / np.multiply.outer(sums.size.astype(np.float64), sums.size)
+    known = np.flatnonzero(number < k)
+    barred = apart[np.ix_(number[known], number[known])]
+    distances[np.ix_(known, known)] = np.where(barred, np.inf, distances[np.ix_(known, known)])
+    merges, heights = native.agglomerate(distances, sums.size.copy(), "average", 1, 1 - LOWEST)
+    size, label, gains = sums.size.copy(), np.arange(n_groups), []
+    for a, b in merges.tolist():
+        gains.append(size[a] * size[b])
+        size[a] += size[b]
+    gain = np.array(gains, dtype=np.float64)
+    together = _count_pairs(sums.size, pairs.size) / 2 + np.cumsum(np.r_[0.0, gain])
+    right = within.sum() / 2 + np.cumsum(np.r_[0.0, gain * (1 - heights)])
+    n_pairs = _count_pairs(np.array([pairs.size.sum()]), pairs.size) / 2
+    value = expected_ari(right, together, belong, n_pairs)
+    for a, b in merges[: int(np.flatnonzero(value >= value.max() - SLACK)[-1])].tolist():
+        label[label == b] = a
+    return np.unique(label[group], return_inverse=True)[1]
+
+
+def _move_items(pairs: PairChances, labels: Rows, known: Rows) -> Clustering:
+    """Move single items, all at once, while it raises the expected index.
+
+    With an index of e, a pair gains by being together if it belongs together with a probability above
+    e / 2 + (1 - e) times the share of all pairs that do.
+    """
+    n_clusters = int(labels.max(initial=-1)) + 1
+    own, size = _own_terms(pairs), pairs.size.astype(np.float64)
+    joined = (pairs.join * pairs.trust[:, None]) @ pairs.same
+    belong = (
+        _count_belonging(pairs, whole := _sum_clusters(pairs, np.zeros_like(labels), 1)).sum() - own.sum()
+    ) / 2
+    n_pairs = _count_pairs(whole.size, pairs.size) / 2
+
+    def judge(labels: Rows) -> tuple[float, _Sums]:
+        sums = _sum_clusters(pairs, labels, n_clusters)
+        within = (sums.join * (pairs.same @ sums.join)).sum()
+        within += (sums.fine * (pairs.alike @ sums.fine)).sum()
+        within -= (sums.trusted * (pairs.alike @ sums.trusted)).sum()
+        right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
+        return float(expected_ari(right, np.float64(together), belong, n_pairs)), sums
+
+    value, sums = judge(labels)
+    for _ in range(SWEEPS):
+        least = value / 2 + (1 - value) * belong / max(n_pairs, 1)
+        gain = joined @ sums.join + (pairs.alike @ sums.fine)[pairs.fine]
+        gain -= pairs.trust[:, None] * (pairs.alike @ sums.trusted)[pairs.fine]
+        gain -= least * sums.size
+        gain[np.arange(len(labels)), labels] -= own / size - least * size
+        moved = gain.round(9).argmax(axis=1)
+        moved[known] = labels[known]
+        better, its_sums = judge(moved)
+        if better <= value + 1e-9:
+            break
+        labels, value, sums = moved, better, its_sums
+    return Clustering(np.unique(labels, return_inverse=True)[1], value)

@@ -1,0 +1,72 @@
+"""Calibrate the chances of neighbourhoods by the answers about the places of items.
+
+The regression scores F_c of an item are not probabilities: they are shrunken, and they say little about an
+item of a class that has not been met. Its chance to belong to neighbourhood c is
+
+    P(c | x) = F_c^g / (sum of F^g + f0^g),
+
+and the rest is the chance that it belongs to none. g sharpens the shares, and f0 is the score of the unknown.
+Both are found on a grid, by the prior and the likelihood of all answers about places, each given the
+neighbourhoods that earlier answers had ruled out. Older answers count less, because the scores get better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwise.active.kin.kernels import Rows
+from linkwise.active.kin.model import Table
+
+POWERS = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])  # g
+UNKNOWN = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3])  # f0
+POWER_PRIOR = (1.6, 0.4)  # mean and deviation of g
+UNKNOWN_PRIOR = (np.log(0.08), 1.0)  # of log f0
+DECAY = 0.97  # weight of an answer, relative to the next one
+SURE = 0.995  # no answer is more likely than this
+LEAST = 1e-6  # score
+
+
+class Sharpness(NamedTuple):
+    """The two numbers of the module's formula."""
+
+    power: float
+    unknown: float
+
+
+class PlaceAnswer(NamedTuple):
+    """An answer about the place of an item."""
+
+    score: Table
+    """(k,) the item's score of each neighbourhood when it was asked about."""
+    asked: int
+    """The neighbourhood in question."""
+    open: Rows
+    """Neighbourhoods that earlier answers had not ruled out."""
+    is_yes: bool
+
+
+def calibrate(answers: Iterable[PlaceAnswer]) -> Sharpness:
+    """Find the sharpness that predicts the answers best."""
+    power = POWERS[:, None]
+    told = np.zeros((len(POWERS), len(UNKNOWN)))
+    for answer in answers:
+        score = np.maximum(answer.score, LEAST)
+        total = (score[answer.open] ** power).sum(axis=1, keepdims=True) + UNKNOWN**power
+        chance = np.clip(score[answer.asked] ** power / total, 1 - SURE, SURE)
+        told = told * DECAY + np.log(chance if answer.is_yes else 1 - chance)
+    prior = ((power - POWER_PRIOR[0]) / POWER_PRIOR[1]) ** 2
+    prior = prior + ((np.log(UNKNOWN) - UNKNOWN_PRIOR[0]) / UNKNOWN_PRIOR[1]) ** 2
+    best = int((told - prior / 2).round(9).argmax())
+    return Sharpness(float(POWERS[best // len(UNKNOWN)]), float(UNKNOWN[best % len(UNKNOWN)]))
+
+
+def share_chances(score: Table, sharpness: Sharpness) -> tuple[Table, NDArray[np.float64]]:
+    """Compute the chances of each neighbourhood, (..., k), and of none of them, (...)."""
+    raised = np.maximum(score, 0) ** sharpness.power
+    rest = sharpness.unknown**sharpness.power
+    total = raised.sum(axis=-1, keepdims=True) + rest
+    return raised / total, rest / total[..., 0]

@@ -1,0 +1,221 @@
+"""What KIN believes before any answer: small clusters, how many classes there are, and what is alike.
+
+Nearest neighbours tell more than similarities where there are many classes. Two items share neighbours as far
+as their lists of nearest items agree, where near ones count more, and mutual ones count more than others
+(Jarvis and Patrick 1973). The lists come from the kernel and from the cosines of the centred rows.
+
+Average linkage on shared neighbours gives small clusters, and clusterings of any number of clusters. The
+number of classes is the smallest one whose clusterings of random parts of the items agree almost as well as
+any (Ben-Hur, Elisseeff and Guyon 2002). A few outliers are found again and again, too, so numbers before a
+deep dip do not count.
+
+Cost: O(n²) for n items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.metrics import adjusted_rand_score
+
+from linkwise import native
+from linkwise.active.kin.kernels import BLOCK, Matrix, Rows
+from linkwise.active.kin.model import Table
+from linkwise.asking.learner import rng_at
+from linkwise.constraints.closure import find_components
+
+NEAREST = 10
+ONE_SIDED = 0.3  # weight of a neighbour that does not have the item as one
+SHARED = 0.02  # ψ = log(1 + shared / SHARED)
+LEAST_SIMILARITY = -1.0  # of φ
+MOST_FINE, ITEMS_OF_FINE = 300, 4  # small clusters: at most so many, and so many items of each on average
+LEVELS = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 450)  # numbers of clusters that are tried
+N_PARTS, PART = 3, 0.75  # pairs of random parts of the items, and their share
+BELOW, DIP = 0.1, 0.25  # how far below the best agreement one is good enough, and how far below that is a dip
+FEWEST = 0.22  # at least n ** FEWEST classes are expected
+TOO_FEW = 20  # items below which two classes are expected
+UNIT = 0.01  # relative deviation of the norms of rows that are directions
+
+Shares = csr_array
+
+
+class Start(NamedTuple):
+    """What is believed before any answer."""
+
+    mean: NDArray[np.float64]
+    """(n,) mean kernel of each item to all others."""
+    shared: Shares
+    """(n, n) how far the neighbours of two items agree, from 0 to 1; sparse."""
+    fine: Rows
+    """(n,) small cluster of each item."""
+    fine_similarity: Table
+    """(m, m) mean φ of the items of two small clusters."""
+    fine_shared: Table
+    """(m, m) mean ψ of them."""
+    n_classes: float
+
+    def similarity(self, kernel: Matrix, items: Rows) -> Table:
+        """φ of some items: the logarithm of their kernel, less what they have with all others."""
+        return _log_similarity(kernel[np.ix_(items, items)], self.mean[items], self.mean[items])
+
+    def sharing(self, items: Rows) -> Table:
+        """ψ of some items."""
+        found: Table = np.log1p(self.shared[items][:, items].toarray() / SHARED)
+        return found
+
+
+def find_start(rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_directions: bool) -> Start:
+    """Find small clusters and the number of classes.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_items, n_columns)
+        Centred.
+    kernel : ndarray of shape (n_items, n_items)
+    seed : int
+    are_directions : bool
+        Whether only the directions of rows mean something (`are_unit_rows`); then the kernel names no
+        neighbours.
+    """
+    n = len(rows)
+    mean = (kernel.sum(axis=1, dtype=np.float64) - 1) / max(n - 1, 1)
+    near = [_cosines(rows)] if are_directions else [kernel, _cosines(rows)]
+    shared = find_shared_neighbours(near, NEAREST)
+    fine = _cut(_link(shared), n, min(MOST_FINE, max(2, n // ITEMS_OF_FINE)))
+    sharing = shared.copy()
+    sharing.data = np.log1p(sharing.data / SHARED)
+    return Start(
+        mean,
+        shared,
+        fine,
+        _average_similarity(kernel, mean, fine),
+        _average_pairs(sharing, fine),
+        estimate_classes(near, seed),
+    )
+
+
+def are_unit_rows(X: NDArray[np.float64]) -> bool:
+    """Whether all rows have about the same norm, as embeddings and normalised counts do."""
+    norm = np.linalg.norm(X, axis=1)
+    return bool(norm.std() < UNIT * norm.mean())
+
+
+# ---------------------------------------------------------------- shared neighbours
+def _cosines(rows: NDArray[np.float64]) -> Matrix:
+    norm = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    directions = (rows / norm).astype(np.float32)
+    found: Matrix = directions @ directions.T
+    return found
+
+
+def find_shared_neighbours(near: Sequence[Matrix], k: int) -> Shares:
+    """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities."""
+    total = _share(near[0], k)
+    for similarity in near[1:]:
+        total = total + _share(similarity, k)
+    total.data /= len(near)
+    total.setdiag(1.0)
+    return csr_array(total)
+
+
+def _share(similarity: Matrix, k: int) -> Shares:
+    n = len(similarity)
+    k = min(k, n - 1)
+    nearest = np.empty((n, k + 1), dtype=np.int64)
+    for a in range(0, n, BLOCK):
+        block = -similarity[a : a + BLOCK]
+        block[np.arange(len(block)), np.arange(a, a + len(block))] = -np.inf  # an item itself comes first
+        some = np.argpartition(block, k, axis=1)[:, : k + 1]
+        far = np.take_along_axis(block, some, axis=1).round(6)
+        nearest[a : a + BLOCK] = np.take_along_axis(some, np.lexsort((some, far)), axis=1)
+    weight = np.tile(np.exp(-np.arange(k + 1) / max(k / 2, 1)), n)
+    lists = csr_array((weight, nearest.ravel(), np.arange(0, n * (k + 1) + 1, k + 1)), shape=(n, n))
+    is_mutual = lists.astype(bool).multiply(lists.astype(bool).T)
+    lists = csr_array(lists * ONE_SIDED + lists.multiply(is_mutual) * (1 - ONE_SIDED))
+    lengths = np.sqrt(lists.multiply(lists).sum(axis=1))
+    lists.data /= np.repeat(lengths, np.diff(lists.indptr))
+    return csr_array(lists @ lists.T)
+
+
+# ---------------------------------------------------------------- clusterings
+def _link(shared: Shares) -> NDArray[np.int64]:
+    """List the merges of average linkage, the nearest first."""
+    distances = np.maximum(1 - shared.toarray().astype(np.float64), 0).round(9)
+    return native.agglomerate(distances, np.ones(len(distances), dtype=np.int64), "average", 1)[0]
+
+
+def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
+    """Label n items by the clustering of k clusters."""
+    return find_components(n, merges[: max(n - k, 0)])
+
+
+def estimate_classes(near: Sequence[Matrix], seed: int) -> float:
+    """Estimate the number of classes by the agreement of clusterings of random parts of the items."""
+    n = len(near[0])
+    levels = [k for k in LEVELS if k <= max(n / 6, 5)]
+    if n < TOO_FEW or len(levels) < 2:
+        return max(2.0, n**FEWEST)
+    rng, agreement = rng_at(seed, 6), np.zeros(len(levels))
+    for _ in range(N_PARTS):
+        parts = [np.sort(rng.permutation(n)[: int(PART * n)]) for _ in range(2)]
+        trees = [_link(_share_part(near, part)) for part in parts]
+        _, *both = np.intersect1d(*parts, return_indices=True)
+        for at, k in enumerate(levels):
+            one, other = (
+                _cut(tree, len(part), k)[where] for tree, part, where in zip(trees, parts, both, strict=True)
+            )
+            agreement[at] += adjusted_rand_score(one, other) / N_PARTS
+    return max(_find_level(agreement, levels), n**FEWEST)
+
+
+def _share_part(near: Sequence[Matrix], part: Rows) -> Shares:
+    return find_shared_neighbours([each[np.ix_(part, part)] for each in near], round(PART * NEAREST))
+
+
+def _find_level(agreement: NDArray[np.float64], levels: Sequence[int]) -> float:
+    """Find the smallest number whose agreement is good enough, between two levels by its logarithm."""
+    enough = agreement.max() - BELOW
+    high, low = np.flatnonzero(agreement >= enough), np.flatnonzero(agreement < enough - DIP)
+    after = high[high > low.max(initial=-1)]
+    first = int(after[0]) if len(after) else int(high[0])
+    if first == 0:
+        return float(levels[0])
+    share = (enough - agreement[first - 1]) / (agreement[first] - agreement[first - 1])
+    return float(levels[first - 1] ** (1 - share) * levels[first] ** share)
+
+
+# ---------------------------------------------------------------- means of small clusters
+def _log_similarity(kernel: Matrix, one: NDArray[np.float64], other: NDArray[np.float64]) -> Table:
+    relative = kernel / np.sqrt(np.maximum(np.multiply.outer(one, other), 1e-12))
+    return np.asarray(np.log(np.maximum(relative, np.exp(LEAST_SIMILARITY))), dtype=np.float64)
+
+
+def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -> Table:
+    """(m, m) mean φ of the pairs of two small clusters."""
+    n, order, count = len(fine), np.argsort(fine, kind="stable"), np.bincount(fine)
+    starts = np.r_[0, np.cumsum(count)[:-1]]
+    total = np.zeros((len(count), len(count)))
+    for a in range(0, n, BLOCK):
+        rows = slice(a, min(a + BLOCK, n))
+        block = _log_similarity(kernel[rows], mean[rows], mean)
+        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = 0  # an item and itself are no pair
+        np.add.at(total, fine[rows], np.add.reduceat(block[:, order], starts, axis=1))
+    return _divide_by_pairs(total, count)
+
+
+def _average_pairs(table: Shares, fine: Rows) -> Table:
+    """(m, m) mean of a sparse table over the pairs of two small clusters."""
+    n, count = len(fine), np.bincount(fine)
+    member = csr_array((np.ones(n), fine, np.arange(n + 1)), shape=(n, len(count)))
+    total = (member.T @ (table @ member)).toarray()
+    total[np.diag_indices(len(count))] -= np.bincount(fine, table.diagonal())
+    return _divide_by_pairs(total, count)
+
+
+def _divide_by_pairs(total: Table, count: Rows) -> Table:
+    pairs = np.multiply.outer(count, count) - np.diag(count)
+    return np.asarray(total / np.maximum(pairs, 1))
