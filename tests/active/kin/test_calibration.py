@@ -7,12 +7,19 @@ from scipy.special import expit
 
 from linkwise.active.kin import pair_model, sharpness
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
-from linkwise.active.kin.sharpness import PlaceAnswer, Sharpness, calibrate, share_chances
+from linkwise.active.kin.sharpness import Calibration, PlaceAnswer, Sharpness, share_chances
 
 
 def answer(score, asked, is_yes, open_=None):
     score = np.array(score)
     return PlaceAnswer(score, asked, np.arange(len(score)) if open_ is None else np.array(open_), is_yes)
+
+
+def calibrate(answers):
+    found = Calibration.begin()
+    for each in answers:
+        found = found.learn(each)
+    return found.best()
 
 
 def test_without_answers_the_prior_decides():

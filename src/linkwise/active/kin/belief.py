@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.forest_kernel import ForestKernel
-from linkwise.active.kin.kernels import KINItems, Matrix, Rows, choose_shown_rows
-from linkwise.active.kin.model import Covariance, Known, Model, Table, fit_model
+from linkwise.active.kin.kernel_weights import mix_kernels
+from linkwise.active.kin.kernels import Kernels, KINItems, Matrix, Rows, Table, choose_shown_rows
+from linkwise.active.kin.model import Chances, Covariance, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
+from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
+from linkwise.active.kin.start import Start
 from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.learner import Problem
 from linkwise.constraints.evidence import Groups
@@ -39,9 +42,8 @@ class PreparedItems(NamedTuple):
     items: KINItems
     rows: NDArray[np.float64]
     """(n_items, n_columns) the representatives of the items, in units of the whole."""
-    kernel: Matrix
-    base: NDArray[np.int32]
-    """(n_items,) the prior clustering."""
+    kernels: Kernels
+    start: Start
     cells: Cells | None
 
 
@@ -91,6 +93,23 @@ class TrainingItems(NamedTuple):
     items: Rows
     label: Rows
     """Neighbourhood of each."""
+    n_known: int
+    """Known items when it began to grow."""
+
+
+class Learned(NamedTuple):
+    """What answers have changed in the kernel and in the chances."""
+
+    forest: TrainingItems | None
+    """What the forest that counts has learned from."""
+    weights: tuple[float, ...]
+    """Of the mean kernel and of the families; empty while the mean kernel counts alone."""
+    sharpness: Sharpness
+
+    @property
+    def kernel_key(self) -> bytes:
+        """A short name for the kernel."""
+        return (self.forest.key if self.forest else b"") + np.array(self.weights).tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +124,7 @@ class Belief:
     placement: Placement
     placing: int
     """The item that is asked about; -1: there is none."""
-    forest: TrainingItems | None
-    """What the forest that counts has learned from."""
+    learned: Learned
 
     @property
     def known(self) -> Known:
@@ -114,13 +132,18 @@ class Belief:
         return self.placement.known
 
     @cached_property
-    def key(self) -> bytes:
-        """A short name for all that the model depends on."""
-        name = blake2b(self.forest.key if self.forest else b"", digest_size=16)
+    def model_key(self) -> bytes:
+        """A short name for all that the regression depends on."""
+        name = blake2b(self.learned.kernel_key, digest_size=16)
         for part in self.known:
             name.update(part.tobytes())
             name.update(b"and")
         return name.digest()
+
+    @cached_property
+    def key(self) -> bytes:
+        """A short name for all that the chances depend on."""
+        return self.model_key + np.array(self.learned.sharpness).tobytes()
 
     @cached_property
     def placement_key(self) -> bytes:
@@ -139,12 +162,14 @@ class ItemChances(NamedTuple):
     """(k,) probability of each neighbourhood."""
     new: float
     """Probability that it is none of them."""
+    score: Table
+    """(k,) what the regression gives for each."""
     coverage: float
     similarity: Table
     """(l,) its kernel to each known item."""
 
 
-def believe(task: Task, placed: PlacedItems, placing: int, forest: TrainingItems | None) -> Belief:
+def believe(task: Task, placed: PlacedItems, placing: int, learned: Learned) -> Belief:
     """What follows from all facts by now.
 
     Parameters
@@ -154,23 +179,10 @@ def believe(task: Task, placed: PlacedItems, placing: int, forest: TrainingItems
         The items that questions have placed, or earlier facts.
     placing : int
         The item that is asked about; -1: there is none.
-    forest : TrainingItems or None
+    learned : Learned
     """
     n_facts, groups = len(task.problem.evidence), task.evidence.current().groups()
-    return Belief(task, n_facts, groups, *place_items(placed, groups, placing), placing, forest)
-
-
-def is_prior_refuted(belief: Belief) -> bool:
-    """Whether there are two facts, and the prior clustering breaks one; else it stays."""
-    groups, base = belief.groups, belief.task.prepared.base
-    n_groups = int(groups.number.max(initial=-1)) + 1
-    if len(groups.row) - n_groups + len(groups.cannot_link) < 2:
-        return False
-    own = base[groups.row]
-    of_group = np.empty(n_groups, dtype=own.dtype)
-    of_group[groups.number] = own
-    one, other = of_group[groups.cannot_link].T
-    return bool((own != of_group[groups.number]).any() or (one == other).any())
+    return Belief(task, n_facts, groups, *place_items(placed, groups, placing), placing, learned)
 
 
 def verdicts(belief: Belief, item: int) -> list[str | None]:
@@ -189,38 +201,56 @@ def grow_forest(task: Task, training: TrainingItems) -> ForestKernel:
 
 def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
     """The kernel that counts now, and its posterior covariance."""
-    task, forest = belief.task, belief.forest
+    task, learned = belief.task, belief.learned
 
     def mix() -> tuple[Matrix, Covariance]:
-        prior = task.prepared.kernel
-        kernel = prior if forest is None else grow_forest(task, forest).mix_into(prior)
+        kernels = task.prepared.kernels
+        kernel = (
+            mix_kernels((kernels.mean, *kernels.families), learned.weights)
+            if learned.weights
+            else kernels.mean
+        )
+        if learned.forest is not None:
+            kernel = grow_forest(task, learned.forest).mix_into(kernel)
         return kernel, Covariance(kernel)
 
-    return task.problem.memo.get("kernel", forest.key if forest else b"", mix, max_values=1)
+    return task.problem.memo.get("kernel", learned.kernel_key, mix, max_values=1)
 
 
 def current_model(belief: Belief) -> Model:
     """The regression on the items that are known now."""
     memo = belief.task.problem.memo
     return memo.get(
-        "model", belief.key, lambda: fit_model(current_kernel(belief)[0], belief.known), max_values=MODELS
+        "model",
+        belief.model_key,
+        lambda: fit_model(current_kernel(belief)[0], belief.known),
+        max_values=MODELS,
     )
+
+
+def current_chances(belief: Belief) -> Chances:
+    """Which neighbourhood every item may belong to."""
+    return belief.remember("chances", compute=lambda: current_model(belief).chances(belief.learned.sharpness))
 
 
 def item_chances(belief: Belief, item: int) -> ItemChances:
     """Which neighbourhood an item may belong to."""
 
     def compute() -> ItemChances:
-        at = current_model(belief).chances
+        at, model = current_chances(belief), current_model(belief)
         similarity = current_kernel(belief)[0][item, belief.known.items].astype(np.float64)
-        return ItemChances(at.join[item], float(at.new[item]), float(at.coverage[item]), similarity)
+        score, coverage = model.score[item], float(model.coverage[item])
+        return ItemChances(at.join[item], float(at.new[item]), score, coverage, similarity)
 
     return belief.remember("item", item, compute=compute)
 
 
 def neighbourhood_chances(belief: Belief) -> Table:
     """(k, k) how likely the items of each neighbourhood belong to each other one."""
-    return belief.remember("neighbourhoods", compute=lambda: current_model(belief).neighbourhood_chances())
+    return belief.remember(
+        "neighbourhoods",
+        compute=lambda: current_model(belief).neighbourhood_chances(belief.learned.sharpness),
+    )
 
 
 def kernel_between(belief: Belief, a: int, b: int) -> Table:

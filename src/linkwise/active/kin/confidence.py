@@ -19,15 +19,14 @@ from linkwise.active.kin.belief import (
     item_chances,
     neighbourhood_chances,
 )
-from linkwise.active.kin.model import TINY, Chances, Known, Model, Table, fit_model
-from linkwise.active.kin.shown import item_labels, settle
+from linkwise.active.kin.kernels import Table
+from linkwise.active.kin.model import Chances, Known, fit_model
+from linkwise.active.kin.sharpness import Calibration
+from linkwise.active.kin.shown import find_anchors, item_labels, settle
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
 from linkwise.wording import count_noun
 
-POWERS = (1, 1.5, 2, 3, 4, 6, 8)
-ITEMS_A_POWER = 8  # so many more known items allow the next power
-MISTAKEN = 0.05  # probability that is left for what seems impossible
 UNLIKELY = 0.01  # probability below which a place is left out
 LITTLE = 0.002  # share of the rows; an answer that moves fewer changes almost nothing
 FEW = 0.05  # share of the rows; if no more may be in a wrong cluster then, asking may end
@@ -38,8 +37,9 @@ def certainty(belief: Belief) -> Table:
     known, items = belief.known, belief.task.items
     if len(known.items) == 0:
         return np.zeros(len(items.of))
-    certain = _label_certainty(item_labels(belief).astype(np.int64), current_model(belief), settle(belief).at)
-    certain[known.items] = 1
+    labels = item_labels(belief)
+    certain = _label_certainty(labels, labels[known.items[known.is_first()]], settle(belief).at)
+    certain[find_anchors(belief).items] = 1
     found: Table = certain.take(items.of)
     return found
 
@@ -53,45 +53,29 @@ def certainty_unasked(prepared: PreparedItems, evidence: Evidence, labels: Label
     first, of = prepared.items.first, prepared.items.of
     items = np.unique(of[row] if prepared.items.centers is None else of[row[first[of[row]] == row]])
     if len(items):
-        _, begun, label = np.unique(labels[first[items]], return_index=True, return_inverse=True)
+        cluster, begun, label = np.unique(labels[first[items]], return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(begun))
         known = Known(items, rank[label], np.full(len(items), np.nan))
-        number = np.full(int(labels.max()) + 1, known.n_neighbourhoods)
-        number[labels[first[items]]] = known.label
-        model = fit_model(prepared.kernel, known)
-        found = _label_certainty(number[labels[first]], model, model.chances).take(of)
+        at = fit_model(prepared.kernels.mean, known).chances(Calibration.begin().best())
+        found = _label_certainty(labels[first], cluster[np.argsort(begun)], at).take(of)
     found[row] = 1
     return found
 
 
-def _label_certainty(labels: NDArray[np.int64], model: Model, at: Chances) -> Table:
-    """(n_items,) probability that the label of each is right; labels from k on are no neighbourhood."""
-    k = at.join.shape[1]
-    inside = np.minimum(labels, k - 1)
-    belongs = at.join.sum(axis=1, keepdims=True)
-    join = belongs * _sharpen(at.join, _sharpness(model))
-    certain = join[np.arange(len(labels)), inside]
-    return np.asarray(np.where(labels < k, certain, np.maximum(at.new, join.max(axis=1))))
+def _label_certainty(labels: NDArray[np.integer], cluster: NDArray[np.integer], at: Chances) -> Table:
+    """(n_items,) probability that the label of each is right.
 
-
-def _sharpness(model: Model) -> float:
-    """The power of the shares with which the known items are predicted best from the others.
-
-    Regression shrinks its predictions towards 0, so its shares are too even. How much so shows on the items
-    whose neighbourhood is known. Few items allow only low powers.
+    Parameters
+    ----------
+    labels : ndarray of shape (n_items,)
+        Cluster of each item.
+    cluster : ndarray of shape (k,)
+        Cluster of each neighbourhood.
+    at : Chances
     """
-    score, label = model.without_each(), model.known.label
-    is_shared = np.bincount(label)[label] > 1
-    powers = [power for power in POWERS if power <= 1 + len(score) / ITEMS_A_POWER]
-    own = np.arange(len(score)), label
-    fits = [np.log(_sharpen(score, power)[own][is_shared] + MISTAKEN).sum() for power in powers]
-    return float(powers[int(np.argmax(fits))])
-
-
-def _sharpen(share: Table, power: float) -> Table:
-    """Powers of shares, as shares."""
-    raised = (share / np.maximum(share.max(axis=1, keepdims=True), TINY)) ** power
-    return np.asarray(raised / np.maximum(raised.sum(axis=1, keepdims=True), TINY))
+    belongs = np.where(labels[:, None] == cluster, at.join, 0).sum(axis=1)
+    has_neighbourhood = np.isin(labels, cluster)
+    return np.asarray(np.where(has_neighbourhood, belongs, np.maximum(at.new, belongs)))
 
 
 # ---------------------------------------------------------------- in words
@@ -167,6 +151,6 @@ def _changes_by_joining(belief: Belief, first: int, second: int) -> float:
     if len(two) < 2:
         return 0.0
     a, b = two.tolist()
-    chance = neighbourhood_chances(belief)
-    rows = min(float(belief.task.items.size[labels == label].sum()) for label in (a, b))
+    chance, cluster = neighbourhood_chances(belief), labels[known.items[known.is_first()]]
+    rows = min(float(belief.task.items.size[labels == cluster[each]].sum()) for each in (a, b))
     return float(max(chance[a, b], chance[b, a])) * rows

@@ -1,4 +1,4 @@
-"""The similarity of rows before any answer: 15 kernels of three views of the data, and a prior clustering.
+"""The similarity of rows before any answer: 15 kernels of three views of the data, and five means of them.
 
 The shape of the clusters is not known yet, so no kernel is chosen: the mean of many is taken. Each of them
 has ones on its diagonal, so that none outweighs the others. For each view two are Gaussian, two follow chains
@@ -35,15 +35,15 @@ SAMPLE_PASSES = 10
 WIDTHS = (0.5, 0.25)  # of the Gaussians, in median distances; each half of the one before
 DIFFUSION = (0.9, 0.99)
 NEIGHBOURS = 10
+TUNED = 7  # the neighbour whose distance is the width of a self-tuned Gaussian
 CLUSTERINGS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
-BASE_CLUSTERS = range(2, 21)
-BASE_STARTS = 10
 WHITENED = 0.02  # components below this share of the largest singular value are left out
 PAIRS = 100_000  # from which the median distance is estimated
 BLOCK = 256  # rows of a block of a matrix
 
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
+Table = NDArray[np.float64]
 
 
 class KINItems(NamedTuple):
@@ -128,10 +128,19 @@ def make_views(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 # ---------------------------------------------------------------- kernels
-def mean_kernel(
+class Kernels(NamedTuple):
+    """Similarities before any answer; all are symmetric, with ones on their diagonals."""
+
+    mean: Matrix
+    """(n_items, n_items) of all kernels of all views."""
+    families: tuple[NDArray[np.float16], ...]
+    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and how often k-means joins two items."""
+
+
+def make_kernels(
     views: list[NDArray[np.float64]], seed: int, step: Callable[[], object] = lambda: None
-) -> Matrix:
-    """The mean of all kernels of all views.
+) -> Kernels:
+    """Make the mean of all kernels of all views, and the means of the families.
 
     Parameters
     ----------
@@ -139,47 +148,67 @@ def mean_kernel(
     seed : int
     step : callable
         Called after each view.
-
-    Returns
-    -------
-    ndarray of shape (n_items, n_items), float32
-        Symmetric, its diagonal 1.
     """
     n = len(views[0])
     if n < 2:
-        return np.ones((n, n), dtype=np.float32)
-    total = np.zeros((n, n), dtype=np.float32)  # of this and of all arrays only the lower triangle counts
+        return Kernels(np.ones((n, n), dtype=np.float32), ())
+    # of these and of all arrays only the lower triangle counts
+    narrow, diffusion, wide, tuned, joined = (np.zeros((n, n), dtype=np.float32) for _ in range(5))
     work = np.empty((n, n), dtype=np.float32)
     # of few columns most kernels are about 0, and their inverse is made of what lies far below
     with one_blas_thread(), native.subnormals_as_zero():
         for number, view in enumerate(views):
-            _add_kernels(total, view, seed, number, work)
+            squared_distances(view, work)
+            graph = neighbour_graph(work)
+            _add_tuned(tuned, work)
+            _add_gaussians(wide, narrow, work, seed)
+            for share in DIFFUSION:
+                diffusion += diffuse(graph, share, work)
+            ks = [k for k in CLUSTERINGS if k < n]
+            if ks:
+                together = [_cluster(view, k, (seed, number, k)) for k in ks]
+                blas.ssyrk(1 / len(ks), one_hot(together), 1.0, joined.T, lower=0, overwrite_c=1)
             step()
+        narrow += wide
+        narrow += diffusion
+        narrow += joined
     n_kernels = len(WIDTHS) + len(DIFFUSION) + (n > CLUSTERINGS[0])
-    total /= np.float32(n_kernels * len(views))
-    _mirror(total)
-    np.fill_diagonal(total, 1)
-    return total
+    narrow /= np.float32(n_kernels * len(views))
+    diffusion /= np.float32(len(DIFFUSION))
+    families = (diffusion, wide, tuned, *([joined] if n > CLUSTERINGS[0] else []))
+    for each in families:
+        each /= np.float32(len(views))
+    return Kernels(_complete(narrow), tuple(_complete(each).astype(np.float16) for each in families))
 
 
-def _add_kernels(total: Matrix, view: NDArray[np.float64], seed: int, number: int, work: Matrix) -> None:
-    """Add the kernels of one view; `work` is written over."""
-    n = len(view)
-    squared_distances(view, work)
-    graph = neighbour_graph(work)
-    work *= np.float32(-0.5 / (WIDTHS[0] * _median_distance(work, seed)) ** 2)
-    np.exp(work, out=work)
-    total += work
+def _complete(lower: Matrix) -> Matrix:
+    """The whole of a lower triangle, in place, with ones on its diagonal."""
+    _mirror(lower)
+    np.fill_diagonal(lower, 1)
+    return lower
+
+
+def _add_gaussians(wide: Matrix, narrow: Matrix, squares: Matrix, seed: int) -> None:
+    """Add the Gaussian kernels of squared distances, which are written over."""
+    squares *= np.float32(-0.5 / (WIDTHS[0] * _median_distance(squares, seed)) ** 2)
+    np.exp(squares, out=squares)
+    wide += squares
     for _ in WIDTHS[1:]:  # half the width is the fourth power
-        np.square(work, out=work)
-        np.square(work, out=work)
-        total += work
-    for share in DIFFUSION:
-        total += diffuse(graph, share, work)
-    ks = [k for k in CLUSTERINGS if k < n]
-    if ks:
-        together = [_cluster(view, k, (seed, number, k)) for k in ks]
-        blas.ssyrk(1 / len(ks), one_hot(together), 1.0, total.T, lower=0, overwrite_c=1)
+        np.square(squares, out=squares)
+        np.square(squares, out=squares)
+        narrow += squares
+
+
+def _add_tuned(total: Matrix, squares: Matrix) -> None:
+    """Add the Gaussian kernel whose width is the distance to a near neighbour (Zelnik-Manor and Perona 2004)."""
+    n, k = len(squares), min(TUNED, len(squares) - 1)
+    near = np.empty(n, dtype=np.float32)
+    for a in range(0, n, BLOCK):
+        near[a : a + BLOCK] = np.sqrt(np.partition(squares[a : a + BLOCK], k, axis=1)[:, k])
+    near = np.maximum(near, np.float32(1e-6))
+    for a in range(0, n, BLOCK):
+        rows = slice(a, a + BLOCK)
+        total[rows] += np.exp(-squares[rows] / (near[rows, None] * near))
 
 
 def squared_distances(rows: NDArray[np.float64], out: Matrix | None = None) -> Matrix:
@@ -281,53 +310,7 @@ def one_hot(labels: list[NDArray[np.int32]]) -> Matrix:
     return member
 
 
-# ---------------------------------------------------------------- clusterings
-def _cluster(
-    rows: NDArray[np.float64],
-    k: int,
-    seed: tuple[int, ...],
-    n_runs: int = 1,
-    size: Rows | None = None,
-) -> NDArray[np.int32]:
-    """Cluster by the best of some k-means runs."""
-    weight = None if size is None or (size == 1).all() else size.astype(np.int64)
-    runs = k_means_runs(rows, k, seed, n_runs, weight=weight)
-    best: NDArray[np.int32] = runs.labels[int(runs.inertia.argmin())]
-    return best
-
-
-def prior_clustering(rows: NDArray[np.float64], size: Rows, seed: int) -> NDArray[np.int32]:
-    """Cluster by k-means with the best silhouette; one cluster if there are at most two rows."""
-    ks = [k for k in BASE_CLUSTERS if k < len(rows)]
-    if not ks:
-        return np.zeros(len(rows), dtype=np.int32)
-    found = [_cluster(rows, k, (seed, 3, k), BASE_STARTS, size) for k in ks]
-    best = found[int(np.argmax(silhouettes(rows, found)))]
-    return np.unique(best, return_inverse=True)[1].astype(np.int32)
-
-
-def silhouettes(rows: NDArray[np.float64], labels: list[NDArray[np.int32]]) -> list[float]:
-    """The mean silhouette (Rousseeuw 1987) of each clustering; their sums of distances are one product."""
-    member = one_hot(labels)
-    sums = np.empty(member.shape)
-    with one_blas_thread():
-        squares = squared_distances(rows)
-        for a in range(0, len(rows), BLOCK):
-            sums[a : a + BLOCK] = np.sqrt(squares[a : a + BLOCK]) @ member
-    starts = np.cumsum([0, *(int(of.max()) + 1 for of in labels)]).tolist()
-    return [_silhouette(sums[:, a:b], of) for a, b, of in zip(starts[:-1], starts[1:], labels, strict=True)]
-
-
-def _silhouette(sums: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
-    count = np.bincount(labels)
-    here = np.arange(len(labels)), labels
-    if (count > 0).sum() < 2:
-        return -1.0
-    inside = sums[here] / np.maximum(count[labels] - 1, 1)
-    means = np.divide(sums, count, out=np.full_like(sums, np.inf), where=count > 0)
-    means[here] = np.inf
-    outside = means.min(axis=1)
-    most = np.maximum(inside, outside)
-    width = np.divide(outside - inside, most, out=np.zeros_like(most), where=most > 0)
-    width[count[labels] == 1] = 0
-    return float(width.mean())
+def _cluster(rows: NDArray[np.float64], k: int, seed: tuple[int, ...]) -> NDArray[np.int32]:
+    """Cluster by one short run of k-means."""
+    labels: NDArray[np.int32] = k_means_runs(rows, k, seed, 1).labels[0]
+    return labels

@@ -42,22 +42,17 @@ from linkwise.active.kin.confidence import (
     describe_next_answer,
     expected_changes,
 )
-from linkwise.active.kin.kernels import (
-    KINItems,
-    make_items,
-    make_views,
-    mean_kernel,
-    prior_clustering,
-    scale_rows,
-)
+from linkwise.active.kin.kernels import KINItems, make_items, make_kernels, make_views, scale_rows
 from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
+from linkwise.active.kin.sharpness import PlaceAnswer
 from linkwise.active.kin.shown import row_labels
+from linkwise.active.kin.start import are_unit_rows, find_start
 from linkwise.active.kin.state import KINState
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence
 from linkwise.validation import check_rows
 
-LIKELY = 0.15  # probability from which a relation is worth a question
+LIKELY = 0.3  # probability from which a relation is worth a question
 TINY = 1e-9
 STEPS = 5  # of `prepare`, for whoever waits
 
@@ -107,10 +102,10 @@ class KIN(ActiveLearner):
         items = make_items(X, seed)
         rows = scale_rows(X[items.first])
         step()
-        base = prior_clustering(rows, items.size, seed)
+        kernels = make_kernels(make_views(rows), seed, step)
+        start = find_start(rows, kernels.mean, seed, are_directions=are_unit_rows(X[items.first]))
         step()
-        kernel = mean_kernel(make_views(rows), seed, step)
-        return PreparedItems(items, rows, kernel, base, find_cells(items))
+        return PreparedItems(items, rows, kernels, start, find_cells(items))
 
     def start(self, problem: Problem) -> KINState:
         """Return the state of a run that has asked nothing yet."""
@@ -214,5 +209,7 @@ def _place_item(state: KINState, item: int) -> Asked:
             "Placing row A helps most right now; row B is in its likeliest cluster.",
         )
         is_doubtful |= answer == "unsure"
+        if answer != "unsure":
+            state.calibrate(PlaceAnswer(at.score, best, np.array(rest), answer == "yes"))
     state.place(item, coverage, is_doubtful=is_doubtful and not state.believe().placed.mask[item])
     state.placing = -1

@@ -1,9 +1,10 @@
 """Which neighbourhood each item belongs to, by a kernel and the answers: the model of KIN.
 
 The known items predict the others through the kernel: kernel ridge regression of the neighbourhoods'
-indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). The coverage
-of an item is how much they predict in all. The chance that an item starts a new neighbourhood is estimated
-from earlier items with similar coverage.
+indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). Its scores become
+chances by a sharpness that the answers calibrate (`linkwise.active.kin.sharpness`). The coverage of an item is
+how much the known items predict in all. How far the regression is trusted follows from earlier items with similar
+coverage: from how often they started a neighbourhood of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
 
-from linkwise.active.kin.kernels import Matrix, Rows
+from linkwise.active.kin.kernels import Matrix, Rows, Table
+from linkwise.active.kin.sharpness import Sharpness, share_chances
 from linkwise.parallel import one_blas_thread
 
 RIDGE = 0.05
@@ -25,8 +27,6 @@ ROUND = 16  # items after which the posterior covariance is computed anew
 MOST_KNOWN = 250  # items that nobody was asked about, and that the model learns from
 MIXER = 2654435761  # Knuth's multiplier, which drives neighbouring numbers apart
 TINY = 1e-9
-
-Table = NDArray[np.float64]
 
 
 class Known(NamedTuple):
@@ -63,8 +63,6 @@ class Chances(NamedTuple):
     """(n, k) probability of each neighbourhood."""
     new: Table
     """(n,) probability that it is none of them."""
-    coverage: Table
-    """(n,) how much the known items predict, at most 1."""
 
 
 class Model:
@@ -111,9 +109,13 @@ class Model:
             return np.asarray(self._there.T @ self._weight)
 
     @cached_property
-    def chances(self) -> Chances:
+    def coverage(self) -> Table:
+        """(n,) how much the known items predict, at most 1."""
+        return np.minimum(np.maximum(self.score, 0).sum(axis=1), 1)
+
+    def chances(self, sharpness: Sharpness) -> Chances:
         """The chances of every item."""
-        return self._chances(np.maximum(self.score, 0))
+        return Chances(*share_chances(self.score, sharpness))
 
     def without_each(self) -> Table:
         """(l, k) the score of each known item by the others alone, at least 0."""
@@ -133,21 +135,21 @@ class Model:
         left = similarity - explained
         return np.asarray(left / (left[item] + RIDGE))
 
-    def _chances(self, score: Table) -> Chances:
-        total = score.sum(axis=1)
-        coverage = np.minimum(total, 1)
-        new = self.chance_of_new(coverage)
-        return Chances(score / np.maximum(total, TINY)[:, None] * (1 - new)[:, None], new, coverage)
+    def chance_of_new(self, n_classes: float) -> Table:
+        """(n,) how likely items with this coverage start a neighbourhood, from earlier ones.
 
-    def chance_of_new(self, coverage: Table) -> Table:
-        """The chance that items with this coverage belong to no neighbourhood, from earlier items."""
+        Before there are any, coverage decides, and how many of the expected classes have been met.
+        """
         asked = ~np.isnan(self.known.coverage)
-        similar = np.exp(-0.5 * ((coverage[:, None] - self.known.coverage[asked]) / LIKE) ** 2)
+        similar = np.exp(-0.5 * ((self.coverage[:, None] - self.known.coverage[asked]) / LIKE) ** 2)
         was_new = self.known.is_first()[asked].astype(np.float64)
-        chance: Table = (PRIOR * (1 - coverage) + similar @ was_new) / (PRIOR + similar.sum(axis=1))
+        met = min(1.0, (self.known.n_neighbourhoods + 1) / n_classes) ** 2
+        chance: Table = (PRIOR * (1 - self.coverage * met) + similar @ was_new) / (
+            PRIOR + similar.sum(axis=1)
+        )
         return chance
 
-    def neighbourhood_chances(self) -> Table:
+    def neighbourhood_chances(self, sharpness: Sharpness) -> Table:
         """(k, k) how likely the items of each neighbourhood belong to another, without those items."""
         label, weight = self.known.label, self._weight
         score = -weight / self.inverse.diagonal()[:, None]  # right for neighbourhoods of one item
@@ -157,7 +159,7 @@ class Model:
             of = some[np.argsort(label[some], kind="stable")].reshape(-1, n)
             score[of] = -np.linalg.solve(self.inverse[of[:, :, None], of[:, None]], weight[of])
         score[np.arange(len(score)), label] = 0
-        chance = self._chances(np.maximum(score, 0)).join
+        chance = share_chances(score, sharpness)[0]
         return np.asarray(self._member.T @ chance / np.maximum(self._member.sum(axis=0), 1)[:, None])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from linkwise.active.kin.model import Table
+from linkwise.active.kin.kernels import Table
 
 PRIOR = np.array([(0.25, -1.1), (2.3, -0.2), (0.2, 0.25)])  # means of w: a + b log(number of classes)
 DEVIATION = np.array([0.5, 0.5, 0.2])

@@ -27,8 +27,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise import native
-from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Table
+from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
 from linkwise.parallel import one_blas_thread
 

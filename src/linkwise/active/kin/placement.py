@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Known, Table
+from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.model import Known
 from linkwise.constraints.evidence import Groups
 
 Mask = NDArray[np.bool_]

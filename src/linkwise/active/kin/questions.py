@@ -8,18 +8,19 @@ import numpy as np
 
 from linkwise.active.kin.belief import (
     Belief,
+    current_chances,
     current_kernel,
     current_model,
     kernel_between,
     neighbourhood_chances,
 )
-from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Table
+from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.placement import Mask
 from linkwise.active.kin.state import MOST_UNSURE, KINState, Pair
 from linkwise.asking.learner import rng_at
 
 JITTER = 0.05
+CLEAR = 0.5  # exponent of the chance that the two likeliest places, or a new one, are right
 
 
 def likeliest_pair(state: KINState, least: float) -> Pair | None:
@@ -96,11 +97,13 @@ def choose_item(state: KINState) -> int | None:
 def _most_informative(belief: Belief, eligible: Mask, turn: int) -> int:
     """The item that lessens the variance of uncertain items most."""
     task, learned = belief.task, belief.known.items
-    unsure = np.ones(len(eligible))
+    unsure, clear = np.ones(len(eligible)), np.ones(len(eligible))
     if len(learned):
-        model = current_model(belief)
-        unsure, learned = 1 - model.chances.join.max(axis=1), model.known.items
-    gain = current_kernel(belief)[1].uncertainty_reductions(learned, task.weight * unsure)
+        at, learned = current_chances(belief), current_model(belief).known.items
+        unsure = 1 - at.join.max(axis=1)
+        two = np.sort(np.pad(at.join, ((0, 0), (1, 0))), axis=1)[:, -2:].sum(axis=1)
+        clear = np.minimum(two + at.new, 1) ** CLEAR
+    gain = current_kernel(belief)[1].uncertainty_reductions(learned, task.weight * unsure) * clear
     gain *= 1 + JITTER * rng_at(task.problem.seed, 5, turn).standard_normal(len(gain))
     gain[~eligible] = -1
     return int(gain.argmax())

@@ -12,14 +12,12 @@ neighbourhoods that earlier answers had ruled out. Older answers count less, bec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Table
+from linkwise.active.kin.kernels import Rows, Table
 
 POWERS = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])  # g
 UNKNOWN = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.3])  # f0
@@ -49,19 +47,30 @@ class PlaceAnswer(NamedTuple):
     is_yes: bool
 
 
-def calibrate(answers: Iterable[PlaceAnswer]) -> Sharpness:
-    """Find the sharpness that predicts the answers best."""
-    power = POWERS[:, None]
-    told = np.zeros((len(POWERS), len(UNKNOWN)))
-    for answer in answers:
-        score = np.maximum(answer.score, LEAST)
+class Calibration(NamedTuple):
+    """What the answers so far say about every sharpness of the grid."""
+
+    told: Table
+    """(powers, unknowns) log-likelihood."""
+
+    @classmethod
+    def begin(cls) -> Calibration:
+        """No answer yet."""
+        return cls(np.zeros((len(POWERS), len(UNKNOWN))))
+
+    def learn(self, answer: PlaceAnswer) -> Calibration:
+        """The same after one more answer."""
+        score, power = np.maximum(answer.score, LEAST), POWERS[:, None]
         total = (score[answer.open] ** power).sum(axis=1, keepdims=True) + UNKNOWN**power
         chance = np.clip(score[answer.asked] ** power / total, 1 - SURE, SURE)
-        told = told * DECAY + np.log(chance if answer.is_yes else 1 - chance)
-    prior = ((power - POWER_PRIOR[0]) / POWER_PRIOR[1]) ** 2
-    prior = prior + ((np.log(UNKNOWN) - UNKNOWN_PRIOR[0]) / UNKNOWN_PRIOR[1]) ** 2
-    best = int((told - prior / 2).round(9).argmax())
-    return Sharpness(float(POWERS[best // len(UNKNOWN)]), float(UNKNOWN[best % len(UNKNOWN)]))
+        return Calibration(self.told * DECAY + np.log(chance if answer.is_yes else 1 - chance))
+
+    def best(self) -> Sharpness:
+        """The sharpness that predicts the answers best."""
+        prior = ((POWERS[:, None] - POWER_PRIOR[0]) / POWER_PRIOR[1]) ** 2
+        prior = prior + ((np.log(UNKNOWN) - UNKNOWN_PRIOR[0]) / UNKNOWN_PRIOR[1]) ** 2
+        best = int((self.told - prior / 2).round(9).argmax())
+        return Sharpness(float(POWERS[best // len(UNKNOWN)]), float(UNKNOWN[best % len(UNKNOWN)]))
 
 
 def share_chances(score: Table, sharpness: Sharpness) -> tuple[Table, NDArray[np.float64]]:

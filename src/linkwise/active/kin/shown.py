@@ -1,8 +1,8 @@
-"""What KIN shows: a neighbourhood for every item, and a cluster for every row.
+"""What KIN shows: the clustering with the highest expected index, of items and then of rows.
 
-Facts may name items that have no place yet, because no question led to them. Their components go to the
-likeliest neighbourhood that they are not known to be apart from. A component that is certain enough counts as
-known for the others, and no component that is apart from it may go to the same neighbourhood.
+Facts may name items that have no place yet, because no question led to them. Each of their components counts as a
+neighbourhood of its own that may be one with others; a component that is certain enough counts as known for the
+others, and no component that is apart from it may go to the same neighbourhood.
 """
 
 from __future__ import annotations
@@ -16,48 +16,52 @@ from scipy.sparse import csr_array
 
 from linkwise.active.kin.belief import (
     Belief,
+    current_chances,
     current_kernel,
     current_model,
-    is_prior_refuted,
-    item_chances,
+    neighbourhood_chances,
     verdicts,
 )
 from linkwise.active.kin.borders import border_items, weigh_rows
-from linkwise.active.kin.kernels import Rows
-from linkwise.active.kin.model import Chances, Known, Table, fit_model
+from linkwise.active.kin.kernels import Rows, Table
+from linkwise.active.kin.model import Chances, Known, fit_model
+from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
+from linkwise.active.kin.partition import PairChances, find_best_clustering
 from linkwise.active.kin.placement import Mask, Placement
-from linkwise.asking.consistency import enforce_answers
+from linkwise.active.prior import enforce_answers
 from linkwise.asking.learner import Labels
 
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
-STAYS_NEW = 0.5  # mean chance of being new from which a cluster without an answer stays
+MOST_PAIRED = 200  # known items from whose pairs similarities are judged
 
 
 class Outcome(NamedTuple):
-    """The likeliest neighbourhood of everything."""
+    """The chances of everything."""
 
     at: Chances
     """Of all items; the items of an unplaced component have theirs in common."""
-    place: Rows
-    """Neighbourhood of each unplaced item that counts as known; -1 for the others."""
-    by_placed: Rows
-    """Likeliest neighbourhood of all items, by the placed ones alone."""
+    component: Table
+    """(n_components, k) how likely each unplaced component belongs to each neighbourhood."""
+
+
+class Anchors(NamedTuple):
+    """Items that facts name: those of neighbourhoods, and those of components without a place."""
+
+    items: Rows
+    label: Rows
+    """Neighbourhood, or k and more for a component."""
+    apart: Mask
+    """(k + n_components, k + n_components) which of these are known to differ."""
 
 
 # ---------------------------------------------------------------- rows
 def row_labels(belief: Belief) -> Labels:
     """The best clustering of all rows."""
-    task, known, placing = belief.task, belief.known, belief.placing
-    labels = item_labels(belief)
-    is_prior = labels.min() >= known.n_neighbourhoods
-    if not is_prior and placing >= 0 and not belief.placed.mask[placing]:
-        labels = labels.copy()
-        labels[_component(belief, placing)] = _likeliest(belief, placing, int(labels.max()) + 1)
-    numbered = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    numbered = enforce_answers(numbered, task.evidence.current())
-    shown = numbered.take(task.items.of)
-    if not is_prior and task.prepared.cells is not None:
+    task, known = belief.task, belief.known
+    numbered = enforce_answers(item_labels(belief), task.evidence.current())
+    shown: Labels = numbered.take(task.items.of)
+    if len(known.items) and task.prepared.cells is not None:
         rows, label = belief.remember(
             "rows", belief.placement_key, compute=lambda: _label_border_rows(belief)
         )
@@ -67,11 +71,14 @@ def row_labels(belief: Belief) -> Labels:
 
 def _label_border_rows(belief: Belief) -> tuple[Rows, Rows]:
     """Rows at the borders of neighbourhoods, and the likeliest neighbourhood of each."""
-    task = belief.task
+    task, known = belief.task, belief.known
     join, labels, cells = settle(belief).at.join, item_labels(belief), task.prepared.cells
     assert cells is not None
+    likeliest = join.argmax(axis=1)
+    is_there = labels[known.items[known.is_first()]][likeliest] == labels
+    place = np.where(is_there, likeliest, known.n_neighbourhoods)
     found = []
-    for item in border_items(cells, labels, join).tolist():
+    for item in border_items(cells, place, join).tolist():
         weigh = partial(weigh_rows, task.problem.X, task.items, cells, item)
         found.append(task.problem.memo.get("weights", item, weigh))
     if not found:
@@ -91,48 +98,117 @@ def _component(belief: Belief, item: int) -> list[int]:
     return found
 
 
-def _likeliest(belief: Belief, item: int, new: int) -> int:
-    """The likeliest neighbourhood of an item that it is not known to be apart from, or a new one."""
-    at = item_chances(belief, item)
-    left = at.join * np.array([verdict != "no" for verdict in verdicts(belief, item)], dtype=bool)
-    return int(left.argmax()) if left.max(initial=0) > at.new else new
-
-
 # ---------------------------------------------------------------- items
-def item_labels(belief: Belief) -> NDArray[np.int16]:
-    """Neighbourhood of each item; above those the number of its cluster in the prior clustering."""
-    if not is_prior_refuted(belief):
-        return np.asarray(belief.known.n_neighbourhoods + belief.task.prepared.base, dtype=np.int16)
-    return belief.remember("labels", belief.placement_key, compute=lambda: _label_items(belief))
+def item_labels(belief: Belief) -> NDArray[np.int32]:
+    """Cluster of each item, numbered 0, 1, ..."""
+    is_open = belief.placing >= 0 and not belief.placed.mask[belief.placing]
+    ruled_out = tuple(verdicts(belief, belief.placing)) if is_open and len(belief.known.items) else ()
+    place = (belief.placement_key, belief.placing if is_open else -1, ruled_out)
+    return belief.remember("labels", *place, compute=lambda: _label_items(belief))
 
 
-def _label_items(belief: Belief) -> NDArray[np.int16]:
-    base, weight = belief.task.prepared.base, belief.task.weight
-    placement, known, unplaced = belief.placement, belief.known, belief.placement.unplaced
-    at, place, by_placed = settle(belief)
-    prior = known.n_neighbourhoods + base
-    if agreement(by_placed, placement) < agreement(base, placement):
-        return np.asarray(prior, dtype=np.int16)
-    labels = at.join.argmax(axis=1)
-    labels[unplaced] = np.where(place < 0, labels[unplaced], place)
-    certain = np.concatenate([known.items, unplaced[place >= 0]])
-    mean_new = np.bincount(base, at.new * weight) / np.bincount(base, weight)
-    mean_new[base[certain]] = 0
-    stays = mean_new[base] > STAYS_NEW
-    stays[unplaced[at.join[unplaced].max(axis=1) <= 0]] = True  # no neighbourhood is possible
-    labels[stays] = prior[stays]
-    labels[known.items] = known.label
-    return np.asarray(labels, dtype=np.int16)
+def _label_items(belief: Belief) -> NDArray[np.int32]:
+    if len(belief.known.items) == 0:
+        nobody = np.empty(0, dtype=np.int64)
+        found = find_best_clustering(unasked_chances(belief), nobody, nobody, np.zeros((0, 0), dtype=bool))
+    else:
+        anchors = find_anchors(belief)
+        found = find_best_clustering(pair_chances(belief), anchors.items, anchors.label, anchors.apart)
+    return found.labels.astype(np.int32)
+
+
+def unasked_chances(belief: Belief) -> PairChances:
+    """How likely two items belong together before any answer."""
+    task = belief.task
+    start, n = task.prepared.start, len(task.items.first)
+    weights = expect_weights(start.n_classes)
+    none = np.zeros((n, 0))
+    return PairChances(
+        none, np.zeros(n), np.zeros((0, 0)), start.fine, _fine_chances(belief, weights), task.items.size
+    )
+
+
+def find_anchors(belief: Belief) -> Anchors:
+    """The items that facts name, and what is known to differ."""
+    placement, known = belief.placement, belief.known
+    k, n_components = known.n_neighbourhoods, len(placement.excluded)
+    apart = np.zeros((k + n_components, k + n_components), dtype=bool)
+    apart[:k, :k] = placement.apart
+    apart[k:, :k] = placement.excluded
+    apart[:k, k:] = placement.excluded.T
+    one, other = placement.components_apart.T
+    apart[k + one, k + other] = True
+    items = np.concatenate([known.items, placement.unplaced])
+    return Anchors(items, np.concatenate([known.label, k + placement.component]), apart)
+
+
+def pair_chances(belief: Belief) -> PairChances:
+    """How likely two items belong together, given at least one neighbourhood."""
+    task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
+    start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
+    at = _rule_out(belief, outcome.at)
+    trust = np.sqrt(at.join.max(axis=1) * (1 - model.chance_of_new(start.n_classes)))
+    join = np.zeros((n, len(anchors.apart)))
+    join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
+    join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
+    trust[anchors.items] = 1
+    alike = np.zeros_like(anchors.apart, dtype=np.float64)
+    if k > 1:
+        among = neighbourhood_chances(belief)
+        alike[:k, :k] = (among + among.T) / 2
+    alike[k:, :k] = outcome.component
+    alike[:k, k:] = outcome.component.T
+    weights, same = _judge_similarity(belief, anchors, alike)
+    return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
+
+
+def _rule_out(belief: Belief, at: Chances) -> Chances:
+    """The chances, where the item that is being placed is in no neighbourhood that it is apart from."""
+    placing = belief.placing
+    if placing < 0 or belief.placed.mask[placing]:
+        return at
+    is_open = np.array([verdict != "no" for verdict in verdicts(belief, placing)], dtype=bool)
+    if is_open.all():
+        return at
+    items = _component(belief, placing)
+    join, new = at.join.copy(), at.new.copy()
+    left, rest = join[items].mean(axis=0) * is_open, new[items].mean()
+    join[items], new[items] = left / max(left.sum() + rest, 1e-9), rest / max(left.sum() + rest, 1e-9)
+    return Chances(join, new)
+
+
+def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[PairWeights, Table]:
+    """The weights of similarities, and how likely the anchors' groups are the same."""
+    start, kernel = belief.task.prepared.start, belief.task.prepared.kernels.mean
+    items, label = anchors.items, anchors.label
+    if len(items) > MOST_PAIRED:
+        used = np.linspace(0, len(items) - 1, MOST_PAIRED).astype(np.int64)
+        used = np.union1d(used, np.unique(label, return_index=True)[1])
+        items, label = items[used], label[used]
+    similarity, shared = start.similarity(kernel, items), start.sharing(items)
+    together = np.where(anchors.apart, 0, alike)
+    np.fill_diagonal(together, 1)
+    weights = fit_pair_weights(similarity, shared, together[np.ix_(label, label)], start.n_classes)
+    member = np.eye(len(anchors.apart))[label]
+    mean = member / np.maximum(member.sum(axis=0), 1)
+    same = np.maximum(weights.chances(mean.T @ similarity @ mean, mean.T @ shared @ mean), alike)
+    same[anchors.apart] = 0
+    np.fill_diagonal(same, 1)
+    return weights, same
+
+
+def _fine_chances(belief: Belief, weights: PairWeights) -> Table:
+    start = belief.task.prepared.start
+    return weights.chances(start.fine_similarity, start.fine_shared)
 
 
 def settle(belief: Belief) -> Outcome:
-    """Find the likeliest neighbourhood of everything, given at least one neighbourhood."""
-    placement = belief.placement
+    """Find the chances of everything, given at least one neighbourhood."""
+    placement, sharpness = belief.placement, belief.learned.sharpness
     known, component = placement.known, placement.component
-    at = current_model(belief).chances
-    by_placed = at.join.argmax(axis=1)
+    at = current_chances(belief)
     if len(component) == 0:
-        return Outcome(at, component, by_placed)
+        return Outcome(at, np.empty((0, known.n_neighbourhoods)))
     place, excluded = np.full(len(placement.excluded), -1), placement.excluded.copy()
     for _ in range(ROUNDS):
         chance = _component_chances(at, placement, excluded)
@@ -140,10 +216,10 @@ def settle(belief: Belief) -> Outcome:
             break
         sure = place[component] >= 0
         more = _with(known, placement.unplaced[sure], place[component[sure]])
-        at = fit_model(current_kernel(belief)[0], more).chances
-    join = at.join.copy()
-    join[placement.unplaced] = _component_chances(at, placement, excluded)[component]
-    return Outcome(at._replace(join=join), place[component], by_placed)
+        at = fit_model(current_kernel(belief)[0], more).chances(sharpness)
+    join, by_component = at.join.copy(), _component_chances(at, placement, excluded)
+    join[placement.unplaced] = by_component[component]
+    return Outcome(at._replace(join=join), by_component)
 
 
 def _component_chances(at: Chances, placement: Placement, excluded: Mask) -> Table:
@@ -174,33 +250,3 @@ def _join(chance: Table, place: Rows, excluded: Mask, components_apart: Rows) ->
 def _with(known: Known, items: Rows, label: Rows) -> Known:
     coverage = np.concatenate([known.coverage, np.full(len(items), np.nan)])
     return Known(np.concatenate([known.items, items]), np.concatenate([known.label, label]), coverage)
-
-
-# ---------------------------------------------------------------- agreement with what is known
-def agreement(labels: NDArray[np.integer], placement: Placement) -> float:
-    """How far labels agree with what is known of the unplaced items: Cohen's kappa.
-
-    Over all pairs of rows that would be the adjusted Rand index; here it is over the pairs that are known,
-    where components and neighbourhoods are represented by their first items. Pairs of one kind alone show
-    nothing beyond chance, so one pair of each kind is taken to agree and one to disagree.
-    """
-    lead = placement.unplaced[np.unique(placement.component, return_index=True)[1]]
-    first = placement.known.items[placement.known.is_first()]
-    together = labels[placement.unplaced] == labels[lead[placement.component]]
-    one, other = placement.components_apart[
-        placement.components_apart[:, 0] < placement.components_apart[:, 1]
-    ].T
-    component, neighbourhood = np.nonzero(placement.excluded)
-    apart = np.concatenate(
-        [labels[lead[one]] != labels[lead[other]], labels[lead[component]] != labels[first[neighbourhood]]]
-    )
-    n_together = len(together) - len(lead)  # the first items agree with themselves
-    joined, parted = together.sum() - len(lead) + 1, apart.sum() + 1
-    return kappa(joined, n_together + 2 - joined, len(apart) + 2 - parted, parted)
-
-
-def kappa(joined: float, divided: float, mixed: float, parted: float) -> float:
-    """Cohen's kappa (1960) of pairs that belong together, and are or are not, and of pairs that do not."""
-    n = joined + divided + mixed + parted
-    by_chance = (joined + divided) * (joined + mixed) + (mixed + parted) * (divided + parted)
-    return float((n * (joined + parted) - by_chance) / (n * n - by_chance))

@@ -23,8 +23,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise import native
-from linkwise.active.kin.kernels import BLOCK, Matrix, Rows
-from linkwise.active.kin.model import Table
+from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.closure import find_components
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 
-from linkwise.active.kin.belief import Belief, Task, TrainingItems, believe, grow_forest
+from linkwise.active.kin.belief import (
+    Belief,
+    Learned,
+    Task,
+    TrainingItems,
+    believe,
+    current_model,
+    grow_forest,
+)
 from linkwise.active.kin.forest_kernel import PARTS
+from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
 from linkwise.active.kin.placement import PlacedItems
+from linkwise.active.kin.sharpness import Calibration, PlaceAnswer
 
-FIRST_FOREST = 12  # known items
+FIRST_FOREST = 12  # known items in neighbourhoods of two and more
 MOST_UNSURE = 2  # so many pairs are tried before the relation of two neighbourhoods is left open
 
 Pair = tuple[int, int]
@@ -44,7 +55,9 @@ class KINState:
         self.doubtful: set[int] = set()
         self.shown_pairs: set[Pair] = set()
         self._incomparable: set[int] = set()  # doubtful items with which nothing could be compared
-        self._forest: TrainingItems | None = None  # that counts now
+        self._calibration = Calibration.begin()
+        self._learned = Learned(None, (), self._calibration.best())
+        self._weighed_at = 0  # known items when kernels were weighed
         self._growing: TrainingItems | None = None
         self._belief: Belief | None = None
 
@@ -62,11 +75,11 @@ class KINState:
             and last.n_facts == len(self.task.problem.evidence)
             and last.placed is self.placed
             and last.placing == self.placing
-            and last.forest is self._forest
+            and last.learned is self._learned
         )
         if last is not None and is_current:
             return last
-        return believe(self.task, self.placed, self.placing, self._forest)
+        return believe(self.task, self.placed, self.placing, self._learned)
 
     def show(self, pair: Pair) -> tuple[int, int]:
         """The rows to show for a pair of items, which is not shown again."""
@@ -96,19 +109,36 @@ class KINState:
         self._incomparable.add(item)
         self.doubtful = set(self._incomparable)
 
-    # ------------------------------------------------------------ the forest
+    # ------------------------------------------------------------ learning
+    def calibrate(self, answer: PlaceAnswer) -> None:
+        """Learn from an answer how sharp the chances are."""
+        self._calibration = self._calibration.learn(answer)
+        self._learned = self._learned._replace(sharpness=self._calibration.best())
+
     def learn(self) -> None:
-        """Let a forest count, and begin to grow the next one, at fixed numbers of known items."""
-        known = self.believe().known
+        """Weigh the kernels, let a forest count, and begin to grow the next one, at fixed numbers of items."""
+        belief = self.believe()
+        known, kernels = belief.known, self.task.prepared.kernels
         n = len(known.items)
-        if self._growing is not None and n >= len(self._growing.items) + PARTS:
-            self._forest, self._growing = self._growing, None
-        if self._growing is None and n >= FIRST_FOREST and 1 < known.n_neighbourhoods <= n / 2:
-            name = blake2b(known.items.tobytes() + known.label.tobytes(), digest_size=16)
-            self._growing = TrainingItems(name.digest(), known.items, known.label)
+        if are_weights_due(known, self._weighed_at) and kernels.families:
+            self._weighed_at, used = n, current_model(belief).known
+            weigh = partial(weigh_kernels, (kernels.mean, *kernels.families), used)
+            key = blake2b(used.items.tobytes() + used.label.tobytes(), digest_size=16).digest()
+            self._learned = self._learned._replace(weights=self.task.problem.memo.get("weighed", key, weigh))
+        if self._growing is not None and n >= self._growing.n_known + PARTS:
+            self._learned, self._growing = self._learned._replace(forest=self._growing), None
+        shared = np.bincount(known.label)[known.label] > 1 if n else np.zeros(0, dtype=bool)
+        if (
+            self._growing is None
+            and shared.sum() >= FIRST_FOREST
+            and len(set(known.label[shared].tolist())) > 1
+        ):
+            items, label = known.items[shared], np.unique(known.label[shared], return_inverse=True)[1]
+            name = blake2b(items.tobytes() + label.tobytes(), digest_size=16)
+            self._growing = TrainingItems(name.digest(), items, label, n)
 
     def grow(self) -> None:
         """Grow the next forest by a part for each item that was placed since it began."""
         if self._growing is not None:
-            n_new = len(self.believe().known.items) - len(self._growing.items)
+            n_new = len(self.believe().known.items) - self._growing.n_known
             grow_forest(self.task, self._growing).grow(n_new + 1)
