@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench.figures import Figure, count_verdicts, write_figures
+from bench.figures import COMPARED, VERDICTS, Figure, count_verdicts, write_figures
 from bench.harness import format_table
-from bench.papers import cobs_figures
+from bench.papers import cobs_figures, halkidi_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -23,11 +23,12 @@ PAPERS: dict[str, tuple[str, Callable[[Path], Iterable[Figure]] | None]] = {
     "cobras": ("Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018)", None),  # prints no figure
     "cobs": ("Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures),
     "clusilc": ("Struyf and Džeroski (2007)", None),
-    "halkidi": ("Halkidi et al. (2008)", None),
+    "halkidi": ("Halkidi et al. (2008)", halkidi_figures.read_figures),
     "bckm": ("Okabe and Yamada (2018)", None),
 }
 SUMMARY_FIELDS = (
-    "key", "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share",
+    "key", "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",
+    "share",
     "claims", "hold for the letter", "hold for the default",
 )  # fmt: skip
 
@@ -39,9 +40,9 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
         results / "reproduction" / f"{key}.csv", key, read_figures(results)
     )  # fmt: skip
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
-    run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
+    run = sum(counts[verdict] for verdict in COMPARED)
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
-    numbers = [counts[name] for name in ("reproduced", "higher", "lower", "not run", "unexplained")]
+    numbers = [counts[name] for name in (*VERDICTS, "unexplained")]
     held = [
         sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
     ]
