@@ -26,8 +26,10 @@ import numpy as np
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.halkidi_claims import CLAIM_FIELDS, check_claims
 from bench.papers.halkidi_readings import (
+    COUNT_FIELDS,
     READING_FIELDS,
     READING_TESTS,
+    count_readings,
     list_reading_settings,
     list_readings,
     list_tests,
@@ -215,6 +217,7 @@ def write_part(part: str, found: Found, out: Path) -> None:
         write_and_print("Table I", TABLE1, table1_lines(found), out / "table1.csv")
     elif part == "readings":
         write_csv(out / "readings_tests.csv", READING_TESTS, list_tests(found))
+        write_csv(out / "readings_counts.csv", COUNT_FIELDS, count_readings(found))
         write_and_print("Readings of Table I", READING_FIELDS, list_readings(found), out / "readings.csv")
     elif part == "10":
         fields = ("task", "method", "must", "seconds", "error")

@@ -101,10 +101,10 @@ def measure_questions(make: Callable[..., Any], name: str, budget: float, run: i
 
 
 def measure_weight_questions(
-    make: Callable[..., Any], name: str, budget: float, run: int, folder: Path
+    make: Callable[..., Any], name: str, budget: float, run: int, folder: Path, scaled: bool = False
 ) -> float:
-    """Rand index on all rows after so many questions, rows unscaled (Halkidi et al. 2008, section 3.5)."""
-    X, y = load(name, folder, False)
+    """Rand index on all rows after so many questions (Halkidi et al. 2008, section 3.5)."""
+    X, y = load(name, folder, scaled)
     model = make(len(np.unique(y)), random_state=run)
     model.fit(X, oracle=lw.TruthOracle(y), budget=int(budget))
     return float(rand_score(y, model.labels_))
@@ -135,6 +135,17 @@ PAIRS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") 
 QUESTIONS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") for n in (25, 50))
 FW = lw.FeatureWeightClustering
 AFW = lw.ActiveFeatureWeights
+WEIGHT_QUESTIONS: Settings = {
+    "default": AFW,
+    "one_by_one=True": change(AFW, one_by_one=True),
+    f"max_evals={MANY}": change(AFW, max_evals=MANY),
+    "estimator=FeatureWeightClustering(center=False)": change(AFW, estimator=FW(center=False)),
+    "estimator=FeatureWeightClustering.paper()": change(AFW, estimator=FW.paper()),
+    "paper()": AFW.paper,
+}
+WEIGHT_TASKS = tuple(
+    f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "soybean_small") for n in (25, 50)
+)
 
 STUDIES = {
     "ckm": Study(
@@ -227,16 +238,12 @@ STUDIES = {
         ("FeatureWeightClustering", "Constraints"),
     ),
     "active_feature_weights": Study(
-        {
-            "default": AFW,
-            "one_by_one=True": change(AFW, one_by_one=True),
-            f"max_evals={MANY}": change(AFW, max_evals=MANY),
-            "estimator=FeatureWeightClustering(center=False)": change(AFW, estimator=FW(center=False)),
-            "estimator=FeatureWeightClustering.paper()": change(AFW, estimator=FW.paper()),
-            "paper()": AFW.paper,
-        },
-        tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "soybean_small") for n in (25, 50)),
-        measure_weight_questions,
+        WEIGHT_QUESTIONS, WEIGHT_TASKS, measure_weight_questions, ("ActiveFeatureWeights", "TruthOracle")
+    ),
+    "active_feature_weights_scaled": Study(
+        WEIGHT_QUESTIONS,
+        WEIGHT_TASKS,
+        partial(measure_weight_questions, scaled=True),
         ("ActiveFeatureWeights", "TruthOracle"),
     ),
     "clusilc": Study(
