@@ -190,10 +190,11 @@ def build_panels(found: Found, field: str, of: str, ylabel: str) -> list[Panel]:
 def build_time_panels(found: Found) -> list[Panel]:
     """Seconds by number of rows, and by percent of the rows of iris."""
     sized: Found = {
-        s._replace(task="by rows", dimensions=int(s.task.removeprefix(BLOBS))): rows
+        s._replace(task="four columns, by number of rows", dimensions=int(s.task.removeprefix(BLOBS))): rows
         for s, rows in found.items() if s.task.startswith(BLOBS)
     }  # fmt: skip
-    iris = {s: rows for s, rows in found.items() if s.task == "iris"}
+    title = "iris, by percent of the rows as constraints of each kind"
+    iris = {s._replace(task=title): rows for s, rows in found.items() if s.task == "iris"}
     return [
         *build_panels(sized, "seconds", "dimensions", "seconds"),
         *build_panels(iris, "seconds", "must", "seconds"),
@@ -225,7 +226,7 @@ def write_part(part: str, found: Found, out: Path) -> None:
             "Figure 10: seconds", fields, curve_lines(found, "seconds", "must"), out / "figure10.csv"
         )
         if plot:
-            plot_panels(out / "figure10.png", build_time_panels(found), "rows; percent of the rows")
+            plot_panels(out / "figure10.png", build_time_panels(found), "")
     else:
         of = "must" if part == "8" else "dimensions"
         fields = ("task", "method", of, "rand", "error")

@@ -49,8 +49,7 @@ def judge_test(p: float, printed: float) -> str:
     """Compare the conclusion at 5 % with the printed one, which is a win but for one exception."""
     if np.isnan(p):
         return NOT_TESTABLE
-    if (p < SIGNIFICANT) == (printed < SIGNIFICANT):
+    found = "win" if p < SIGNIFICANT else "reverse" if p > 1 - SIGNIFICANT else "no win"
+    if found == ("win" if printed < SIGNIFICANT else "no win"):
         return SAME
-    if p < SIGNIFICANT:
-        return "a win here"
-    return "reverse" if p > 1 - SIGNIFICANT else "no win"
+    return found
