@@ -14,9 +14,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.figures import Figure, count_verdicts, write_differences, write_figures, write_layouts
+from bench.figures import (
+    COMPARED,
+    VERDICTS,
+    Figure,
+    count_verdicts,
+    write_differences,
+    write_figures,
+    write_layouts,
+)
 from bench.harness import format_table
-from bench.papers import cobs_claims, cobs_figures
+from bench.papers import cobs_claims, cobs_figures, halkidi_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -37,11 +45,12 @@ PAPERS = {
         "Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures, cobs_claims.write_claims
     ),
     "clusilc": Paper("Struyf and Džeroski (2007)"),
-    "halkidi": Paper("Halkidi et al. (2008)"),
+    "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures),
     "bckm": Paper("Okabe and Yamada (2018)"),
 }
 SUMMARY_FIELDS = (
-    "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share reproduced",
+    "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",
+    "share reproduced",
     "claims", "hold as printed", "hold by default",
 )  # fmt: skip
 
@@ -60,9 +69,9 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     if lines:
         write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
-    run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
+    run = sum(counts[verdict] for verdict in COMPARED)
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
-    numbers = [counts[name] for name in ("reproduced", "higher", "lower", "not run", "unexplained")]
+    numbers = [counts[name] for name in (*VERDICTS, "unexplained")]
     held = [
         sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
     ]
