@@ -1,0 +1,74 @@
+"""The rivals of the COBRAS paper in its protocol: active COBS, and NPU with MPCKMeans and with COSC.
+
+Active COBS is the printed one, over one pool of 931 clusterings of a task. NPU gets the number of classes, as
+in the paper.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bench.data import load
+from bench.papers.cobras_runs import Fold, describe_run, read_fold
+from bench.papers.cobs_peers import REFITTED
+from bench.papers.cobs_runs import Place, pool_of
+from linkwise import NPU, ActiveCOBS, Evidence, TruthOracle
+from linkwise.asking.learner import check_answer
+from linkwise.asking.run import Run
+from linkwise.experiments.cell_store import Cell, Row
+from linkwise.select.pool import build_pool
+
+RIVALS = ("COBS", *REFITTED)
+POOL_FIELDS = ("task",)
+
+
+def measure_rival(cell: Cell, place: Place) -> Row:
+    """Run one cell: all rows are clustered, questions are about training rows, test rows are scored."""
+    fold = read_fold(cell, place.source)
+    if cell[1] == "COBS":
+        return ask_all(ActiveCOBS.paper(random_state=fold.seed), fold, pool_of(cell[0], place))
+    estimator = REFITTED[cell[1]](fold.seed)
+    n_clusters = len(set(fold.task.y.tolist()))
+    return ask_all(NPU(n_clusters, estimator=estimator, random_state=fold.seed), fold)
+
+
+def ask_all(learner: Any, fold: Fold, prepared: Any = None) -> Row:
+    """Let a learner ask, and score its labels after each answer. The time for `prepared` is not counted."""
+    y = fold.task.y
+    askable = np.ones(len(y), dtype=bool)
+    if fold.train is not None:
+        askable[:] = False
+        askable[fold.train] = True
+    evidence, oracle = Evidence(len(y)), TruthOracle(y)
+    start = perf_counter()
+    run = Run(
+        learner, fold.task.X, evidence, fold.seed, prepared=prepared, askable=askable, budget=fold.questions
+    )
+    waits, shown = [], []
+    while (question := run.question) is not None:
+        waits.append(perf_counter() - start)
+        answer = check_answer(oracle(question.first, question.second), question.first, question.second)
+        start = perf_counter()
+        run.answer(answer)
+        shown.append(run.labels[fold.test].copy())
+    waits.append(perf_counter() - start)
+    return describe_run(fold, len(shown), waits, shown or [run.labels[fold.test]])
+
+
+def rival_entries(cell: Cell) -> tuple[str, ...]:
+    """Return where a cell of a rival enters linkwise."""
+    if cell[1] == "COBS":
+        return "build_pool", "linkwise.select.ranking", "ActiveCOBS", "linkwise.asking.run", "TruthOracle"
+    return "NPU", cell[1].removeprefix("NPU + "), "linkwise.asking.run", "TruthOracle"
+
+
+# ---------------------------------------------------------------- the pools of COBS
+def measure_pool(cell: Cell, place: Place) -> Row:
+    """Seconds to cluster a task 931 times."""
+    X = load(cell[0], place.source).X
+    start = perf_counter()
+    build_pool(X, "paper", 0)
+    return {"seconds": f"{perf_counter() - start:.2f}"}
