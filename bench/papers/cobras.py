@@ -148,7 +148,7 @@ def rivals(options: argparse.Namespace) -> int:
     for learner in options.learners:
         questions = options.questions or (QUESTIONS if learner == "COBS" else NPU_QUESTIONS)
         run_cells(
-            folder / "rivals.csv",
+            folder / RIVALS[learner],
             FIELDS,
             fold_cells(tasks, [learner], options.repetitions, FOLDS, questions),
             bind_place(measure_rival, where, pools),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,10 @@ import numpy as np
 from bench.data import Source, load
 from linkwise import COBRA, COBRAS, TruthOracle
 from linkwise.active.base import ActiveLearner
+from linkwise.asking.learner import Oracle
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.folds import split_folds
-from linkwise.experiments.scores import TimedOracle, score_curve
+from linkwise.experiments.scores import score_curve
 from linkwise.experiments.summaries import mean_by
 from linkwise.experiments.tasks import LabelledTask
 
@@ -95,14 +97,28 @@ def measure(cell: Cell, source: Source) -> Row:
     """Run one cell: all rows are clustered, questions are about training rows, test rows are scored."""
     fold = read_fold(cell, source)
     model = LEARNERS[cell[1]](random_state=fold.seed)
-    oracle = TimedOracle(TruthOracle(fold.task.y))
+    oracle = ClockedOracle(TruthOracle(fold.task.y))
     model.fit(fold.task.X, oracle=oracle, budget=fold.questions, askable=fold.train)
-    oracle.end()
+    seconds = [*oracle.seconds, process_time() - oracle.start]
     shown = [labels[fold.test] for labels in model.history_] or [model.labels_[fold.test]]
-    return describe_run(fold, model.n_questions_, oracle.waits, shown)
+    return describe_run(fold, model.n_questions_, seconds, shown)
 
 
-def describe_run(fold: Fold, asked: int, waits: list[float], shown: list[np.ndarray]) -> Row:
+class ClockedOracle:
+    """Pass questions on to an oracle, and record the processor time before each."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.seconds: list[float] = []
+        self.start = process_time()
+
+    def __call__(self, first: int, second: int) -> object:
+        """Answer a question."""
+        self.seconds.append(process_time() - self.start)
+        return self.oracle(first, second)
+
+
+def describe_run(fold: Fold, asked: int, seconds: Sequence[float], shown: Sequence[np.ndarray]) -> Row:
     """Return a row of results.
 
     Parameters
@@ -110,18 +126,21 @@ def describe_run(fold: Fold, asked: int, waits: list[float], shown: list[np.ndar
     fold : Fold
     asked : int
         Number of questions.
-    waits : list of float
-        Seconds before the first question, then after each answer.
-    shown : list of ndarray
+    seconds : sequence of float
+        Processor time before each question and at the end.
+    shown : sequence of ndarray
         Labels of the test rows after each question.
     """
     curve = score_curve(fold.task.y[fold.test], shown, fold.questions)
+    return {"asked": str(asked), **describe_times(seconds), CURVE: " ".join(f"{ari:.4f}" for ari in curve)}
+
+
+def describe_times(seconds: Sequence[float]) -> Row:
+    """Processor time of a run, of its first `TIMED` questions, and of its longest wait."""
     return {
-        "asked": str(asked),
-        "seconds": f"{sum(waits):.4f}",
-        f"seconds_{TIMED}": f"{sum(waits[: TIMED + 1]):.4f}",
-        "longest_wait_s": f"{max(waits):.4f}",
-        CURVE: " ".join(f"{ari:.4f}" for ari in curve),
+        "seconds": f"{seconds[-1]:.4f}",
+        f"seconds_{TIMED}": f"{seconds[: TIMED + 1][-1]:.4f}",
+        "longest_wait_s": f"{np.diff(seconds, prepend=0).max():.4f}",
     }
 
 

@@ -58,9 +58,9 @@ def measure(cell: Cell, python: str, where: data.Source) -> Row:
     seconds = [found[f"seconds_{fold}"] for fold in range(len(tests))]
     waits = [np.diff(times, prepend=0).max() for times in seconds]
     return {
-        "asked": f"{np.mean([len(times) for times in seconds]):.1f}",
+        "asked": f"{np.mean([len(times) - 1 for times in seconds]):.1f}",
         "seconds": f"{np.mean([times[-1] for times in seconds]):.4f}",
-        f"seconds_{TIMED}": f"{np.mean([times[:TIMED][-1] for times in seconds]):.4f}",
+        f"seconds_{TIMED}": f"{np.mean([times[: TIMED + 1][-1] for times in seconds]):.4f}",
         "longest_wait_s": f"{np.mean(waits):.4f}",
         CURVE: " ".join(f"{ari:.4f}" for ari in np.mean(curves, axis=0)),
     }
@@ -69,7 +69,7 @@ def measure(cell: Cell, python: str, where: data.Source) -> Row:
 def run_program(
     method: str, task: data.LabelledTask, tests: list[np.ndarray], questions: int, seed: int, python: str
 ) -> dict[str, np.ndarray]:
-    """What the program finds in each fold: labels of the test rows and seconds after each question."""
+    """What the program finds in each fold: labels of the test rows and seconds before each question."""
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "problem.npz"), Path(folder, "found.npz")
         np.savez(
