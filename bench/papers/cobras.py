@@ -22,6 +22,7 @@ import numpy as np
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers import cobras_protocol
+from bench.papers.cobras_measured import LEARNERS, gather
 from bench.papers.cobras_rivals import (
     POOL_FIELDS,
     RIVALS,
@@ -112,14 +113,14 @@ def protocol(options: argparse.Namespace) -> int:
         run_cells(
             folder / "protocol.csv",
             FIELDS,
-            fold_cells(tasks, cobras_protocol.LEARNERS, repetitions, FOLDS, questions),
+            fold_cells(tasks, LEARNERS, repetitions, FOLDS, questions),
             bind_source(where),
             uses=entries,
             jobs=options.jobs,
             reuse=options.reuse,
         )
     loaded = [data.load(task, where) for task in tasks]
-    measured = cobras_protocol.gather(folder, tasks, [len(task.y) for task in loaded], questions)
+    measured = gather(folder, tasks, [len(task.y) for task in loaded], questions)
     print(f"{repetitions} x {FOLDS}-fold cross-validation, {questions} questions, ARI on test rows")
     print("\n".join(list_departures(loaded)))
     print()

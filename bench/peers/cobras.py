@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
         FIELDS,
         program_cells(tasks, options.repetitions, FOLDS, options.questions),
         partial(measure, python=options.python, where=where),
-        uses=("linkwise.experiments.folds",),
+        uses=("linkwise.experiments.folds", "linkwise.experiments.scores"),
         jobs=options.jobs,
         reuse=options.reuse,
     )
