@@ -57,7 +57,7 @@ def prose(text):
         inside = indent if re.match(r"\s*\.\. \S+::", line) and "rubric" not in line else None
         if inside is None:
             lines.append(line)
-    return re.sub(r"``[^`]*``|:[\w:]+:`[^`]*`|`[^`]*`_?", "", "\n".join(lines))
+    return re.sub(r"``[^`]*``|:[\w:]+:`[^`]*`|`[^`]*`_?|Sections? [\d.]+", "", "\n".join(lines))
 
 
 @pytest.mark.parametrize("page", REPRODUCTION)
