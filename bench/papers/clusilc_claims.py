@@ -87,11 +87,17 @@ def surpasses(found: Found, version: str, ends: Sequence[Row]) -> Verdict:
 
 
 def rises(found: Found, version: str, ends: Sequence[Row]) -> Verdict:
+    """Over the curve, or where the curve goes on until the Rand index is 1."""
     rival = VERSIONS[version][1]
     gaps = {task: values(found, task, rival, "rand") for task in tasks_in(found, (rival,))}
     up = [task for task, v in gaps.items() if _clearly_positive(v[:, -1] - v[:, 0])]
-    others = [task for task in gaps if task not in up]
-    return f"{len(up)} of {len(gaps)}, not on {join_names(others)}", not others
+    at_end = {row["task"] for row in _ends_of(version, ends) if float(row["rand"]) >= ONE}
+    late = [task for task in gaps if task not in up and task in at_end]
+    others = [task for task in gaps if task not in (*up, *late)]
+    parts = [f"{len(up) + len(late)} of {len(gaps)}"]
+    parts += [f"not on {join_names(others)}"] if others else []
+    parts += [f"on {task} only past {counts_in(found, task)[-1]}" for task in late]
+    return ", ".join(parts), not others
 
 
 def becomes_one(found: Found, version: str, ends: Sequence[Row]) -> Verdict:

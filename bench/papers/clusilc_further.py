@@ -3,15 +3,17 @@
     python -m bench run clusilc_further --data DIR [--sets N] [--quick] [--jobs N] [--only PART,PART]
 
 ``ends``: how many constraints COP-k-means needs until its Rand index on all rows is 0.99 or more. The number
-is doubled, from the end of the curves, until it is so.
+is doubled, from the end of the curves, until it is so. ``trees`` is the Rand index of ClusILC there.
 
 ``longer``: ClusILC less COP-k-means on the tenth fold, with more constraints than the curves have.
 
 ``refusals``: the share of sets of constraints for which COP-k-means finds no solution, as printed, as in the
 authors' program, with the rows in random order, and with 20 starts.
 
-``scaled``: ClusILC less COP-k-means on the tenth fold if both get standardised columns, and the share of the
-widest raw column in the sum of squares.
+``scaled``: ClusILC less COP-k-means on the tenth fold if both get standardised columns.
+
+``sets``: the share of the widest raw column in the sum of squares, and how many constraints follow from the
+largest number of pairs.
 
 ``--quick`` runs two sets of constraints, on tables of fewer than 300 rows.
 """
@@ -32,7 +34,7 @@ from sklearn.preprocessing import scale
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.clusilc_claims import ONE
 from bench.papers.clusilc_curves import judge_difference, mean
-from bench.papers.clusilc_data import SETS, Set, counts, load, names
+from bench.papers.clusilc_data import MANY_ROWS, SETS, Set, counts, load, names
 from bench.papers.clusilc_runs import (
     COP,
     COP_AUTHORS,
@@ -46,6 +48,7 @@ from bench.papers.clusilc_runs import (
 )
 from bench.results import write_csv
 from linkwise import Constraints, COPKMeans, InfeasibleConstraintsError
+from linkwise.cluster.trees.linked_rows import count_implied_pairs, find_linked_rows
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.summaries import mean_of
 
@@ -70,7 +73,10 @@ def measure_end(cell: Cell, folder: Path) -> Row:
     while score < ONE and 2 * count < most:
         count *= 2
         score = fit_all(rows, method, count, number)
-    return {"needed": str(count), "rand": f"{score:.4f}"}
+    tree = next(tree for tree, rival in VERSIONS.values() if rival == method)
+    slow = tree == LETTER and len(rows.y) > MANY_ROWS  # thousands of leaves
+    trees = "" if slow else f"{fit_all(rows, tree, count, number):.4f}"
+    return {"needed": str(count), "rand": f"{score:.4f}", "trees": trees}
 
 
 def fit_all(rows: Set, method: str, count: int, number: int) -> float:
@@ -84,7 +90,7 @@ def fit_all(rows: Set, method: str, count: int, number: int) -> float:
 
 
 def run_ends(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -> tuple[Line, list[Line]]:
-    """The greatest number needed, and the least Rand index there."""
+    """The greatest number needed, the least Rand index there, and the mean one of ClusILC."""
     cells = [
         (task, method, str(number))
         for number in range(n_sets)
@@ -97,8 +103,10 @@ def run_ends(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -> tu
         own = [row for row in rows if (row["task"], row["method"]) == (task, method)]
         needed, least = max(int(row["needed"]) for row in own), min(float(row["rand"]) for row in own)
         n_rows = int(SETS[task]["rows"])
-        lines.append((task, method, str(len(own)), str(needed), f"{needed / n_rows:.1f}", f"{least:.4f}"))
-    return ("task", "method", "sets", "constraints", "per_row", "rand"), lines
+        trees = "" if not own[0]["trees"] else f"{mean_of([float(row['trees']) for row in own]).value:.4f}"
+        per_row = f"{needed / n_rows:.1f}"
+        lines.append((task, method, str(len(own)), str(needed), per_row, f"{least:.4f}", trees))
+    return ("task", "method", "sets", "constraints", "per_row", "rand", "trees"), lines
 
 
 # ---------------------------------------------------------------- differences
@@ -202,12 +210,16 @@ def run_refusals(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -
 
 
 # ---------------------------------------------------------------- all of it
-def list_widest(tasks: Iterable[str], folder: Path) -> list[Line]:
-    """The raw column with most of the sum of squares, and its share."""
+def list_sets(tasks: Iterable[str], folder: Path) -> list[Line]:
+    """The raw column with most of the sum of squares and its share; pairs and all constraints that follow."""
     lines = []
     for task in tasks:
-        spread = load(task, folder).X.var(axis=0)
-        lines.append((task, str(int(spread.argmax()) + 1), f"{spread.max() / spread.sum():.3f}"))
+        rows, pairs = load(task, folder), counts(task)[-1]
+        spread = rows.X.var(axis=0)
+        constraints = Constraints.sample(rows.y, pairs, np.random.default_rng(0))
+        implied = count_implied_pairs(find_linked_rows(constraints))
+        share = f"{spread.max() / spread.sum():.3f}"
+        lines.append((task, str(int(spread.argmax()) + 1), share, str(pairs), str(implied)))
     return lines
 
 
@@ -230,7 +242,7 @@ def run_parts(options: argparse.Namespace) -> str:
     parts: dict[str, Callable[[], tuple[Line, list[Line]]]] = {
         "refusals": lambda: run_refusals(_known(REFUSALS, here), 5 * n_sets, run),
         "scaled": lambda: run_differences("scaled", _known(SCALED, here), n_sets, run),
-        "widest": lambda: (("task", "column", "share"), list_widest(here, folder)),
+        "sets": lambda: (("task", "column", "share", "pairs", "implied"), list_sets(here, folder)),
         "longer": lambda: run_differences("longer", _known(LONGER, here), n_sets, run),
         "ends": lambda: run_ends(here, n_sets, run),
     }
@@ -253,7 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
-    parser.add_argument("--only", metavar="A,B", help="parts: refusals, scaled, widest, longer, ends")
+    parser.add_argument("--only", metavar="A,B", help="parts: refusals, scaled, sets, longer, ends")
     print(run_parts(parser.parse_args(arguments)))
     return 0
 

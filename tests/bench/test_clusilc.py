@@ -191,6 +191,10 @@ def test_claims_are_decided_by_the_trials():
     assert check("cv-better", found) == ("0 of 0", None)
     assert check("all-surpasses", found) == ("1 of 1, not on none", True)
     assert check("all-rises", found)[1]
+    flat = found_of(cop_last="0.6")
+    assert check("all-rises", flat) == ("0 of 1, not on iris", False)
+    ends = [{"task": "iris", "method": COP_LETTER, "constraints": "80", "rand": "0.995"}]
+    assert check("all-rises", flat, ends=ends) == ("1 of 1, on iris only past 20", True)
     assert check("larger", found) == ("1 of 1 sets", True)
     assert check("overfits", found)[1] is False
     assert check("smallest-tree", found) == ("iris 25 nodes", True)
@@ -303,11 +307,14 @@ def test_without_data_nothing_is_run(tmp_path):
 
 # ---------------------------------------------------------------- why some results differ
 def test_the_number_of_constraints_is_doubled_until_the_classes_are_found(folder, monkeypatch):
-    scores = iter([0.6, 0.0, 0.995])
+    scores = iter([0.6, 0.0, 0.995, 0.8])
     monkeypatch.setattr(clusilc_further, "fit_all", lambda *given: next(scores))
-    assert clusilc_further.measure_end(("iris", COP, "0"), folder) == {"needed": "80", "rand": "0.9950"}
+    measured = clusilc_further.measure_end(("iris", COP, "0"), folder)
+    assert measured == {"needed": "80", "rand": "0.9950", "trees": "0.8000"}
     monkeypatch.setattr(clusilc_further, "fit_all", lambda *given: 0.5)
-    assert clusilc_further.measure_end(("iris", COP, "0"), folder) == {"needed": "320", "rand": "0.5000"}
+    monkeypatch.setattr(clusilc_further, "MANY_ROWS", 10)
+    measured = clusilc_further.measure_end(("iris", COP_LETTER, "0"), folder)
+    assert measured == {"needed": "320", "rand": "0.5000", "trees": ""}
 
 
 def test_all_classes_are_found_with_all_constraints(folder):
@@ -342,7 +349,7 @@ def test_all_parts_are_written(folder, tmp_path, monkeypatch, capsys):
     arguments = ["--data", str(folder), "--out", str(tmp_path), "--sets", "2"]
     assert clusilc_further.main(arguments) == 0
     assert "ends: " in capsys.readouterr().out
-    for name, n in (("ends", 9), ("longer", 6), ("scaled", 6), ("refusals", 4), ("widest", 3)):
+    for name, n in (("ends", 9), ("longer", 6), ("scaled", 6), ("refusals", 4), ("sets", 3)):
         with (tmp_path / "clusilc" / f"{name}.csv").open(newline="") as file:
             assert len(list(csv.DictReader(file))) == n, name
 
