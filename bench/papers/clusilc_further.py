@@ -33,7 +33,7 @@ from sklearn.preprocessing import scale
 
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.clusilc_claims import ONE
-from bench.papers.clusilc_curves import judge_difference, mean
+from bench.papers.clusilc_curves import average_curve, judge_difference, mean
 from bench.papers.clusilc_data import MANY_ROWS, SETS, Set, counts, load, names
 from bench.papers.clusilc_runs import (
     COP,
@@ -143,21 +143,11 @@ def run_differences(
                     for number in range(n_sets)
                 ]
             )
-            for count, column in zip(
-                (*map(str, wanted[task]), "all"), (*gaps.T, gaps.mean(axis=1)), strict=True
-            ):
-                gap = mean(column)
-                lines.append(
-                    (
-                        task,
-                        version,
-                        count,
-                        str(n_sets),
-                        f"{gap.value:.4f}",
-                        f"{gap.error:.4f}",
-                        judge_difference(gap),
-                    )
-                )
+            by_count = {str(count): mean(gaps[:, at]) for at, count in enumerate(wanted[task])}
+            for count, gap in (by_count | {"all": average_curve(gaps)}).items():
+                error = "" if np.isnan(gap.error) else f"{gap.error:.4f}"
+                verdict = judge_difference(gap)
+                lines.append((task, version, count, str(n_sets), f"{gap.value:.4f}", error, verdict))
     return ("task", "version", "constraints", "sets", "cv", "cv_error", "cv_verdict"), lines
 
 
