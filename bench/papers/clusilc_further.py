@@ -1,4 +1,4 @@
-"""Why some results on ClusILC differ from the paper's: four small experiments.
+"""Why some results on ClusILC differ from the paper's: small experiments.
 
     python -m bench run clusilc_further --data DIR [--sets N] [--quick] [--jobs N] [--only PART,PART]
 
@@ -14,6 +14,8 @@ authors' program, with the rows in random order, and with 20 starts.
 
 ``sets``: the share of the widest raw column in the sum of squares, and how many constraints follow from the
 largest number of pairs.
+
+``sizes``: the number of nodes of the tree for one set of constraints between any rows, for each version.
 
 ``--quick`` runs two sets of constraints, on tables of fewer than 300 rows.
 """
@@ -41,6 +43,7 @@ from bench.papers.clusilc_runs import (
     COP_LETTER,
     LETTER,
     PASSES,
+    TREES,
     VERSIONS,
     cluster_rows,
     draw_starts,
@@ -199,7 +202,7 @@ def run_refusals(tasks: list[str], n_sets: int, run: Callable[..., list[Row]]) -
     return ("task", "way", "constraints", "sets", "refused"), lines
 
 
-# ---------------------------------------------------------------- all of it
+# ---------------------------------------------------------------- sets and trees
 def list_sets(tasks: Iterable[str], folder: Path) -> list[Line]:
     """The raw column with most of the sum of squares and its share; pairs and all constraints that follow."""
     lines = []
@@ -213,6 +216,28 @@ def list_sets(tasks: Iterable[str], folder: Path) -> list[Line]:
     return lines
 
 
+def measure_size(cell: Cell, folder: Path) -> Row:
+    """Nodes of one tree."""
+    task, method, count = cell[0], cell[1], int(cell[2])
+    rows = load(task, folder)
+    constraints = Constraints.sample(rows.y, count, np.random.default_rng([0, 0, count, 0]))
+    return {"nodes": str(cluster_rows(method, rows, constraints, 0)[1])}
+
+
+def run_sizes(tasks: list[str], run: Callable[..., list[Row]]) -> tuple[Line, list[Line]]:
+    """Nodes of the trees of each version."""
+    cells = [(task, tree, str(count)) for task in tasks for tree in TREES for count in counts(task)]
+    rows = run("sizes", ("task", "method", "constraints"), cells, measure_size)
+    nodes = {(row["task"], row["method"], row["constraints"]): row["nodes"] for row in rows}
+    lines = [
+        (task, str(count), *(nodes[task, tree, str(count)] for tree, _ in VERSIONS.values()))
+        for task in tasks
+        for count in counts(task)
+    ]
+    return ("task", "constraints", *VERSIONS), lines
+
+
+# ---------------------------------------------------------------- all of it
 def run_parts(options: argparse.Namespace) -> str:
     """Run what is missing, write and tell."""
     folder = find_source(options).folder
@@ -233,6 +258,7 @@ def run_parts(options: argparse.Namespace) -> str:
         "refusals": lambda: run_refusals(_known(REFUSALS, here), 5 * n_sets, run),
         "scaled": lambda: run_differences("scaled", _known(SCALED, here), n_sets, run),
         "sets": lambda: (("task", "column", "share", "pairs", "implied"), list_sets(here, folder)),
+        "sizes": lambda: run_sizes(here, run),
         "longer": lambda: run_differences("longer", _known(LONGER, here), n_sets, run),
         "ends": lambda: run_ends(here, n_sets, run),
     }
@@ -255,7 +281,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--sets", type=int, default=10, metavar="N", help="sets of constraints")
     parser.add_argument("--quick", action="store_true", help="few sets of constraints, small tables")
-    parser.add_argument("--only", metavar="A,B", help="parts: refusals, scaled, sets, longer, ends")
+    parser.add_argument("--only", metavar="A,B", help="parts: refusals, scaled, sets, sizes, longer, ends")
     print(run_parts(parser.parse_args(arguments)))
     return 0
 

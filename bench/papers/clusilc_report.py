@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import format_table
-from bench.papers.clusilc_claims import check_claims
+from bench.papers.clusilc_claims import FACTOR, ONE, check_claims
 from bench.papers.clusilc_curves import (
     CLEAR,
     Found,
@@ -64,6 +64,8 @@ def write_report(found: Found, folder: Path) -> str:
         parts.append(
             f"Nodes of the largest trees, and seconds of the longest fits\n{format_table(TREE_FIELDS, trees)}"
         )
+        rules = (("clear", CLEAR), ("one", ONE), ("factor", FACTOR))
+        write_csv(folder / "rules.csv", ("rule", "value"), rules)
         claims = check_claims(found, read_rows(folder / "ends.csv"))
         write_csv(folder / "claims.csv", CLAIM_FIELDS, claims)
         parts.append(f"The paper's claims\n{format_table(CLAIM_FIELDS, claims)}")

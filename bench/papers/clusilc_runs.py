@@ -118,12 +118,12 @@ def create_cop(method: str, rows: Set, constraints: Constraints, seed: int) -> C
 
 
 def draw_starts(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> np.ndarray:
-    """Draw distinct rows, or means of linked rows: ends of cannot-links first."""
+    """Draw distinct rows, or means of linked rows: ends of cannot-links first; the last again if too few."""
     rng, blocks = np.random.default_rng(seed), build_blocks(X, constraints)
     ends = rng.permutation(constraints.component_cannot_link).ravel()
     order = np.concatenate([ends, rng.permutation(len(blocks.X))])
     first = np.sort(np.unique(order, return_index=True)[1])[:k]
-    return blocks.X[order[first]]
+    return blocks.X[order[first]][np.minimum(np.arange(k), len(first) - 1)]
 
 
 @cache

@@ -142,6 +142,8 @@ def test_cop_k_means_starts_at_ends_of_cannot_links():
     c = lw.Constraints(4, [(0, 3)], [(0, 1)])
     starts = clusilc_runs.draw_starts(np.array([[0.0], [1.0], [9.0], [10.0]]), c, 2, 0)
     assert sorted(starts.ravel().tolist()) == [1.0, 5.0]
+    few = lw.Constraints(3, [(0, 1), (1, 2)])
+    assert clusilc_runs.draw_starts(np.array([[0.0], [1.0], [5.0]]), few, 2, 0).tolist() == [[2.0], [2.0]]
 
 
 # ---------------------------------------------------------------- verdicts
@@ -349,7 +351,7 @@ def test_all_parts_are_written(folder, tmp_path, monkeypatch, capsys):
     arguments = ["--data", str(folder), "--out", str(tmp_path), "--sets", "2"]
     assert clusilc_further.main(arguments) == 0
     assert "ends: " in capsys.readouterr().out
-    for name, n in (("ends", 9), ("longer", 6), ("scaled", 6), ("refusals", 4), ("sets", 3)):
+    for name, n in (("ends", 9), ("longer", 6), ("scaled", 6), ("refusals", 4), ("sets", 3), ("sizes", 6)):
         with (tmp_path / "clusilc" / f"{name}.csv").open(newline="") as file:
             assert len(list(csv.DictReader(file))) == n, name
 
