@@ -9,9 +9,9 @@ nine. There are 60 sets of constraints. Both methods run as printed (``letter``)
 (``authors``) and with our defaults.
 
 The trials run all data sets for one set of constraints before the next, so an interrupted run has whole sets.
-``--finished`` runs nothing and reports these. On one core twelve data sets take about a minute and a half for
-each set of constraints, without the printed ClusILC on pendig. Its trees have thousands of leaves there and
-take three minutes, so it runs last, with fewer sets (``--slow-sets``). ``--quick`` runs two sets of
+``--finished`` runs nothing and reports these. On one core twelve data sets take about three minutes for each
+set of constraints, without the printed ClusILC on pendig. Its trees have thousands of leaves there and take
+four minutes more, so it runs last, with fewer sets (``--slow-sets``). ``--quick`` runs two sets of
 constraints and tables of fewer than 300 rows.
 """
 
