@@ -160,7 +160,8 @@ def overfits(found: Found, version: str, ends: Sequence[Row]) -> Verdict:
             v = values(found, task, tree, "cv")
             best = int(np.argmax([mean(column).value for column in v.T]))
             fall = mean(v[:, -1] - v[:, best])
-            texts.append(f"{task} {format_difference(fall)} from {counts_in(found, task)[best]} on")
+            from_there = f"{format_difference(fall)} from {counts_in(found, task)[best]} on"
+            texts.append(f"{task} {from_there if best < v.shape[1] - 1 else 'no fall'}")
             falls.append(_clearly_positive(v[:, best] - v[:, -1]))
     return ", ".join(texts), all(falls) if falls else None
 
