@@ -148,6 +148,40 @@ def _format(value: float | None, digits: int) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.{digits + 1}f}"
 
 
+def lay_out(figures: Iterable[Figure]) -> tuple[list[str], list[list[str]]]:
+    """Lay the figures of one table out: a line for each task and setting, a column for each method.
+
+    A cell holds the printed figure, that of the letter, of the default, and, where it was run, of the
+    authors' program. An arrow says where the letter is higher or lower.
+    """
+    figures = list(figures)
+    methods = list(dict.fromkeys(figure.method for figure in figures))
+    settings = {figure.setting for figure in figures if figure.setting}
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for figure in figures:
+        place = (figure.task, figure.setting) if len(settings) > 1 else (figure.task,)
+        lines.setdefault(place, {})[figure.method] = _tell(figure)
+    head = ["task", "setting"] if len(settings) > 1 else ["task"]
+    return [*head, *methods], [[*place, *(of.get(m, "") for m in methods)] for place, of in lines.items()]
+
+
+def _tell(figure: Figure) -> str:
+    versions = [figure.letter, figure.default, figure.authors]
+    ours = [_format(value, figure.digits - 1) for value in versions if value is not None]
+    arrow = {"higher": " ↑", "lower": " ↓"}.get(figure.verdict, "")
+    return " / ".join([f"{figure.printed:.{figure.digits}f}", *(ours or ["not run"])]) + arrow
+
+
+def write_layouts(folder: Path, paper: str, figures: Iterable[Figure]) -> None:
+    """Write each table of a paper as `lay_out` gives it, for example ``cobs_table_iv.csv``."""
+    by_table: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_table.setdefault(figure.table, []).append(figure)
+    for table, of_table in by_table.items():
+        name = f"{paper}_{table.lower().replace(' ', '_')}.csv"
+        write_csv(folder / name, *lay_out(of_table))
+
+
 def count_verdicts(lines: Iterable[Row]) -> Counter[str]:
     """Figures by verdict; those that differ for no known reason are also counted as "unexplained"."""
     counts: Counter[str] = Counter()

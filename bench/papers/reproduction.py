@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench.figures import Figure, count_verdicts, write_figures
+from bench.figures import Figure, count_verdicts, write_figures, write_layouts
 from bench.harness import format_table
-from bench.papers import cobs_figures
+from bench.papers import bckm_printed, cobs_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -24,7 +24,7 @@ PAPERS: dict[str, tuple[str, Callable[[Path], Iterable[Figure]] | None]] = {
     "cobs": ("Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures),
     "clusilc": ("Struyf and Džeroski (2007)", None),
     "halkidi": ("Halkidi et al. (2008)", None),
-    "bckm": ("Okabe and Yamada (2018)", None),
+    "bckm": ("Okabe and Yamada (2018)", bckm_printed.read_figures),
 }
 SUMMARY_FIELDS = (
     "key", "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share",
@@ -35,9 +35,9 @@ SUMMARY_FIELDS = (
 def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     """Write the figures of one paper, and count its figures and claims."""
     paper, read_figures = PAPERS[key]
-    lines = [] if read_figures is None else write_figures(
-        results / "reproduction" / f"{key}.csv", key, read_figures(results)
-    )  # fmt: skip
+    folder, figures = results / "reproduction", list(read_figures(results)) if read_figures else []
+    write_layouts(folder, key, figures)
+    lines = write_figures(folder / f"{key}.csv", key, figures) if figures else []
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
     run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""

@@ -1,0 +1,116 @@
+"""Printed figures beside ours: verdicts to both sides, reasons, and how they are counted."""
+
+import csv
+import math
+
+import pytest
+from bench.figures import (
+    EXPLANATIONS,
+    Explanation,
+    Figure,
+    count_verdicts,
+    explain,
+    lay_out,
+    read_explanations,
+    write_figures,
+    write_layouts,
+)
+from bench.papers import reproduction
+from bench.results import RESULTS
+
+
+def figure(letter, printed=0.5, **more):
+    place = {"table": "Table I", "task": "wine", "method": "A", "setting": "", **more}
+    return Figure(**place, printed=printed, letter=letter)
+
+
+@pytest.mark.parametrize(
+    ("letter", "verdict"),
+    [
+        (0.5, "reproduced"),
+        (0.5549, "reproduced"),  # 0.55 to the digits of the paper
+        (0.4451, "reproduced"),
+        (0.556, "higher"),
+        (0.444, "lower"),
+        (None, "not run"),
+        (math.nan, "not run"),
+    ],
+)
+def test_a_figure_is_reproduced_within_the_tolerance_to_both_sides(letter, verdict):
+    assert figure(letter).verdict == verdict
+
+
+def test_a_default_that_agrees_does_not_reproduce_a_figure():
+    assert figure(0.9, default=0.5, authors=0.5).verdict == "higher"
+
+
+def test_a_difference_has_the_first_reason_that_covers_it():
+    reasons = [
+        Explanation("p", "only iris", "x.csv", tasks=("iris",)),
+        Explanation("p", "high", "x.csv", verdict="higher", method="A"),
+        Explanation("p", "at 5 %", "x.csv", settings=("5 %",), table="Table I"),
+        Explanation("q", "another paper", "x.csv"),
+    ]
+    assert explain("p", figure(0.9), reasons) == "high"
+    assert explain("p", figure(0.9, task="iris"), reasons) == "only iris"
+    assert explain("p", figure(0.1, setting="5 %"), reasons) == "at 5 %"
+    assert explain("p", figure(0.1), reasons) == "unexplained"
+    assert explain("p", figure(0.5), reasons) == ""
+    assert explain("p", figure(None), reasons) == ""
+
+
+def test_figures_are_written_and_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.figures.read_explanations", lambda: [Explanation("p", "why", "x")])
+    figures = [figure(0.5), figure(0.9), figure(None), figure(0.1, printed=0.3, task="iris")]
+    lines = write_figures(tmp_path / "p.csv", "p", figures)
+    with (tmp_path / "p.csv").open(newline="") as file:
+        assert list(csv.DictReader(file)) == lines
+    assert count_verdicts(lines) == {
+        "reproduced": 1, "higher": 1, "lower": 1, "not run": 1, "unexplained": 0
+    }  # fmt: skip
+    assert lines[1]["letter"] == "0.900"
+    assert lines[2]["letter"] == lines[2]["reason"] == ""
+
+
+def test_a_table_is_laid_out_as_the_paper_does(tmp_path):
+    figures = [
+        figure(0.5, default=0.6),
+        figure(0.9, method="B", default=0.5, authors=0.45),
+        figure(None, task="iris", method="B"),
+    ]
+    assert lay_out(figures) == (
+        ["task", "A", "B"],
+        [["wine", "0.50 / 0.50 / 0.60", "0.50 / 0.90 / 0.50 / 0.45 ↑"], ["iris", "", "0.50 / not run"]],
+    )
+    by_setting = [figure(0.1, setting="5 %"), figure(0.5, setting="10 %")]
+    assert lay_out(by_setting)[0] == ["task", "setting", "A"]
+    write_layouts(tmp_path, "p", figures)
+    assert [path.name for path in tmp_path.iterdir()] == ["p_table_i.csv"]
+
+
+# ---------------------------------------------------------------- what is committed
+def test_every_reason_names_a_table_that_is_there():
+    assert EXPLANATIONS.exists()
+    for each in read_explanations():
+        assert each.paper in reproduction.PAPERS
+        assert (RESULTS / each.evidence).exists(), each
+
+
+@pytest.mark.parametrize("key", reproduction.PAPERS)
+def test_committed_figures_are_those_of_the_committed_tables(key, tmp_path):
+    """`python -m bench run reproduction` would write the same again."""
+    read_figures = reproduction.PAPERS[key][1]
+    if read_figures is None:
+        assert not (RESULTS / "reproduction" / f"{key}.csv").exists()
+        return
+    write_figures(tmp_path / "now.csv", key, read_figures(RESULTS))
+    committed = RESULTS / "reproduction" / f"{key}.csv"
+    assert (tmp_path / "now.csv").read_text() == committed.read_text()
+
+
+def test_every_reason_is_needed():
+    """A reason that covers no figure is out of date."""
+    figures = {key: list(read(RESULTS)) for key, (_, read) in reproduction.PAPERS.items() if read is not None}
+    for each in read_explanations():
+        differing = [f for f in figures[each.paper] if f.verdict in ("higher", "lower")]
+        assert any(each.covers(each.paper, f) for f in differing), each
