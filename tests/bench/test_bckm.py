@@ -168,8 +168,12 @@ def test_figures_are_drawn_from_few_rows(folder, tmp_path, monkeypatch):
 
 
 def test_a_run_that_ends_early_keeps_its_last_value():
-    rows = [{"task": "a", "percent": "1", "nmi": text, "satisfied": ""} for text in ("0.2 0.4", "0.6")]
-    assert bckm_figures.build_curves(rows) == [("a", "1", "1", "0.4000"), ("a", "1", "2", "0.5000")]
+    place = {"task": "a", "version": "letter", "percent": "1", "satisfied": ""}
+    rows = [place | {"nmi": text} for text in ("0.2 0.4", "0.6")]
+    assert bckm_figures.build_curves(rows) == [
+        ("a", "letter", "1", "1", "0.4000"),
+        ("a", "letter", "1", "2", "0.5000"),
+    ]
     assert bckm_figures.build_shares(rows) == []
 
 
