@@ -108,7 +108,7 @@ class PrintedSPCL:
         """Cluster the rows."""
         weights = csr_array(scale_locally(pairwise_squares(X)))
         affinity = overwrite_affinities(weights, np.arange(len(X)), constraints)
-        return k_means(embed_affinities(affinity, X.shape[1]), self.n_clusters, self.seed, n_init=1).labels
+        return k_means(embed_affinities(affinity, min(X.shape)), self.n_clusters, self.seed, n_init=1).labels
 
 
 def make_model(method: str, k: int, kernel: Kernel, seed: int) -> Any:
@@ -240,7 +240,7 @@ def run_trials(options: argparse.Namespace) -> int:
     write_csv(out / f"{name}_table.csv", head, beside)
     print(format_table(head, beside))
     ratios = build_table3(found)
-    if ratios:
+    if ratios and not options.unprinted:
         write_csv(out / f"table3_{options.features}.csv", head, ratios)
         print("\nTime of a trial as a multiple of BCKM's, letter (in brackets: Table 3)")
         print(format_table(head, ratios))

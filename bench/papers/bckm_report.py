@@ -86,7 +86,7 @@ def draw_printed(path: Path, results: Path) -> None:
     titles = {"letter": "as printed", "default": "linkwise's default", "authors": "authors()"}
     for axes, (version, title) in zip(grid, titles.items(), strict=True):
         axes.fill_between([0, 1], [-TOLERANCE, 1 - TOLERANCE], [TOLERANCE, 1 + TOLERANCE], color="0.9")
-        for method, colour in zip(methods, COLOURS, strict=False):
+        for method, colour in zip(methods, (*COLOURS, "0.5"), strict=False):
             points = [
                 (figure.printed, value)
                 for figure in figures

@@ -71,7 +71,7 @@ CELLS = {
         for estimator in ("", *active_known_k.ESTIMATORS)
     ],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
-    "bckm": [bckm.entries(("", "", method)) for method in bckm.METHODS],
+    "bckm": [bckm.entries(("", "", method)) for method in (*bckm.METHODS, *bckm.RIVALS)],
     "bckm_rivals": [bckm.entries(("", "", method)) for method in bckm.RIVALS],
     "clusilc": [clusilc_runs.entries(("", method)) for method in clusilc_runs.METHODS],
     "passive": [passive.entries(("", "", method)) for method in passive.methods()],
