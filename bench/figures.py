@@ -8,6 +8,7 @@ difference without an entry there is unexplained.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -173,13 +174,20 @@ def _tell(figure: Figure) -> str:
 
 
 def write_layouts(folder: Path, paper: str, figures: Iterable[Figure]) -> None:
-    """Write each table of a paper as `lay_out` gives it, for example ``cobs_table_iv.csv``."""
+    """Write each table of a paper as `lay_out` gives it, for example ``cobs_table_iii_q1.csv``."""
     by_table: dict[str, list[Figure]] = {}
     for figure in figures:
         by_table.setdefault(figure.table, []).append(figure)
     for table, of_table in by_table.items():
-        name = f"{paper}_{table.lower().replace(' ', '_')}.csv"
-        write_csv(folder / name, *lay_out(of_table))
+        name = re.sub(r"\W+", "_", f"{paper} {table}").lower()
+        write_csv(folder / f"{name}.csv", *lay_out(of_table))
+
+
+def write_differences(path: Path, lines: Iterable[Row]) -> None:
+    """Write the figures that are higher or lower than printed, with the reasons."""
+    fields = [field for field in FIELDS if field not in ("default", "authors")]
+    differing = [line for line in lines if line["verdict"] in ("higher", "lower")]
+    write_csv(path, fields, ([line[field] for field in fields] for line in differing))
 
 
 def count_verdicts(lines: Iterable[Row]) -> Counter[str]:

@@ -226,8 +226,8 @@ def rises_sharply(trials: Trials) -> Verdict:
             curves.setdefault((row["task"], row["percent"]), []).append(float(row["nmi"]))
     if not curves:
         return "not run", None
-    sharp = [c for c in curves.values() if c[min(29, len(c) - 1)] - c[0] >= 0.8 * (max(c) - c[0])]
-    text = f"{len(sharp)} of {len(curves)} curves have 80 % of their rise by round 30"
+    sharp = [c for c in curves.values() if c[min(29, len(c) - 1)] - c[0] >= 0.5 * (max(c) - c[0])]
+    text = f"{len(sharp)} of {len(curves)} curves have half of their rise by round 30"
     return text, 2 * len(sharp) > len(curves)
 
 

@@ -6,7 +6,7 @@
 Each reading changes one thing of the letter (`bench.papers.bckm`). The paper does not say from where the
 kernel k-means at the end starts, nor how the words of texts are weighted ("tf-idf" has many forms), nor
 whether columns are scaled. The other readings are parts of the authors' program. The gap is the mean distance
-to the printed figures.
+to the printed figures. The tables have all cells that are finished.
 """
 
 from __future__ import annotations
@@ -30,22 +30,26 @@ from bench.harness import add_common_options, find_source, format_table, out_fol
 from bench.papers.bckm import PERCENT, find_target
 from bench.papers.bckm_data import CLUSTERS, SHAPES, TEXTS, UCI, file_of, load, names, read_counts
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Cell, Row
+from linkwise.experiments.cell_store import Cell, Row, read_rows
+from linkwise.experiments.code_keys import fingerprint
 
 LETTER = "letter"
+# how a round starts, ends and orders constraints, and all three as in the authors' program; from what the
+# k-means at the end starts, and how often; columns of unit variance; texts without inverse document frequency
 PARAMETERS: dict[str, dict[str, Any]] = {
     LETTER: {},
-    "ten starts at the end": {"n_init": 10},
-    "best pass of a round": {"convergence": "repeat", "last_starts": 1},
-    "far starts of a round": {"init": "farthest"},
-    "a round ends when inertia does not fall": {"convergence": "first rise"},
-    "constraints row by row": {"ties": "columns"},
-    "all three, as authors": {"init": "farthest", "convergence": "first rise", "ties": "columns"},
+    "ten final starts": {"n_init": 10},
+    "best pass": {"convergence": "repeat", "last_starts": 1},
+    "far starts": {"init": "farthest"},
+    "end at first rise": {"convergence": "first rise"},
+    "row by row": {"ties": "columns"},
+    "as authors": {"init": "farthest", "convergence": "first rise", "ties": "columns"},
 }
-ROWS, LABELS = "random rows at the end", "random labels at the end"
-SCALED, COUNTS = "columns of unit variance", "words without inverse document frequency"
+ROWS, LABELS = "random rows", "random labels"
+SCALED, COUNTS = "unit variance", "no idf"
 READINGS = (*PARAMETERS, ROWS, LABELS, SCALED, COUNTS)
 KINDS = {"UCI": tuple(UCI), "texts": tuple(TEXTS), "shapes": tuple(SHAPES)}
+USES = ("BCKM", "Constraints")
 FIELDS = ("task", "reading", "percent", "set")
 COLUMNS = ("task", "percent", "reading", "sets", "starts", "printed", "nmi", "sd", "rounds")
 GAPS = ("reading", "data", "figures", "within", "gap")
@@ -116,7 +120,7 @@ def build_lines(found: list[Row]) -> list[tuple[str, ...]]:
     for row in found:
         groups.setdefault((row["task"], row["percent"], row["reading"]), []).append(row)
     lines: list[tuple[str, ...]] = []
-    for (task, percent, reading), rows in groups.items():
+    for (task, percent, reading), rows in sorted(groups.items(), key=_place):
         scores = [float(x) for row in rows for x in row["nmi"].split()]
         rounds = [int(x) for row in rows for x in row["rounds"].split()]
         printed = find_target(task, "BCKM", percent)
@@ -126,6 +130,11 @@ def build_lines(found: list[Row]) -> list[tuple[str, ...]]:
             f"{np.mean(scores):.3f}", f"{np.std(scores):.3f}", f"{np.mean(rounds):.2f}",
         ))  # fmt: skip
     return lines
+
+
+def _place(group: tuple[tuple[str, str, str], list[Row]]) -> tuple[int, int, int]:
+    task, percent, reading = group[0]
+    return list(CLUSTERS).index(task), int(percent), READINGS.index(reading)
 
 
 def build_gaps(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -167,11 +176,10 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     out = out_folder(options, "bckm")
     work: Callable[[Cell], Row] = partial(measure, seeds=options.seeds, folder=folder)
-    found = run_cells(
-        out / "readings_trials.csv", FIELDS, cells, work, uses=("BCKM", "Constraints"),
-        jobs=options.jobs, reuse=options.reuse,
-    )  # fmt: skip
-    lines = build_lines(found)
+    path = out / "readings_trials.csv"
+    run_cells(path, FIELDS, cells, work, uses=USES, jobs=options.jobs, reuse=options.reuse)
+    code = fingerprint(*USES)
+    lines = build_lines([row for row in read_rows(path) if options.reuse or row["code"] == code])
     write_csv(out / "readings.csv", COLUMNS, lines)
     gaps = build_gaps(lines)
     write_csv(out / "readings_gaps.csv", GAPS, gaps)

@@ -8,6 +8,8 @@ It runs no method. It reads what `bench.papers.bckm` and `bench.papers.bckm_figu
 - ``differences.csv``: each printed figure of BCKM, CKM and RCKM beside ours, with standard errors over sets
   of constraints, and the distance in standard errors of a difference ("z"). The paper has ten sets, too, so
   its standard error is taken as ours for ten sets. A distance below 2 may be chance.
+- ``comparisons.csv``: in how many settings BCKM is better than CKM and RCKM by default,
+- ``table2_ours.csv``: the lines of BCKM, CKM and RCKM in Table 2,
 - ``printed.png``: our figures over those printed, in three versions.
 """
 
@@ -23,8 +25,8 @@ import numpy as np
 
 from bench.figures import TOLERANCE
 from bench.harness import format_table
-from bench.papers.bckm import OURS, SEVEN, VERSIONS, group_trials
-from bench.papers.bckm_claims import COLUMNS, Place, check_claims
+from bench.papers.bckm import OURS, PERCENT, SEVEN, VERSIONS, group_trials
+from bench.papers.bckm_claims import COLUMNS, Place, Trials, check_claims
 from bench.papers.bckm_printed import read_figures
 from bench.plots import save_small
 from bench.results import RESULTS, write_csv
@@ -32,6 +34,8 @@ from linkwise.experiments.cell_store import Row, read_rows
 from linkwise.experiments.results import COLOURS
 
 SETS = 10  # of constraints, in the paper
+EQUAL = 0.01  # NMI
+COMPARISONS = ("than", "better", "equal", "worse", "settings", "equal_on", "worse_on")
 DIFFERENCES = ("table", "task", "method", "percent", "version", "printed", "ours", "error", "z", "within")
 
 
@@ -71,6 +75,28 @@ def count_differences(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         found = counts.setdefault((table, method, version), [0, 0, 0])
         found[("tolerance", "chance", "neither").index(within)] += 1
     return [(*key, *map(str, found)) for key, found in counts.items()]
+
+
+def compare_defaults(cells: Mapping[Place, list[Row]]) -> list[tuple[str, ...]]:
+    """In how many settings BCKM is better than CKM and RCKM by default, equal within `EQUAL`, or worse."""
+    trials = Trials("default", cells)
+    lines: list[tuple[str, ...]] = []
+    for rival in ("CKM", "RCKM"):
+        settings: dict[str, list[str]] = {"better": [], "equal": [], "worse": []}
+        for task in trials.tasks("BCKM", rival):
+            for percent in PERCENT:
+                gap = trials.mean(task, "BCKM", percent) - trials.mean(task, rival, percent)
+                verdict = "equal" if abs(gap) <= EQUAL else "better" if gap > 0 else "worse"
+                settings[verdict].append(f"{task} {percent} %")
+        better, equal, worse = settings.values()
+        numbers = (str(len(found)) for found in (better, equal, worse, [*better, *equal, *worse]))
+        lines.append((rival, *numbers, ", ".join(equal), ", ".join(worse)))
+    return lines
+
+
+def select_ours(table: list[Row]) -> list[tuple[str, ...]]:
+    """Lines of BCKM, CKM and RCKM, without ecoli in seven clusters."""
+    return [tuple(row.values()) for row in table if row["method"] in OURS and row["task"] != SEVEN]
 
 
 def draw_printed(path: Path, results: Path) -> None:
@@ -121,6 +147,9 @@ def main(arguments: list[str] | None = None) -> int:
     head = ("table", "method", "version", "within 0.05", "within chance", "neither")
     counts = count_differences(differences)
     write_csv(out / "differences_counts.csv", head, counts)
+    write_csv(out / "comparisons.csv", COMPARISONS, compare_defaults(cells))
+    if table := read_rows(out / "table2_raw_table.csv"):
+        write_csv(out / "table2_ours.csv", tuple(table[0]), select_ours(table))
     draw_printed(out / "printed.png", results)
     print(format_table(COLUMNS, claims))
     print(format_table(head, counts))

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench.figures import Figure, count_verdicts, write_figures, write_layouts
+from bench.figures import Figure, count_verdicts, write_differences, write_figures, write_layouts
 from bench.harness import format_table
 from bench.papers import bckm_printed, cobs_figures
 from bench.results import RESULTS, write_csv
@@ -38,6 +38,8 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     folder, figures = results / "reproduction", list(read_figures(results)) if read_figures else []
     write_layouts(folder, key, figures)
     lines = write_figures(folder / f"{key}.csv", key, figures) if figures else []
+    if lines:
+        write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
     run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
