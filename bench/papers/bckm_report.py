@@ -7,7 +7,8 @@ It runs no method. It reads what `bench.papers.bckm` and `bench.papers.bckm_figu
 - ``claims.csv``: the claims of the paper in words (`bench.papers.bckm_claims`),
 - ``differences.csv``: each printed figure of BCKM, CKM and RCKM beside ours, with standard errors over sets
   of constraints, and the distance in standard errors of a difference ("z"). The paper has ten sets, too, so
-  its standard error is taken as ours for ten sets. A distance below 2 may be chance.
+  its standard error is taken as ours for ten sets. A distance below 2 may be chance. Figures that rest on
+  fewer than three sets of constraints are left out,
 - ``comparisons.csv``: in how many settings BCKM is better than CKM and RCKM by default,
 - ``table2_ours.csv``: the lines of BCKM, CKM and RCKM in Table 2,
 - ``printed.png``: our figures over those printed, in three versions.
@@ -26,7 +27,7 @@ import numpy as np
 from bench.figures import TOLERANCE
 from bench.harness import format_table
 from bench.papers.bckm import OURS, PERCENT, SEVEN, VERSIONS, group_trials
-from bench.papers.bckm_claims import COLUMNS, Place, Trials, check_claims
+from bench.papers.bckm_claims import COLUMNS, MANY, Place, Trials, check_claims
 from bench.papers.bckm_printed import read_figures
 from bench.plots import save_small
 from bench.results import RESULTS, write_csv
@@ -53,7 +54,7 @@ def build_differences(results: Path, cells: Mapping[Place, list[Row]]) -> list[t
         for version in VERSIONS if figure.method in OURS else ():
             rows = cells.get((figure.task, figure.method + version, percent), [])
             means = [np.mean([float(x) for x in row[column].split()]) for row in rows]
-            if len(means) < 2:
+            if len(means) < MANY:
                 continue
             ours, spread = float(np.mean(means)), float(np.std(means, ddof=1))
             error = spread / sqrt(len(means))
