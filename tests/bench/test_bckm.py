@@ -317,6 +317,13 @@ def test_claims_and_differences_are_written(tmp_path, capsys):
     assert {row["version"] for row in rows} == {"letter", "default", "authors"}
     assert {row["within"] for row in rows} <= {"tolerance", "chance", "neither"}
     assert (tmp_path / "bckm" / "printed.png").stat().st_size > 0
+    with (tmp_path / "bckm" / "comparisons.csv").open(newline="") as file:
+        compared = {
+            row["than"]: (row["better"], row["equal"], row["settings"]) for row in csv.DictReader(file)
+        }
+    assert compared == {"CKM": ("15", "0", "15"), "RCKM": ("15", "0", "15")}
+    table = [{"task": t, "method": m, "1 %": "0.5"} for t in ("iris", bckm.SEVEN) for m in ("CKM", "PCP")]
+    assert bckm_report.select_ours(table) == [("iris", "CKM", "0.5")]
 
 
 def test_claims_about_rounds_read_the_figures():
