@@ -24,7 +24,7 @@ from bench.figures import (
     write_layouts,
 )
 from bench.harness import format_table
-from bench.papers import cobs_claims, cobs_figures, halkidi_figures
+from bench.papers import bckm_printed, cobs_claims, cobs_figures, halkidi_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -46,7 +46,7 @@ PAPERS = {
     ),
     "clusilc": Paper("Struyf and Džeroski (2007)"),
     "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures),
-    "bckm": Paper("Okabe and Yamada (2018)"),
+    "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures),
 }
 SUMMARY_FIELDS = (
     "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",

@@ -72,7 +72,7 @@ CELLS = {
     ],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
     "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVALS],
-    "bckm": [bckm.entries(("", "", method)) for method in bckm.METHODS],
+    "bckm": [bckm.entries(("", "", method)) for method in (*bckm.METHODS, *bckm.RIVALS)],
     "bckm_rivals": [bckm.entries(("", "", method)) for method in bckm.RIVALS],
     "clusilc": [clusilc_runs.entries(("", method)) for method in clusilc_runs.METHODS],
     "passive": [passive.entries(("", "", method)) for method in passive.methods()],
