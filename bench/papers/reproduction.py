@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +53,9 @@ SUMMARY_FIELDS = (
     "share reproduced",
     "claims", "hold as printed", "hold by default",
 )  # fmt: skip
+FRONT_FIELDS = (
+    "paper", "printed figures that the printed method gives", "claims that hold for it", "for our default"
+)  # fmt: skip
 
 
 def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
@@ -78,6 +81,15 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     return (paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
 
 
+def shorten_summary(line: Sequence[str]) -> tuple[str, ...]:
+    """Shorten a line of the summary for the first page of the documentation."""
+    of = dict(zip(SUMMARY_FIELDS, line, strict=True))
+    n_run = sum(int(of[verdict]) for verdict in COMPARED)
+    figures = f"{of['reproduced']} of {n_run}" if n_run else "prints none that can be compared"
+    claims = (f"{of[field]} of {of['claims']}" for field in ("hold as printed", "hold by default"))
+    return (of["paper"], figures, *claims)
+
+
 def read_claims(path: Path) -> list[Row]:
     """The claims of a paper in words, each with a verdict; none if they were not checked."""
     return read_rows(path) if path.exists() else []
@@ -89,6 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = parser.parse_args(arguments).out
     lines = [summarize_paper(key, results) for key in PAPERS]
     write_csv(results / "reproduction" / "summary.csv", SUMMARY_FIELDS, lines)
+    write_csv(results / "reproduction" / "front.csv", FRONT_FIELDS, map(shorten_summary, lines))
     print(format_table(SUMMARY_FIELDS, lines))
     return 0
 
