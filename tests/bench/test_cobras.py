@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -143,19 +144,21 @@ def test_targets_stand_for_known_tasks():
     assert {row["task"] for row in harness.read_target("cobras_quality.csv")} == set(data.BUNDLED)
 
 
+class Watched:
+    """The truth, and a list of the pairs that were asked about."""
+
+    def __init__(self, asked, y):
+        self.asked, self.y = asked, y
+
+    def __call__(self, first, second):
+        self.asked.append((first, second))
+        return bool(self.y[first] == self.y[second])
+
+
 @pytest.mark.usefixtures("small")
 def test_questions_are_about_training_rows_only(monkeypatch):
     asked = []
-
-    class Watched:
-        def __init__(self, y):
-            self.y = y
-
-        def __call__(self, first, second):
-            asked.append((first, second))
-            return bool(self.y[first] == self.y[second])
-
-    monkeypatch.setattr("bench.papers.cobras_runs.TruthOracle", Watched)
+    monkeypatch.setattr("bench.papers.cobras_runs.TruthOracle", partial(Watched, asked))
     row = measure(("first", "COBRAS", "0", "2", "5", "20"), data.Source())
     test = set(split_folds(30, 5, 0)[2].tolist())
     assert len(asked) == int(row["asked"]) > 0
@@ -236,16 +239,7 @@ def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
 @pytest.mark.parametrize("learner", RIVALS)
 def test_rivals_ask_about_training_rows_only(tmp_path, monkeypatch, learner):
     asked = []
-
-    class Watched:
-        def __init__(self, y):
-            self.y = y
-
-        def __call__(self, first, second):
-            asked.append((first, second))
-            return bool(self.y[first] == self.y[second])
-
-    monkeypatch.setattr(cobras_rivals, "TruthOracle", Watched)
+    monkeypatch.setattr(cobras_rivals, "TruthOracle", partial(Watched, asked))
     row = measure_rival(("first", learner, "0", "2", "5", "6"), Place(data.Source(), tmp_path))
     test = set(split_folds(30, 5, 0)[2].tolist())
     assert len(asked) == int(row["asked"]) > 0
