@@ -8,8 +8,8 @@
 
 A finished cell runs again only if the part of linkwise that it uses has changed. An interrupted run resumes
 where it stopped. The page is ``report/index.html`` in the folder of results; it needs no network and no
-other file. A report also writes the tables of the documentation (``reproduction`` in that folder) anew from the
-results.
+other file. A report also writes the tables of the documentation (``reproduction`` in that folder) anew from
+the results.
 """
 
 # This process imports nothing large: the memory of an experiment starts from what its parent held.

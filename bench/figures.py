@@ -19,7 +19,8 @@ from bench.results import write_csv
 from linkwise.experiments.cell_store import Row
 
 TOLERANCE = 0.05
-VERDICTS = ("reproduced", "higher", "lower", "not run")
+COMPARED = ("reproduced", "higher", "lower")
+VERDICTS = (*COMPARED, "not run", "not testable")
 FIELDS = (
     "table",
     "task",
@@ -55,6 +56,8 @@ class Figure:
         Of our default, and of the authors' program or the preset that follows it.
     digits : int
         Decimals of the printed figure; ours is rounded to them before the two are compared.
+    is_p : bool
+        Whether it is the p-value of a test; NaN then stands for samples without variance, not testable.
     """
 
     table: str
@@ -66,12 +69,13 @@ class Figure:
     default: float | None = None
     authors: float | None = None
     digits: int = 2
+    is_p: bool = False
 
     @property
     def verdict(self) -> str:
         """Whether the printed method gives the printed figure: one of `VERDICTS`."""
         if self.letter is None or math.isnan(self.letter):
-            return "not run"
+            return "not testable" if self.letter is not None and self.is_p else "not run"
         difference = round(self.letter, self.digits) - self.printed
         if abs(difference) <= TOLERANCE + 1e-9:
             return "reproduced"
@@ -120,7 +124,7 @@ def read_explanations(path: Path = EXPLANATIONS) -> list[Explanation]:
 
 def explain(paper: str, figure: Figure, explanations: Iterable[Explanation]) -> str:
     """Return the reason for a difference, "unexplained" if none is known, and nothing where there is none."""
-    if figure.verdict in ("reproduced", "not run"):
+    if figure.verdict not in ("higher", "lower"):
         return ""
     return next((each.reason for each in explanations if each.covers(paper, figure)), "unexplained")
 

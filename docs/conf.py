@@ -18,6 +18,7 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 
 autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_preserve_defaults = True  # names as in the code: the value of a path would be one of this machine
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autosummary_generate = True

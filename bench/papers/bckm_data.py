@@ -59,8 +59,13 @@ def load(name: str, features: Features, folder: Path) -> Set:
 
 def texts(path: Path) -> tuple[csr_array, np.ndarray]:
     """Counts of words by tf-idf, every row at unit length."""
+    counts, classes = read_counts(path)
+    return csr_array(TfidfTransformer().fit_transform(counts)), classes
+
+
+def read_counts(path: Path) -> tuple[csr_array, np.ndarray]:
+    """Counts of words, and classes."""
     with np.load(path) as held:
         parts = tuple(held[name] for name in ("data", "indices", "indptr"))
         counts = csr_array(parts, shape=tuple(held["shape"]), dtype=np.float64)
-        classes = encode_classes(held["y"])
-    return csr_array(TfidfTransformer().fit_transform(counts)), classes
+        return counts, encode_classes(held["y"])

@@ -11,7 +11,7 @@
   rows; below them the rows in the first two principal components of the kernel after some of the rounds.
 
 Constraints are 1, 5 and 10 % of all pairs of rows, as in `bench.papers.bckm`; the numbers are means over sets
-of constraints, with one start each.
+of constraints, with one start each. BCKM runs as printed ("letter", which the pictures show) and by default.
 """
 
 from __future__ import annotations
@@ -43,17 +43,19 @@ PERCENT = ("1", "5", "10")
 CURVES = ("ecoli", "glass", "tr11")  # the paper's choice for Figure 2
 PICTURED = "ecoli"  # in Figure 4
 ROUNDS = 100
-FIELDS = ("task", "percent", "set")
+VERSIONS = ("letter", "default")
+FIELDS = ("task", "version", "percent", "set")
 COLUMNS = 4
+
+Line = tuple[str, str, str, str, str]
 
 
 def measure(cell: Cell, folder: Path) -> Row:
     """One run of BCKM: its NMI by round, and what share of each twentieth of the constraints is satisfied."""
-    task, percent, number = cell
+    task, version, percent, number = cell
     rows = load(task, "raw", folder)
     constraints = draw_constraints(rows.y, percent, int(number))
-    kernel: Any = rows.kernel
-    model = lw.BCKM(CLUSTERS[task], kernel=kernel, n_rounds=ROUNDS, random_state=int(number))
+    model = make_bckm(version, CLUSTERS[task], rows.kernel, int(number))
     with warnings.catch_warnings(action="ignore"):
         model.fit(rows.X, constraints=constraints)
     scores = []
@@ -65,6 +67,14 @@ def measure(cell: Cell, folder: Path) -> Row:
         "nmi": " ".join(f"{value:.4f}" for value in scores),
         "satisfied": " ".join(f"{value:.4f}" for value in shares),
     }
+
+
+def make_bckm(version: str, k: int, kernel: Any, seed: int) -> lw.BCKM:
+    """BCKM as printed, where a trial has one start, or by default."""
+    parameters: dict[str, Any] = {"kernel": kernel, "n_rounds": ROUNDS, "random_state": seed}
+    if version == "letter":
+        return lw.BCKM.paper(k, n_init=1, **parameters)
+    return lw.BCKM(k, **parameters)
 
 
 def draw_constraints(y: np.ndarray, percent: str, seed: int) -> lw.Constraints:
@@ -95,52 +105,47 @@ def satisfied_shares(model: Any, constraints: lw.Constraints, seed: int) -> list
 
 
 # ---------------------------------------------------------------- what is drawn
-def build_curves(found: list[Row]) -> list[tuple[str, str, str, str]]:
-    """Lines of Figure 2: task, percent, round, mean NMI."""
+def build_curves(found: list[Row]) -> list[Line]:
+    """Lines of Figure 2: task, version, percent, round, mean NMI."""
     lines = []
-    for task, percent in group_names(found):
-        runs = [
-            [float(x) for x in row["nmi"].split()]
-            for row in found
-            if (row["task"], row["percent"]) == (task, percent) and row["nmi"]
-        ]
+    for name, rows in group_runs(found).items():
+        runs = [[float(x) for x in row["nmi"].split()] for row in rows if row["nmi"]]
         if not runs:
             continue
         for at in range(max(map(len, runs))):
             mean = np.mean([run[min(at, len(run) - 1)] for run in runs])
-            lines.append((task, percent, str(at + 1), f"{mean:.4f}"))
+            lines.append((*name, str(at + 1), f"{mean:.4f}"))
     return lines
 
 
-def build_shares(found: list[Row]) -> list[tuple[str, str, str, str]]:
-    """Lines of Figure 3: task, percent, last place of a group, mean share of satisfied constraints."""
+def build_shares(found: list[Row]) -> list[Line]:
+    """Lines of Figure 3: task, version, percent, last place of a group, mean share of satisfied ones."""
     lines = []
-    for task, percent in group_names(found):
-        runs = [
-            [float(x) for x in row["satisfied"].split()]
-            for row in found
-            if (row["task"], row["percent"]) == (task, percent) and row["satisfied"]
-        ]
+    for name, rows in group_runs(found).items():
+        runs = [[float(x) for x in row["satisfied"].split()] for row in rows if row["satisfied"]]
         if runs:
             for at, mean in enumerate(np.mean(runs, axis=0)):
-                lines.append((task, percent, str(2**at), f"{mean:.4f}"))
+                lines.append((*name, str(2**at), f"{mean:.4f}"))
     return lines
 
 
-def group_names(found: list[Row]) -> list[tuple[str, str]]:
-    """Data sets and percents, in order."""
-    return list(dict.fromkeys((row["task"], row["percent"]) for row in found))
+def group_runs(found: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    """Runs by data set, version and percent, in order."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in found:
+        groups.setdefault((row["task"], row["version"], row["percent"]), []).append(row)
+    return groups
 
 
 def fit_all(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Labels of Figure 4 by method, the classes first; and the BCKM among the methods."""
     rows = load(PICTURED, "raw", folder)
     k, constraints = CLUSTERS[PICTURED], draw_constraints(rows.y, "10", 0)
-    bckm = lw.BCKM(k, random_state=0)
+    bckm = make_bckm("letter", k, "linear", 0)
     models = {
         "BCKM": bckm,
-        "RCKM": lw.RCKM(k, random_state=0),
-        "CKM": lw.CKM(k, n_init=1, random_state=0),
+        "RCKM": lw.RCKM.paper(k, n_init=1, random_state=0),
+        "CKM": lw.CKM.paper(k, random_state=0),
         "PCP": lw.PCP(k, random_state=0),
         "BSTC": lw.BoostCluster(k, random_state=0),
         "KBST": lw.KernelBoost(k, random_state=0),
@@ -176,17 +181,16 @@ def make_figure(high: int, wide: int, width: float, height: float) -> tuple[Any,
     return figure, figure.subplots(high, wide, squeeze=False).ravel()
 
 
-def draw_lines(
-    path: Path, lines: list[tuple[str, str, str, str]], xlabel: str, ylabel: str, *, is_log: bool = False
-) -> None:
-    """Draw a panel for each task, with a line for each percent."""
+def draw_lines(path: Path, lines: list[Line], xlabel: str, ylabel: str, *, is_log: bool = False) -> None:
+    """Draw a panel for each task, with a line for each percent, as printed."""
+    lines = [line for line in lines if line[1] == "letter"]
     tasks = list(dict.fromkeys(line[0] for line in lines))
     wide = min(COLUMNS, len(tasks))
     figure, grid = make_figure(-(-len(tasks) // wide), wide, 2.6, 2.2)
     for axes, task in zip(grid, tasks, strict=False):
         for colour, percent in zip(COLOURS, PERCENT, strict=False):
             curve = [
-                (float(at), float(value)) for name, p, at, value in lines if (name, p) == (task, percent)
+                (float(at), float(value)) for name, _, p, at, value in lines if (name, p) == (task, percent)
             ]
             if curve:
                 axes.plot(*zip(*curve, strict=True), color=colour, label=f"{percent} %", linewidth=1.4)
@@ -256,15 +260,21 @@ def run(options: argparse.Namespace) -> int:
     if folder is None or not tasks:
         raise SystemExit(f"None of {', '.join(CLUSTERS)} is there. Give the folder of data sets with --data.")
     out = out_folder(options, "bckm_figures")
-    cells = [(task, p, str(number)) for task in tasks for p in PERCENT for number in range(options.sets)]
+    cells = [
+        (task, version, percent, str(number))
+        for number in range(options.sets)
+        for task in tasks
+        for version in VERSIONS
+        for percent in PERCENT
+    ]
     work = partial(measure, folder=folder)
     uses = ("BCKM", "Constraints")
     found = run_cells(
         out / "runs.csv", FIELDS, cells, work, uses=uses, jobs=options.jobs, reuse=options.reuse
     )
     curves, shares = build_curves(found), build_shares(found)
-    write_csv(out / "figure2.csv", ("task", "percent", "round", "nmi"), curves)
-    write_csv(out / "figure3.csv", ("task", "percent", "place", "satisfied"), shares)
+    write_csv(out / "figure2.csv", ("task", "version", "percent", "round", "nmi"), curves)
+    write_csv(out / "figure3.csv", ("task", "version", "percent", "place", "satisfied"), shares)
     if curves:
         draw_lines(out / "figure2.png", curves, "round", "NMI")
     axis = "place in the order of priority"

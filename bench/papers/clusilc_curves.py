@@ -21,9 +21,11 @@ Found = Mapping[tuple[str, str, int], Sequence[Row]]
 """Trials by data set, method and number of constraints, in the order of the sets of constraints."""
 
 
-def tasks_in(found: Found) -> list[str]:
-    here = {task for task, _, _ in found}
-    return [name for name in SETS if name in here]
+def tasks_in(found: Found, methods: Iterable[str] = ()) -> list[str]:
+    """Data sets that have trials, of all these methods."""
+    here = {(task, method) for task, method, _ in found}
+    tasks = {task for task, _ in here}
+    return [name for name in SETS if name in tasks and all((name, method) in here for method in methods)]
 
 
 def methods_in(found: Found) -> list[str]:
@@ -42,6 +44,13 @@ def values(found: Found, task: str, method: str, field: str) -> np.ndarray:
             for count in counts_in(found, task)
         ]
     ).T
+
+
+def less(found: Found, task: str, one: str, other: str, field: str) -> np.ndarray:
+    """Values of one method less those of the other, for the sets of constraints that both have had."""
+    a, b = (values(found, task, method, field) for method in (one, other))
+    n_sets = min(len(a), len(b))
+    return a[:n_sets] - b[:n_sets]
 
 
 def mean(numbers: np.ndarray) -> Mean:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from bench.harness import format_table
-from bench.papers.clusilc_claims import check_claims
+from bench.papers.clusilc_claims import FACTOR, ONE, check_claims
 from bench.papers.clusilc_curves import (
     CLEAR,
     Found,
@@ -16,6 +17,7 @@ from bench.papers.clusilc_curves import (
     counts_in,
     format_difference,
     judge_difference,
+    less,
     mean,
     means,
     methods_in,
@@ -25,37 +27,46 @@ from bench.papers.clusilc_curves import (
 )
 from bench.papers.clusilc_data import SETS
 from bench.papers.clusilc_plot import plot_curves
-from bench.papers.clusilc_runs import COP, COP_PRINTED, METHODS, OURS, PRINTED
+from bench.papers.clusilc_runs import TREES, VERSIONS
 from bench.results import write_csv
+from linkwise.experiments.cell_store import read_rows
 
 Line = tuple[str, ...]
 CURVES = (
-    "task", "method", "constraints", "rand", "rand_error", "cv", "cv_error", "nodes", "refused", "failed",
+    "task", "method", "constraints", "sets", "rand", "rand_error", "cv", "cv_error", "nodes", "refused",
+    "failed",
 )  # fmt: skip
 BESIDE = (
-    "task", "paper", "as printed", "", "defaults", "", "both as printed", "", "at the end",
-    "all rows, at the end",
+    "task", "paper", "letter", "letter_verdict", "default", "default_verdict", "authors", "authors_verdict",
 )  # fmt: skip
-COSTS = ("task", "constraints", "nodes", "seconds", "nodes, defaults", "seconds, defaults")
-CLAIM_FIELDS = ("claim", "letter", "letter_holds", "default", "default_holds")
+DIFFERENCES = (
+    "task", "version", "constraints", "sets", "cv", "cv_error", "cv_verdict", "rand", "rand_error",
+)  # fmt: skip
+TREE_FIELDS = ("task", *(f"{name}{unit}" for unit in ("", "_seconds") for name in VERSIONS))
+CLAIM_FIELDS = ("claim", *(f"{name}{holds}" for name in VERSIONS for holds in ("", "_holds")))
 
 
 def write_report(found: Found, folder: Path) -> str:
     """Write all, and tell it in words."""
-    write_csv(
-        folder / "curves.csv", CURVES, [line for task in tasks_in(found) for line in curve_lines(found, task)]
-    )
-    n_sets = len(next(iter(found.values())))
+    tasks = tasks_in(found)
+    write_csv(folder / "curves.csv", CURVES, [line for task in tasks for line in curve_lines(found, task)])
+    n_sets = max(len(rows) for rows in found.values())
     parts = [f"Rand index, {n_sets} sets of constraints: {folder / 'curves.csv'}"]
-    if set(METHODS) == set(methods_in(found)):
-        beside = [comparison_line(found, task) for task in tasks_in(found)]
-        write_csv(folder / "beside.csv", name_columns(BESIDE), beside)
+    if {method for methods in VERSIONS.values() for method in methods} == set(methods_in(found)):
+        lines = [line for task in tasks for line in difference_lines(found, task)]
+        write_csv(folder / "differences.csv", DIFFERENCES, lines)
+        beside = [comparison_line(found, task) for task in tasks]
+        write_csv(folder / "beside.csv", BESIDE, beside)
         head = f"ClusILC less COP-k-means on the tenth fold; {CLEAR} and two standard errors are clear"
         parts.append(f"{head}\n{format_table(BESIDE, beside)}")
-        costs = [cost_line(found, task) for task in tasks_in(found)]
-        write_csv(folder / "costs.csv", COSTS, costs)
-        parts.append(f"Largest trees and longest fits\n{format_table(COSTS, costs)}")
-        claims = check_claims(found)
+        trees = [tree_line(found, task) for task in tasks]
+        write_csv(folder / "trees.csv", TREE_FIELDS, trees)
+        parts.append(
+            f"Nodes of the largest trees, and seconds of the longest fits\n{format_table(TREE_FIELDS, trees)}"
+        )
+        rules = (("clear", CLEAR), ("one", ONE), ("factor", FACTOR))
+        write_csv(folder / "rules.csv", ("rule", "value"), rules)
+        claims = check_claims(found, read_rows(folder / "ends.csv"))
         write_csv(folder / "claims.csv", CLAIM_FIELDS, claims)
         parts.append(f"The paper's claims\n{format_table(CLAIM_FIELDS, claims)}")
     if find_spec("matplotlib"):
@@ -63,44 +74,66 @@ def write_report(found: Found, folder: Path) -> str:
     return "\n\n".join(["", *parts])
 
 
-def name_columns(fields: Line) -> Line:
-    """No column of a CSV file without a name of its own."""
-    return tuple(field or f"{before}, verdict" for before, field in zip(("", *fields), fields, strict=False))
-
-
 def curve_lines(found: Found, task: str) -> list[Line]:
     """One line for each method and number of constraints."""
     lines = []
     for method in methods_in(found):
+        if task not in tasks_in(found, (method,)):
+            continue
         of = {field: means(values(found, task, method, field)) for field in ("rand", "cv", "nodes")}
         failed, share = values(found, task, method, "failed").sum(axis=0), refused_share(found, task, method)
         for at, count in enumerate(counts_in(found, task)):
             rand, held_out, nodes = (of[field][at] for field in ("rand", "cv", "nodes"))
             numbers = (rand.value, rand.error, held_out.value, held_out.error)
             pair = ["" if np.isnan(x) else f"{x:.4f}" for x in numbers]
-            tree = f"{nodes.value:.1f}" if method in (PRINTED, OURS) else ""
-            lines.append((task, method, str(count), *pair, tree, f"{share[at]:.4f}", f"{failed[at]:.0f}"))
+            tree = f"{nodes.value:.1f}" if method in TREES else ""
+            n_sets = str(len(found[task, method, count]))
+            lines.append(
+                (task, method, str(count), n_sets, *pair, tree, f"{share[at]:.4f}", f"{failed[at]:.0f}")
+            )
     return lines
 
 
+def difference_lines(found: Found, task: str) -> list[Line]:
+    """ClusILC less COP-k-means for each version and number of constraints."""
+    lines: list[Line] = []
+    for version, methods in VERSIONS.items():
+        if task not in tasks_in(found, methods):
+            continue
+        held_out, everywhere = (less(found, task, *methods, field) for field in ("cv", "rand"))
+        for count, fold, rows in zip(counts_in(found, task), held_out.T, everywhere.T, strict=True):
+            lines.append((task, version, str(count), *difference_fields(fold), *difference_fields(rows)[1:3]))
+    return lines
+
+
+def difference_fields(differences: Sequence[float]) -> Line:
+    """Number of sets of constraints, mean, error and verdict."""
+    known = np.asarray(differences)
+    known = known[~np.isnan(known)]
+    if len(known) == 0:
+        return "0", "", "", ""
+    found = mean(known)
+    error = "" if np.isnan(found.error) else f"{found.error:.4f}"
+    return str(len(known)), f"{found.value:.4f}", error, judge_difference(found)
+
+
 def comparison_line(found: Found, task: str) -> Line:
-    """ClusILC less COP-k-means: on the tenth fold over the curve, then with the most constraints."""
-
-    def less(method: str, rival: str, field: str = "cv") -> np.ndarray:
-        return values(found, task, method, field) - values(found, task, rival, field)
-
+    """ClusILC less COP-k-means on the tenth fold, over the curve."""
     texts: list[str] = []
-    for method, rival in ((PRINTED, COP), (OURS, COP), (PRINTED, COP_PRINTED)):
-        difference = average_curve(less(method, rival))
-        texts += [format_difference(difference), judge_difference(difference)]
-    ends = [mean(less(PRINTED, COP, field)[:, -1]) for field in ("cv", "rand")]
-    return (task, SETS[task]["in_words"], *texts, *map(format_difference, ends))
+    for methods in VERSIONS.values():
+        if task in tasks_in(found, methods):
+            difference = average_curve(less(found, task, *methods, "cv"))
+            texts += [format_difference(difference), judge_difference(difference)]
+        else:
+            texts += ["", ""]
+    return (task, SETS[task]["in_words"], *texts)
 
 
-def cost_line(found: Found, task: str) -> Line:
+def tree_line(found: Found, task: str) -> Line:
     """Over all fits of all trials."""
-    texts = []
-    for method in (PRINTED, OURS):
-        nodes, seconds = (np.nanmax(values(found, task, method, f)) for f in ("most_nodes", "most_seconds"))
-        texts += [f"{nodes:.0f}", f"{seconds:.3f}"]
-    return (task, str(counts_in(found, task)[-1]), *texts)
+    most: list[str] = []
+    for field, form in (("most_nodes", ".0f"), ("most_seconds", ".3f")):
+        for tree, _ in VERSIONS.values():
+            known = task in tasks_in(found, (tree,))
+            most.append(f"{np.nanmax(values(found, task, tree, field)):{form}}" if known else "")
+    return (task, *most)

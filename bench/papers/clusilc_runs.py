@@ -3,8 +3,11 @@
 A trial is eleven fits: one with constraints between any rows, and one for each fold, with constraints between
 the rows of the other nine. Each fit clusters all rows. All methods get the same constraints. If COP-k-means
 finds no solution, it gets other constraints, up to 100 times, and fails after that. So its figures are those
-of constraints that it can satisfy. It runs in two versions, with one start each: linkwise's, which finds out
-whether a solution exists, and the one of the paper (`bench.papers.clusilc_cop`).
+of constraints that it can satisfy.
+
+Both methods run in three versions: the printed one (the preset `paper()`), the one of the authors' program,
+and ours. The authors' COP-k-means lets the mean of linked rows choose, and starts at rows of cannot-links.
+Ours finds out whether a solution exists; here it has one start.
 """
 
 from __future__ import annotations
@@ -19,16 +22,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import rand_score
 
-from bench.papers.clusilc_cop import cop_k_means
 from bench.papers.clusilc_data import Set, load
 from linkwise import ClusILC, Constraints, COPKMeans, InfeasibleConstraintsError
+from linkwise.cluster.kmeans.components import build_blocks
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.folds import split_folds
 
-FOLDS, REDRAWS = 10, 100
-PRINTED, OURS = "ClusILC, as printed", "ClusILC"
-COP, COP_PRINTED = "COP-k-means", "COP-k-means, as printed"
-METHODS = (PRINTED, OURS, COP, COP_PRINTED)
+FOLDS, REDRAWS, PASSES = 10, 100, 100
+LETTER, AUTHORS, OURS = "ClusILC, letter", "ClusILC, authors", "ClusILC"
+COP_LETTER, COP_AUTHORS, COP = "COP-k-means, letter", "COP-k-means, authors", "COP-k-means"
+METHODS = (LETTER, AUTHORS, OURS, COP_LETTER, COP_AUTHORS, COP)
+VERSIONS = {"letter": (LETTER, COP_LETTER), "default": (OURS, COP), "authors": (AUTHORS, COP_AUTHORS)}
+"""ClusILC and its rival."""
+TREES = {LETTER: ClusILC.paper, AUTHORS: ClusILC.authors, OURS: ClusILC}
 
 
 class Fit(NamedTuple):
@@ -42,8 +48,11 @@ class Fit(NamedTuple):
 
 def measure(cell: Cell, folder: Path) -> Row:
     """One trial."""
-    task, method, count, number = cell[0], cell[1], int(cell[2]), int(cell[3])
-    rows = load(task, folder)
+    return measure_rows(load(cell[0], folder), cell[1], int(cell[2]), int(cell[3]))
+
+
+def measure_rows(rows: Set, method: str, count: int, number: int) -> Row:
+    """One trial on these rows."""
     tests = split_folds(len(rows.y), FOLDS, number)
     fits = [fit_random(rows, method, count, (number, at), unknown) for at, unknown in enumerate([[], *tests])]
     first, *others = fits
@@ -65,10 +74,9 @@ def measure(cell: Cell, folder: Path) -> Row:
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    method = cell[1]
-    if method == COP_PRINTED:
-        return "linkwise.cluster.kmeans.components", "Constraints"
-    return "COPKMeans" if method == COP else "ClusILC", "Constraints"
+    if cell[1] in TREES:
+        return "ClusILC", "Constraints"
+    return "COPKMeans", "linkwise.cluster.kmeans.components", "Constraints"
 
 
 def fit_random(rows: Set, method: str, count: int, place: tuple[int, int], unknown: Any) -> Fit:
@@ -89,17 +97,33 @@ def cluster_rows(
     method: str, rows: Set, constraints: Constraints, seed: int
 ) -> tuple[np.ndarray | None, int]:
     """Labels, or None; and nodes of the tree."""
-    if method == COP_PRINTED:
-        return cop_k_means(rows.X, constraints, rows.k, seed), 0
     with warnings.catch_warnings(action="ignore"):
-        if method == COP:
-            with suppress(InfeasibleConstraintsError):
-                model = COPKMeans(rows.k, n_init=1, random_state=seed)
-                return model.fit(rows.X, constraints=constraints).labels_, 0
-            return None, 0
-        tree = (ClusILC.authors if method == PRINTED else ClusILC)(rows.k)
-        tree.fit(rows.X, constraints=constraints)
-    return tree.labels_, 2 * tree.n_leaves_ - 1
+        if method in TREES:
+            tree = TREES[method](rows.k).fit(rows.X, constraints=constraints)
+            return tree.labels_, 2 * tree.n_leaves_ - 1
+        with suppress(InfeasibleConstraintsError):
+            model = create_cop(method, rows, constraints, seed)
+            return model.fit(rows.X, constraints=constraints).labels_, 0
+    return None, 0
+
+
+def create_cop(method: str, rows: Set, constraints: Constraints, seed: int) -> COPKMeans:
+    """COP-k-means in one of its versions."""
+    if method == COP:
+        return COPKMeans(rows.k, n_init=1, random_state=seed)
+    if method == COP_LETTER:
+        return COPKMeans.paper(rows.k, max_iter=PASSES, random_state=seed)
+    starts = draw_starts(rows.X, constraints, rows.k, seed)
+    return COPKMeans.paper(rows.k, by_first_row=False, init=starts, max_iter=PASSES)
+
+
+def draw_starts(X: np.ndarray, constraints: Constraints, k: int, seed: int) -> np.ndarray:
+    """Draw distinct rows, or means of linked rows: ends of cannot-links first; the last again if too few."""
+    rng, blocks = np.random.default_rng(seed), build_blocks(X, constraints)
+    ends = rng.permutation(constraints.component_cannot_link).ravel()
+    order = np.concatenate([ends, rng.permutation(len(blocks.X))])
+    first = np.sort(np.unique(order, return_index=True)[1])[:k]
+    return blocks.X[order[first]][np.minimum(np.arange(k), len(first) - 1)]
 
 
 @cache

@@ -1,6 +1,7 @@
 """COBRAS and COBRA with known classes: quality, the paper's protocol, and the effect of each change.
 
     python -m bench run cobras_quality  [--seeds N]
+    python -m bench run cobras_rivals   --data DIR [--jobs N] [--learners NAME ...] [--repetitions N]
     python -m bench run cobras_protocol --data DIR [--jobs N] [--quick]
     python -m bench run cobras_ablation --data DIR [--jobs N] [--seeds N]
 
@@ -21,12 +22,32 @@ import numpy as np
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers import cobras_protocol
-from bench.papers.cobras_runs import FIELDS, bind_source, curves, entries, fold_cells, whole_cells
+from bench.papers.cobras_measured import LEARNERS, gather
+from bench.papers.cobras_rivals import (
+    POOL_FIELDS,
+    RIVALS,
+    measure_pool,
+    measure_rival,
+    rival_entries,
+)
+from bench.papers.cobras_runs import (
+    FIELDS,
+    FOLDS,
+    QUESTIONS,
+    REPETITIONS,
+    bind_source,
+    curves,
+    entries,
+    fold_cells,
+    whole_cells,
+)
+from bench.papers.cobs_runs import bind_place
 from bench.results import write_csv
 
 SHOWN = (10, 25, 50, 100)
-QUESTIONS = 100
-REPETITIONS, FOLDS, QUICK_QUESTIONS = 10, 10, 50
+QUALITY_QUESTIONS = 100
+QUICK_QUESTIONS = 50
+NPU_QUESTIONS = 100  # it is slow
 VARIANTS = (
     "COBRAS",
     "descend=smallest",
@@ -59,7 +80,7 @@ def quality(options: argparse.Namespace) -> int:
     )
     by_budget = {q: curves(row for row in rows if row["questions"] == str(q)) for q in SHOWN}
     views = {
-        f"along one run of {QUESTIONS} questions": dict.fromkeys(SHOWN, QUESTIONS),
+        f"along one run of {QUALITY_QUESTIONS} questions": dict.fromkeys(SHOWN, QUALITY_QUESTIONS),
         "at the end of runs with that budget": {q: q for q in SHOWN},
     }
     print(f"COBRAS, mean ARI over {options.seeds} seeds, all rows (in brackets: the authors' program)")
@@ -82,29 +103,60 @@ def format_comparison(task: str, ours: Sequence[float], theirs: Sequence[float])
 
 
 def protocol(options: argparse.Namespace) -> int:
-    """The paper's experiment."""
+    """The paper's experiment: COBRA and COBRAS, then tables and claims with whatever else was measured."""
     where = find_source(options)
     tasks = data.names(where)
     repetitions = 1 if options.quick else options.repetitions
     questions = QUICK_QUESTIONS if options.quick else QUESTIONS
     folder = out_folder(options, "cobras")
-    cells = fold_cells(tasks, cobras_protocol.LEARNERS, repetitions, FOLDS, questions)
-    rows = run_cells(
-        folder / "protocol.csv",
-        FIELDS,
-        cells,
-        bind_source(where),
-        uses=entries,
-        jobs=options.jobs,
-        reuse=options.reuse,
-    )
+    if not options.report:
+        run_cells(
+            folder / "protocol.csv",
+            FIELDS,
+            fold_cells(tasks, LEARNERS, repetitions, FOLDS, questions),
+            bind_source(where),
+            uses=entries,
+            jobs=options.jobs,
+            reuse=options.reuse,
+        )
     loaded = [data.load(task, where) for task in tasks]
-    measured = cobras_protocol.gather(rows, tasks, [len(task.y) for task in loaded])
+    measured = gather(folder, tasks, [len(task.y) for task in loaded], questions)
     print(f"{repetitions} x {FOLDS}-fold cross-validation, {questions} questions, ARI on test rows")
     print("\n".join(list_departures(loaded)))
     print()
     print(cobras_protocol.write_report(measured, folder, plot=find_spec("matplotlib") is not None))
-    print(f"\nCSV files and curves.png are in {folder}")
+    print(f"\nCSV files and pictures are in {folder}")
+    return 0
+
+
+def rivals(options: argparse.Namespace) -> int:
+    """COBS and NPU in the paper's experiment, small tasks first; `protocol` reports them."""
+    where = find_source(options)
+    tasks = options.tasks or data.names(where)
+    tasks = sorted(tasks, key=lambda task: len(data.load(task, where).y))
+    folder = out_folder(options, "cobras")
+    common = {"jobs": options.jobs, "reuse": options.reuse}
+    pools = out_folder(options, "cobs")
+    if "COBS" in options.learners:
+        run_cells(
+            folder / "pools.csv",
+            POOL_FIELDS,
+            [(task,) for task in tasks],
+            bind_place(measure_pool, where, pools),
+            uses=("build_pool",),
+            **common,
+        )
+    for learner in options.learners:
+        questions = options.questions or (QUESTIONS if learner == "COBS" else NPU_QUESTIONS)
+        run_cells(
+            folder / RIVALS[learner],
+            FIELDS,
+            fold_cells(tasks, [learner], options.repetitions, FOLDS, questions),
+            bind_place(measure_rival, where, pools),
+            uses=rival_entries,
+            **common,
+        )
+    print(f"{', '.join(options.learners)}: {options.repetitions} repetitions. Now run cobras_protocol.")
     return 0
 
 
@@ -126,7 +178,7 @@ def ablation(options: argparse.Namespace) -> int:
     where = find_source(options)
     tasks = data.names(where)
     folder = out_folder(options, "cobras")
-    cells = whole_cells(tasks, VARIANTS, options.seeds, QUESTIONS)
+    cells = whole_cells(tasks, VARIANTS, options.seeds, QUALITY_QUESTIONS)
     rows = run_cells(
         folder / "ablation.csv",
         FIELDS,
@@ -194,15 +246,23 @@ def _write_tasks(path: Path, tasks: list[str], ours: dict[tuple[str, ...], np.nd
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.papers.cobras", description="COBRAS and COBRA")
     commands = parser.add_subparsers(required=True)
-    for command in (quality, protocol, ablation):
+    for command in (quality, rivals, protocol, ablation):
         sub = commands.add_parser(
             command.__name__, prog=f"python -m bench run cobras_{command.__name__}", help=command.__doc__
         )
         add_common_options(sub)
         sub.set_defaults(command=command)
-        if command is protocol:
+        if command in (protocol, rivals):
             sub.add_argument("--repetitions", type=int, default=REPETITIONS, metavar="N")
+        if command is protocol:
             sub.add_argument("--quick", action="store_true", help="1 repetition, 50 questions")
+            sub.add_argument("--report", action="store_true", help="run nothing; report what was measured")
+        elif command is rivals:
+            sub.add_argument("--learners", nargs="+", choices=RIVALS, default=RIVALS, metavar="NAME")
+            sub.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks [default: all that are there]")
+            sub.add_argument(
+                "--questions", type=int, metavar="N", help="[default: 250 for COBS, 100 for NPU]"
+            )
         else:
             sub.add_argument("--seeds", type=int, default=10, metavar="N")
     options = parser.parse_args(arguments)

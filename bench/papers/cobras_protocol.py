@@ -1,253 +1,171 @@
-"""The experiment of the COBRAS paper: curves, ranks and claims, computed from its cells.
+"""The experiment of the COBRAS paper: tables, pictures and claims from the cells of all learners.
 
-Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), section 4: average ARI, aligned ranks and
-the claims in words. The paper prints no ARI, so only the claims can be compared.
+Van Craenendonck, Dumančić, Van Wolputte and Blockeel (2018), section 4. The paper prints no ARI, so only
+its claims can be compared (`bench.papers.cobras_claims`). The cells come from ``cobras_protocol`` (COBRA and
+COBRAS), ``cobras_rivals`` (COBS and NPU) and ``peers_cobras`` (the authors' program). What was not run is
+left out, and only whole repetitions count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from bench.harness import format_table, read_target
-from bench.papers.cobras_runs import curves, seconds
-from bench.plots import Panel, plot_panels
+from bench import data
+from bench.harness import format_table
+from bench.papers.cobras_claims import CLAIM_FIELDS, check_claims, ratios
+from bench.papers.cobras_measured import METHODS, VERSIONS, Measured
+from bench.papers.cobras_pictures import draw_ari, draw_ranks, draw_ratios
+from bench.papers.cobras_rivals import RIVALS
+from bench.papers.cobras_runs import TIMED
 from bench.results import write_csv
-from linkwise.experiments.cell_store import Row
-from linkwise.experiments.comparison import rank_aligned_scores
 
-LEARNERS = ("COBRA-10", "COBRA-25", "COBRA-50", "COBRAS", "COBRAS.paper()", "COBRAS.authors()")
-JUDGED = ("COBRAS.paper()", "COBRAS.authors()", "COBRAS")
 UNCOUNTED = "yeast"  # the paper lists 15 UCI sets and counts 14; this is the 15th of its list
-CLAIM_FIELDS = ("claim", "letter", "letter_holds", "authors", "authors_holds", "default", "default_holds")
-SHOWN = (10, 25, 50, 100)
-CLEAR = 0.05  # a difference in average ARI that is called clear here; below it is small
-WAIT = 10.0  # seconds, from the paper
+SHOWN = (10, 25, 50, 100, 250)
+COURSES = (50, 100, 150, 200, 250)
+CURVE_AT = (*range(1, 20), *range(20, 251, 5))
+GROUPS = {"UCI": data.UCI, "faces": data.FACES, "texts": data.NEWS}
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """All tasks after all questions.
-
-    Attributes
-    ----------
-    tasks, learners : sequence of str
-    ari : ndarray of shape (n_tasks, n_learners, n_questions)
-    seconds, waits : ndarray of shape (n_tasks, n_learners)
-        Mean time of a run and mean longest wait in it.
-    largest : int
-        Position of the task with most rows.
-    """
-
-    tasks: Sequence[str]
-    learners: Sequence[str]
-    ari: np.ndarray
-    seconds: np.ndarray
-    waits: np.ndarray
-    largest: int
-
-    def mean(self) -> np.ndarray:
-        """Average ARI, shape (n_learners, n_questions)."""
-        return self.ari.mean(axis=0)
-
-    def ranks(self) -> np.ndarray:
-        """Average aligned rank, shape (n_learners, n_questions)."""
-        return np.array([rank_aligned_scores(self.ari[:, :, q]) for q in range(self.ari.shape[2])]).T
-
-    def without(self, task: str) -> Measured:
-        kept = [at for at, name in enumerate(self.tasks) if name != task]
-        largest = kept.index(self.largest) if self.largest in kept else 0
-        names = [self.tasks[at] for at in kept]
-        return Measured(names, self.learners, self.ari[kept], self.seconds[kept], self.waits[kept], largest)
-
-
-def gather(rows: Sequence[Row], tasks: Sequence[str], sizes: Sequence[int]) -> Measured:
-    """Means over repetitions and folds."""
-    by_curve, by_time, by_wait = curves(rows), seconds(rows), seconds(rows, "longest_wait_s")
-    keys = [[(task, learner) for learner in LEARNERS] for task in tasks]
-    return Measured(
-        tasks,
-        LEARNERS,
-        np.array([[by_curve[key] for key in line] for line in keys]),
-        np.array([[by_time[key] for key in line] for line in keys]),
-        np.array([[by_wait[key] for key in line] for line in keys]),
-        int(np.argmax(sizes)),
-    )
-
-
-# ---------------------------------------------------------------- claims
-Verdict = tuple[str, bool]
-
-
-def check_claims(m: Measured) -> list[tuple[str, ...]]:
-    """(claim, then measured, holds for each of JUDGED)."""
-    lines = []
-    for claim in read_target("cobras_claims.csv"):
-        verdicts = [CLAIMS[claim["claim"]](m, name) for name in JUDGED]
-        texts = [
-            text for measured, holds in verdicts for text in (measured, "holds" if holds else "does not")
-        ]
-        lines.append((claim["words"], *texts))
-    return lines
-
-
-def _at(m: Measured, learner: str, question: int) -> tuple[float, float]:
-    """Average ARI and aligned rank after a question, or after the last one."""
-    which, q = m.learners.index(learner), min(question, m.ari.shape[2]) - 1
-    return float(m.mean()[which, q]), float(m.ranks()[which, q])
-
-
-def _ahead(rival: str, question: int) -> Callable[[Measured, str], Verdict]:
-    """Whether COBRA has the better aligned rank: the figure from which the paper reads these claims."""
-
-    def check(m: Measured, cobras: str) -> Verdict:
-        (ari, rank), (own_ari, own_rank) = _at(m, rival, question), _at(m, cobras, question)
-        return f"rank {rank:.1f} / {own_rank:.1f}, ARI {ari:.3f} / {own_ari:.3f}", rank < own_rank
-
-    return check
-
-
-def _lead_is_small(m: Measured, cobras: str) -> Verdict:
-    lead = _at(m, "COBRA-25", 25)[0] - _at(m, cobras, 25)[0]
-    return f"ARI {lead:+.3f}", 0 < lead < CLEAR
-
-
-def _behind(rival: str, question: int) -> Callable[[Measured, str], Verdict]:
-    def check(m: Measured, cobras: str) -> Verdict:
-        gap = _at(m, cobras, question)[0] - _at(m, rival, question)[0]
-        return f"ARI {-gap:+.3f} at {min(question, m.ari.shape[2])}", gap >= CLEAR
-
-    return check
-
-
-def _overall(m: Measured, cobras: str) -> Verdict:
-    ari, ranks = m.mean().mean(axis=1), m.ranks().mean(axis=1)
-    own, rivals = m.learners.index(cobras), [m.learners.index(f"COBRA-{n}") for n in (10, 25, 50)]
-    best = max(rivals, key=lambda r: ari[r])
-    text = f"ARI {ari[best]:.3f} / {ari[own]:.3f}, rank {ranks[rivals].min():.1f} / {ranks[own]:.1f}"
-    return text, bool(ari[own] > ari[best] and ranks[own] < ranks[rivals].min())
-
-
-def _faster(m: Measured, cobras: str) -> Verdict:
-    ratio = m.seconds[:, m.learners.index(cobras)] / m.seconds[:, m.learners.index("COBRA-25")]
-    faster = int((ratio > 1).sum())
-    text = f"COBRA-25 on {faster} of {len(ratio)} tasks, median ratio {np.median(ratio):.1f}"
-    return text, 2 * faster > len(ratio)
-
-
-def _largest_cobra(m: Measured, cobras: str) -> Verdict:
-    taken = max(m.seconds[m.largest, m.learners.index(f"COBRA-{n}")] for n in (10, 25, 50))
-    return f"{taken:.2f} s ({m.tasks[m.largest]})", bool(taken < WAIT)
-
-
-def _largest_cobras(m: Measured, cobras: str) -> Verdict:
-    own = m.learners.index(cobras)
-    taken, wait = m.seconds[m.largest, own], m.waits[m.largest, own]
-    return f"{taken:.2f} s in all, longest wait {wait:.2f} s", bool(wait < WAIT)
-
-
-CLAIMS: dict[str, Callable[[Measured, str], Verdict]] = {
-    "cobra10": _ahead("COBRA-10", 10),
-    "cobra25": _ahead("COBRA-25", 25),
-    "cobra25-small": _lead_is_small,
-    "cobra50": _ahead("COBRA-50", 50),
-    "cobra10-late": _behind("COBRA-10", 100),
-    "cobra50-early": _behind("COBRA-50", 10),
-    "overall": _overall,
-    "cobra-fast": _faster,
-    "largest-cobra": _largest_cobra,
-    "largest-cobras": _largest_cobras,
-}
-
-
-# ---------------------------------------------------------------- what is written and printed
 def write_report(m: Measured, folder: Path, plot: bool) -> str:
-    """Write curves, ranks, tasks and claims as CSV, plot them, and tell the same in words."""
-    groups = {"all": m}
-    if UNCOUNTED in m.tasks:
-        groups[f"without {UNCOUNTED}"] = m.without(UNCOUNTED)
-    _write_curves(folder / "mean_ari.csv", {name: group.mean() for name, group in groups.items()}, m)
-    _write_curves(folder / "aligned_ranks.csv", {name: group.ranks() for name, group in groups.items()}, m)
-    write_csv(folder / "table.csv", ("questions", *m.learners), mean_lines(m))
-    lines = task_lines(m)
-    fields = ("task", "learner", *(f"ari_{q}" for q in shown(m)), "ari_mean", "seconds", "longest_wait_s")
-    write_csv(folder / "tasks.csv", fields, lines)
+    """Write tables and claims as CSV, draw the figures, and return what is printed."""
+    full = m.select(m.complete())
+    write_csv(folder / "coverage.csv", ("learner", "tasks", "repetitions", "questions"), coverage_lines(m))
+    write_csv(folder / "table.csv", ("questions", *full.learners), mean_lines(full))
+    write_csv(folder / "courses.csv", ("tasks", "mean of questions", *full.learners), course_lines(full))
+    curves = ((f"{q + 1}", *_three(full.mean()[:, q])) for q in shown_on_curves(full))
+    write_csv(folder / "mean_ari.csv", ("questions", *full.learners), curves)
+    rank_fields = ("version", "tasks", "questions", *METHODS)
+    write_csv(folder / "aligned_ranks.csv", rank_fields, rank_lines(m))
+    fields = (
+        "task",
+        "learner",
+        "repetitions",
+        *(f"ari_{q}" for q in shown(m)),
+        "ari_mean",
+        "seconds",
+        "wait_s",
+    )
+    tasks = list(task_lines(m))
+    write_csv(folder / "tasks.csv", fields, tasks)
+    times = list(time_lines(m))
+    write_csv(folder / "times.csv", ("task", "rows", "COBRAS", *(f"/ {name}" for name in _TIMED)), times)
     claims = check_claims(m)
-    claim_fields = ("claim", *(field for name in JUDGED for field in (name, "")))
     write_csv(folder / "claims.csv", CLAIM_FIELDS, claims)
     if plot:
-        plot_panels(folder / "curves.png", build_panels(m))
-    parts = [f"ARI after {', '.join(map(str, shown(m)))} questions\n{task_table(m)}"]
-    for name, group in groups.items():
-        head = f"{name}: {len(group.tasks)} tasks"
-        parts.append(f"{head}, average ARI\n{_over_questions(group.mean(), m, 3)}")
-        parts.append(f"{head}, aligned rank\n{_over_questions(group.ranks(), m, 1)}")
-    head = "The paper's claims (two figures: COBRA / COBRAS; a difference: COBRA less COBRAS)"
-    parts.append(f"{head}\n{format_table(claim_fields, claims)}")
+        draw_ari(folder / "curves.png", m)
+        draw_ranks(folder / "ranks.png", m, "tasks")
+        draw_ratios(folder / "times.png", m)
+    parts = [
+        f"What was run\n{format_table(('learner', 'tasks', 'repetitions', 'questions'), coverage_lines(m))}",
+        f"Average ARI, learners that were run on all tasks\n"
+        f"{format_table(('questions', *full.learners), mean_lines(full))}",
+        f"Mean over the first questions\n"
+        f"{format_table(('tasks', 'questions', *full.learners), course_lines(full))}",
+        f"Each task\n{format_table(fields, tasks)}",
+        f"Seconds of COBRAS.paper() for {TIMED} questions, and ratios\n"
+        f"{format_table(('task', 'rows', 'COBRAS', *_TIMED), times)}",
+        "The paper's claims (two figures: the rival / COBRAS; a difference: the rival less COBRAS)\n"
+        f"{format_table(CLAIM_FIELDS, claims)}",
+    ]
     return "\n\n".join(parts)
 
 
-def mean_lines(m: Measured) -> list[tuple[str, ...]]:
-    """Average ARI after some numbers of questions, and on average over all of them."""
-    mean = m.mean()
-    lines = [(str(q), *(f"{value:.3f}" for value in mean[:, q - 1])) for q in shown(m)]
-    return [*lines, (f"mean of 1 to {mean.shape[1]}", *(f"{value:.3f}" for value in mean.mean(axis=1)))]
+_TIMED = ("COBRA-25", *RIVALS)
+
+
+def _three(values: Iterable[float]) -> list[str]:
+    return ["" if np.isnan(value) else f"{value:.3f}" for value in values]
 
 
 def shown(m: Measured) -> list[int]:
     """Numbers of questions at which tables stop."""
-    return [q for q in SHOWN if q <= m.ari.shape[2]]
+    return [q for q in SHOWN if q <= m.n_questions]
 
 
-def task_lines(m: Measured) -> list[tuple[str, ...]]:
-    """One line for each task and learner."""
+def shown_on_curves(m: Measured) -> list[int]:
+    """Positions on curves that are written."""
+    return [q - 1 for q in CURVE_AT if q <= m.n_questions]
+
+
+def coverage_lines(m: Measured) -> list[tuple[str, ...]]:
+    """On how many tasks, how often and with how many questions each learner was run."""
+    lines = []
+    for at, name in enumerate(m.learners):
+        there = m.has(name)
+        if there.any():
+            counts = m.repetitions[there, at]
+            least, most = counts.min(), counts.max()
+            times = f"{least}" if least == most else f"{least} to {most}"
+            questions = int((~np.isnan(m.ari[there, at])).sum(axis=1).max())
+            lines.append((name, str(int(there.sum())), times, str(questions)))
+    return lines
+
+
+def mean_lines(m: Measured) -> list[tuple[str, ...]]:
+    """Average ARI after some numbers of questions."""
+    return [(str(q), *_three(m.mean()[:, q - 1])) for q in shown(m)]
+
+
+def course_lines(m: Measured) -> list[tuple[str, ...]]:
+    """Average ARI over the first questions: on all tasks, without the uncounted one, and by kind of data."""
+    groups = {
+        "all": m.tasks,
+        f"without {UNCOUNTED}": [task for task in m.tasks if task != UNCOUNTED],
+        "without faces": [task for task in m.tasks if task not in data.FACES],
+        **{name: [task for task in m.tasks if task in members] for name, members in GROUPS.items()},
+    }
     return [
-        (
-            task,
-            learner,
-            *(f"{m.ari[t, a, q - 1]:.3f}" for q in shown(m)),
-            f"{m.ari[t, a].mean():.3f}",
-            f"{m.seconds[t, a]:.3f}",
-            f"{m.waits[t, a]:.3f}",
-        )
-        for t, task in enumerate(m.tasks)
-        for a, learner in enumerate(m.learners)
+        (name, f"1 to {q}", *_three(m.select(m.learners, tasks).mean()[:, :q].mean(axis=1)))
+        for name, tasks in groups.items()
+        for q in COURSES
+        if tasks and q <= m.n_questions
     ]
 
 
-def task_table(m: Measured) -> str:
-    """One line for each task, one column for each learner."""
-    rows = (
-        (task, *(" ".join(f"{m.ari[t, a, q - 1]:.2f}" for q in shown(m)) for a in range(len(m.learners))))
-        for t, task in enumerate(m.tasks)
-    )
-    return format_table(("task", *m.learners), rows)
+def rank_lines(m: Measured) -> Iterator[tuple[str, ...]]:
+    """Aligned ranks of the paper's methods for each version: of those run on all tasks, then of all."""
+    for version in VERSIONS:
+        named = m.as_version(version)
+        complete = [name for name in METHODS if name in named.complete()]
+        run = [name for name in METHODS if named.has(name).any()]
+        for names in dict.fromkeys((tuple(complete), tuple(run))):
+            found = named.shared(names)
+            if "COBRAS" not in found.learners or not found.tasks:
+                continue
+            ranks = dict(zip(found.learners, found.ranks(), strict=True))
+            for q in shown_on_curves(found):
+                yield (
+                    version,
+                    str(len(found.tasks)),
+                    str(q + 1),
+                    *(f"{ranks[name][q]:.2f}" if name in ranks else "" for name in METHODS),
+                )
 
 
-def build_panels(m: Measured) -> list[Panel]:
-    """Both figures of the paper's section on quality."""
-    title = f"{len(m.tasks)} tasks"
-    return [
-        Panel(title, "average ARI on test rows", dict(zip(m.learners, m.mean(), strict=True))),
-        Panel(title, "aligned rank (best at the top)", dict(zip(m.learners, m.ranks(), strict=True)), True),
-    ]
+def task_lines(m: Measured) -> Iterator[tuple[str, ...]]:
+    """One line for each task and learner that was run on it."""
+    for t, task in enumerate(m.tasks):
+        for a, learner in enumerate(m.learners):
+            if m.repetitions[t, a]:
+                yield (
+                    task,
+                    learner,
+                    str(m.repetitions[t, a]),
+                    *_three(m.ari[t, a, q - 1] for q in shown(m)),
+                    f"{np.nanmean(m.ari[t, a]):.3f}",
+                    f"{m.seconds[t, a]:.3f}",
+                    f"{m.waits[t, a]:.3f}",
+                )
 
 
-def _over_questions(values: np.ndarray, m: Measured, digits: int) -> str:
-    rows: Iterable[tuple[str, ...]] = (
-        (name, *(f"{line[q - 1]:.{digits}f}" for q in shown(m)), f"{line.mean():.{digits}f}")
-        for name, line in zip(m.learners, values, strict=True)
-    )
-    return format_table(("learner", *map(str, shown(m)), "mean"), rows)
-
-
-def _write_curves(path: Path, groups: dict[str, np.ndarray], m: Measured) -> None:
-    rows = (
-        (name, q + 1, *(f"{v:.4f}" for v in values[:, q]))
-        for name, values in groups.items()
-        for q in range(values.shape[1])
-    )
-    write_csv(path, ("tasks", "questions", *m.learners), rows)
+def time_lines(m: Measured) -> Iterator[tuple[str, ...]]:
+    """Processor time of COBRAS for each task, and its ratio to that of rivals (Figure 4)."""
+    named = m.as_version("letter")
+    columns = [ratios(named, rival) for rival in _TIMED]
+    seconds = named.seconds[:, named.learners.index("COBRAS")]
+    for t in np.argsort(m.sizes, kind="stable"):
+        values = ("" if np.isnan(column[t]) else f"{column[t]:.3f}" for column in columns)
+        yield (m.tasks[t], str(m.sizes[t]), f"{seconds[t]:.3f}", *values)

@@ -1,33 +1,45 @@
 """Halkidi, Gunopulos, Vazirgiannis, Kumar and Domeniconi (2008): the framework and its rivals.
 
-    python -m bench run halkidi --data DIR [--runs N] [--jobs N] [--only FIGURES]
+    python -m bench run halkidi --data DIR [--runs N] [--jobs N] [--only PARTS]
 
 The score is the Rand index on all rows in 10 runs, with 5 % of the rows as must-links and 6 % as
-cannot-links. Figures 5 and 6 compare the methods with and without a singular value decomposition before
-them. Table I has one-tailed t-tests of the figures with the decomposition, for two samples of equal variance.
-The paper does not name the kind of test, so the table also has the paired test. Samples without variance have
-no p-value; the table calls them not testable. Figure 8 adds constraints, Figure 9 removes dimensions, and
-Figure 10 shows the time by number of rows and of constraints. Results go to bench/results/halkidi.
+cannot-links. All methods get the singular value decomposition of the rows, which is not centred, as the paper
+does (Figure 5), or the columns (Figure 6). Our default decomposes the rows by itself, and centres them. Table
+I has one-tailed t-tests of Figure 5, for two samples of equal variance. Two samples without variance have no
+p-value; the table calls them not testable. Figure 8 adds constraints, Figure 9 removes dimensions, and Figure
+10 shows the time by number of rows and of constraints. Figures 1 and 4 show made-up sets. The claims of the
+text are checked with all of these, and `readings` repeats Table I under other readings of what the paper
+leaves open. Results go to bench/results/halkidi.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import ttest_ind, ttest_rel
 
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
+from bench.papers.halkidi_claims import CLAIM_FIELDS, check_claims
+from bench.papers.halkidi_readings import (
+    COUNT_FIELDS,
+    READING_FIELDS,
+    READING_TESTS,
+    count_readings,
+    list_reading_settings,
+    list_readings,
+    list_tests,
+)
 from bench.papers.halkidi_runs import (
     BLOBS,
     COMPETITORS,
     FIELDS,
     FILES,
+    LINKAGES,
     METHODS,
     OURS,
     PRINTED,
@@ -36,14 +48,12 @@ from bench.papers.halkidi_runs import (
     measure,
     names,
 )
+from bench.papers.halkidi_tests import Found, format_p, judge_test, one_tailed, read_values
+from bench.plots import Panel, plot_panels
 from bench.results import write_csv
 from linkwise.experiments.summaries import mean_of
 
 RUNS = 10
-SIGNIFICANT = 0.05
-NOT_TESTABLE = "not testable"
-FEATURES = ("raw", "unit")
-SPACES = ("svd", "columns")
 PERCENTS = (5, 10, 20, 30, 40, 50)
 DIMENSIONS = {  # that are tuned; the last are all there are
     "ionosphere": (2, 3, 4, 5, 7, 10, 15, 20, 33),
@@ -52,37 +62,53 @@ DIMENSIONS = {  # that are tuned; the last are all there are
 }
 ROWS = (500, 1000, 2000, 4000, 8000, 16000)
 MORE = ("ionosphere", "diabetes", "soybean")  # Figure 8
-WANTED = ("5", "8", "9", "10")
+WANTED = ("1", "5", "8", "9", "10", "readings")
 
-ACCURACY = ("task", "features", "space", *METHODS)
-TESTS = (
-    "task", "features", "who", "ours", "competitor", "theirs", "p", "p_paired", "printed", "verdict"
+ACCURACY = ("task", "space", *METHODS)
+TABLE1 = (
+    "task", "competitor", "theirs", "printed p", "letter", "letter p", "letter conclusion",
+    "default", "default p", "default conclusion",
 )  # fmt: skip
-Found = dict[Setting, list[dict[str, str]]]
 
 
 # ---------------------------------------------------------------- what is run
 def accuracy_settings(tasks: Sequence[str]) -> list[Setting]:
-    return [Setting(t, f, s, m) for t in tasks for f in FEATURES for s in SPACES for m in METHODS]
+    return [Setting(t, space=s, method=m) for t in tasks for s in ("svd", "columns") for m in METHODS]
+
+
+def shape_settings(_: Sequence[str]) -> list[Setting]:
+    who = {"groups": ("KMeans", *LINKAGES), "lines": ("KMeans",), "rings": ("KMeans",)}
+    return [Setting(task, method=m) for task in who for m in (*who[task], PRINTED, OURS)]
 
 
 def more_constraints(tasks: Sequence[str]) -> list[Setting]:
     who = (*COMPETITORS[1:], PRINTED, OURS)
-    return [Setting(t, "raw", "svd", m, p, p) for t in tasks if t in MORE for m in who for p in PERCENTS]
+    return [Setting(t, method=m, must=p, cannot=p) for t in tasks if t in MORE for m in who for p in PERCENTS]
 
 
 def fewer_dimensions(tasks: Sequence[str]) -> list[Setting]:
     who = (PRINTED, OURS)
     return [
-        Setting(t, "raw", "svd", m, dimensions=d)
+        Setting(t, method=m, dimensions=d)
         for t in tasks if t in DIMENSIONS for m in who for d in DIMENSIONS[t]
     ]  # fmt: skip
 
 
 def timing_settings(tasks: Sequence[str]) -> list[Setting]:
-    rows = [Setting(f"{BLOBS}{n}", "raw", "columns", m, 10, 10) for m in (PRINTED, OURS) for n in ROWS]
-    iris = [Setting("iris", "raw", "svd", m, p, p) for m in (PRINTED, OURS) for p in PERCENTS]
+    who = (PRINTED, OURS)
+    rows = [Setting(f"{BLOBS}{n}", method=m, must=10, cannot=10) for m in who for n in ROWS]
+    iris = [Setting("iris", method=m, must=p, cannot=p) for m in who for p in PERCENTS]
     return rows + (iris if "iris" in tasks else [])
+
+
+PARTS = {
+    "1": shape_settings,
+    "5": accuracy_settings,
+    "8": more_constraints,
+    "9": fewer_dimensions,
+    "10": timing_settings,
+    "readings": list_reading_settings,
+}
 
 
 def run(
@@ -98,84 +124,117 @@ def run(
 
 
 # ---------------------------------------------------------------- what comes of it
-def read_values(rows: Sequence[dict[str, str]], field: str = "rand") -> np.ndarray:
-    return np.array([float(row[field]) for row in rows])
-
-
 def accuracy_lines(found: Found) -> list[tuple[str, ...]]:
     """Mean Rand index of each method, with its standard error."""
-    lines: dict[tuple[str, str, str], list[str]] = {}
+    lines: dict[tuple[str, str], list[str]] = {}
     for s, rows in found.items():
         mean = mean_of(read_values(rows))
-        lines.setdefault(s[:3], []).append(f"{mean.value:.3f} ± {mean.error:.3f}")
+        lines.setdefault((s.task, s.space), []).append(f"{mean.value:.3f} ± {mean.error:.3f}")
     return [(*key, *texts) for key, texts in lines.items()]
 
 
-def test_lines(found: Found) -> list[tuple[str, ...]]:
-    """Table I: whether ours is better than each competitor, significantly, as printed."""
-    printed = {row["task"]: row for row in read_target("halkidi_table1.csv")}
+def table1_lines(found: Found) -> list[tuple[str, ...]]:
+    """Table I: mean Rand index, p of "ours is greater", and whether the conclusion is the printed one."""
     lines = []
-    for s, rows in found.items():
-        if s.method not in (OURS, PRINTED) or s.space != "svd":
-            continue
-        for competitor in COMPETITORS:
-            theirs = read_values(found[s._replace(method=competitor)])
-            p, paired = one_tailed(read_values(rows), theirs)
-            figure = float(printed[s.task][competitor])
-            ours, other = f"{read_values(rows).mean():.3f}", f"{theirs.mean():.3f}"
-            judgement = judge_test(p, figure, read_values(rows).mean() - theirs.mean())
-            lines.append(
-                (s.task, s.features, s.method, ours, competitor, other, format_p(p), format_p(paired),
-                 f"{figure:.2g}", judgement)
-            )  # fmt: skip
+    tasks = {s.task for s in found}
+    for row in read_target("halkidi_table1.csv"):
+        for competitor in COMPETITORS if row["task"] in tasks else ():
+            theirs = read_values(found[Setting(row["task"], method=competitor)])
+            printed = float(row[competitor])
+            line = [row["task"], competitor, f"{theirs.mean():.3f}", f"{printed:.2g}"]
+            for method in (PRINTED, OURS):
+                ours = read_values(found[Setting(row["task"], method=method)])
+                p = one_tailed(ours, theirs)[0]
+                line += [f"{ours.mean():.3f}", format_p(p), judge_test(p, printed)]
+            lines.append(tuple(line))
     return lines
-
-
-def one_tailed(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
-    """One-tailed p-values of "ours is greater": of the two-sample and of the paired t-test.
-
-    A test without any variance has no p-value, and gives NaN: the first if both samples are constant, the
-    second if their difference is.
-    """
-    two_sample = paired = float("nan")
-    with warnings.catch_warnings(action="ignore"):  # runs that nearly agree lose digits, far from a p of 0.05
-        if np.ptp(ours) > 0 or np.ptp(theirs) > 0:
-            two_sample = float(ttest_ind(ours, theirs, alternative="greater").pvalue)
-        if np.ptp(ours - theirs) > 0:
-            paired = float(ttest_rel(ours, theirs, alternative="greater").pvalue)
-    return two_sample, paired
-
-
-def format_p(p: float) -> str:
-    """Format a p-value with two significant digits, or say that there is none."""
-    return NOT_TESTABLE if np.isnan(p) else f"{p:.2g}"
-
-
-def judge_test(p: float, printed: float, difference: float) -> str:
-    """Compare a p-value with the printed one, which is a significant win but for one exception."""
-    if np.isnan(p):
-        return NOT_TESTABLE
-    if printed >= SIGNIFICANT:
-        return "as printed" if p >= SIGNIFICANT else "a win here, none printed"
-    if p < SIGNIFICANT:
-        return "confirmed"
-    if difference == 0:
-        return "equal"
-    return "not significant" if difference > 0 else "contrary"
 
 
 def curve_lines(found: Found, field: str, of: str) -> list[tuple[str, ...]]:
     """Means over what changes along the axis `of`, a line for each point."""
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for s, rows in found.items():
         mean = mean_of(read_values(rows, field))
         lines.append((s.task, s.method, str(getattr(s, of)), f"{mean.value:.4f}", f"{mean.error:.4f}"))
     return lines
 
 
+def shape_lines(found: Found) -> list[tuple[str, ...]]:
+    """Mean Rand index and satisfied share of the constraints of made-up sets."""
+    return [
+        (s.task, s.method, *(f"{read_values(rows, field).mean():.3f}" for field in ("rand", "satisfied")))
+        for s, rows in found.items()
+    ]
+
+
+def build_panels(found: Found, field: str, of: str, ylabel: str) -> list[Panel]:
+    """One panel for each set, with the curves of all methods over `of`."""
+    panels = []
+    for task in dict.fromkeys(s.task for s in found):
+        curves: dict[str, np.ndarray] = {}
+        errors: dict[str, np.ndarray] = {}
+        mine = {s: rows for s, rows in found.items() if s.task == task}
+        at = sorted({getattr(s, of) for s in mine})
+        for method in dict.fromkeys(s.method for s in mine):
+            means = [
+                mean_of(read_values(rows, field))
+                for s, rows in sorted(mine.items(), key=lambda item: getattr(item[0], of))
+                if s.method == method
+            ]
+            curves[method] = np.array([mean.value for mean in means])
+            errors[method] = np.array([mean.error for mean in means])
+        panels.append(Panel(task, ylabel, curves, at=at, errors=errors))
+    return panels
+
+
+def build_time_panels(found: Found) -> list[Panel]:
+    """Seconds by number of rows, and by percent of the rows of iris."""
+    sized: Found = {
+        s._replace(task="four columns, by number of rows", dimensions=int(s.task.removeprefix(BLOBS))): rows
+        for s, rows in found.items() if s.task.startswith(BLOBS)
+    }  # fmt: skip
+    title = "iris, by percent of the rows as constraints of each kind"
+    iris = {s._replace(task=title): rows for s, rows in found.items() if s.task == "iris"}
+    return [
+        *build_panels(sized, "seconds", "dimensions", "seconds"),
+        *build_panels(iris, "seconds", "must", "seconds"),
+    ]
+
+
+# ---------------------------------------------------------------- the command
 def write_and_print(title: str, fields: Sequence[str], lines: list[tuple[str, ...]], path: Path) -> None:
     write_csv(path, fields, lines)
     print(f"\n{title}\n{format_table(fields, lines)}", flush=True)
+
+
+def write_part(part: str, found: Found, out: Path) -> None:
+    """Write and print what one part found."""
+    plot = find_spec("matplotlib") is not None
+    fields: tuple[str, ...] = ("task", "method", "rand", "satisfied")
+    if part == "1":
+        write_and_print("Figures 1 and 4, and two rings", fields, shape_lines(found), out / "shapes.csv")
+    elif part == "5":
+        write_and_print("Figures 5 and 6: Rand index", ACCURACY, accuracy_lines(found), out / "accuracy.csv")
+        write_and_print("Table I", TABLE1, table1_lines(found), out / "table1.csv")
+    elif part == "readings":
+        write_csv(out / "readings_tests.csv", READING_TESTS, list_tests(found))
+        write_csv(out / "readings_counts.csv", COUNT_FIELDS, count_readings(found))
+        write_and_print("Readings of Table I", READING_FIELDS, list_readings(found), out / "readings.csv")
+    elif part == "10":
+        fields = ("task", "method", "must", "seconds", "error")
+        write_and_print(
+            "Figure 10: seconds", fields, curve_lines(found, "seconds", "must"), out / "figure10.csv"
+        )
+        if plot:
+            plot_panels(out / "figure10.png", build_time_panels(found), "")
+    else:
+        of = "must" if part == "8" else "dimensions"
+        fields = ("task", "method", of, "rand", "error")
+        lines = curve_lines(found, "rand", of)
+        write_and_print(f"Figure {part}: Rand index over {of}", fields, lines, out / f"figure{part}.csv")
+        if plot:
+            label = "percent of the rows as constraints of each kind" if part == "8" else "dimensions"
+            plot_panels(out / f"figure{part}.png", build_panels(found, "rand", of, "Rand index"), label)
 
 
 def run_figures(options: argparse.Namespace) -> int:
@@ -184,27 +243,17 @@ def run_figures(options: argparse.Namespace) -> int:
     if missing := [name for name in FILES if name not in here]:
         print(f"Missing sets: {', '.join(missing)}. Give their folder with --data.")
     print("Protein, the 116 rows of Xing et al. (2002), are not available.")
-    start = partial(
-        run, path=out / "runs.csv", folder=folder,
-        runs=options.runs, jobs=options.jobs, reuse=options.reuse,
-    )  # fmt: skip
-    if "5" in wanted:
-        found = start(accuracy_settings(here))
-        write_and_print("Figures 5 and 6: Rand index", ACCURACY, accuracy_lines(found), out / "accuracy.csv")
-        write_and_print("Table I", TESTS, test_lines(found), out / "table1.csv")
-    for figure, settings, of in (("8", more_constraints, "must"), ("9", fewer_dimensions, "dimensions")):
-        if figure in wanted and (chosen := settings(here)):
-            fields = ("task", "method", of, "rand", "error")
-            lines = curve_lines(start(chosen), "rand", of)
-            write_and_print(
-                f"Figure {figure}: Rand index over {of}", fields, lines, out / f"figure{figure}.csv"
-            )
-    if "10" in wanted:
-        found = start(timing_settings(here))
-        fields = ("task", "method", "must", "seconds", "error")
-        write_and_print(
-            "Figure 10: seconds", fields, curve_lines(found, "seconds", "must"), out / "figure10.csv"
-        )
+    found: Found = {}
+    for part in WANTED:
+        if part in wanted and (chosen := PARTS[part](here)):
+            part_found = run(
+                chosen, out / "runs.csv", folder,
+                runs=options.runs, jobs=options.jobs, reuse=options.reuse,
+            )  # fmt: skip
+            write_part(part, part_found, out)
+            found |= part_found
+    if set(WANTED[:5]) <= set(wanted) and set(FILES) <= set(here):
+        write_and_print("Claims", CLAIM_FIELDS, check_claims(found), out / "claims.csv")
     return 0
 
 
@@ -213,7 +262,11 @@ def main(arguments: list[str] | None = None) -> int:
     add_common_options(parser)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument(
-        "--only", default=",".join(WANTED), metavar="A,B", help="figures: 5 (with 6 and Table I), 8, 9, 10"
+        "--only",
+        default=",".join(WANTED),
+        metavar="A,B",
+        help="figures: 1 (with 4), 5 (with 6, 7 and Table I), 8, 9, 10; readings. Without this option the"
+        " claims are checked, too",
     )
     return run_figures(parser.parse_args(arguments))
 

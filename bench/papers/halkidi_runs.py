@@ -1,7 +1,8 @@
 """The runs behind the figures of Halkidi et al. (2008): sets, constraints, methods and one measurement.
 
-UCI tables are unscaled, since the paper names no scaling, or scaled so that every column is in [0, 1]. The
-116 proteins of Xing et al. (2002) are not available.
+Columns are unscaled, since the paper names no scaling, unless a setting says otherwise. The 116 proteins of
+Xing et al. (2002) are not available. The paper shows its made-up sets (Figures 1 and 4) without numbers, so
+ours follow their descriptions.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, make_blobs, make_circles
 from sklearn.metrics import rand_score
+from sklearn.preprocessing import scale
 
 import linkwise as lw
-from linkwise.cluster.feature_weights.feature_weights import find_dimensions
+from linkwise.cluster.feature_weights.feature_weights import find_dimensions, project
+from linkwise.constraints.closure import find_components
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.tasks import encode_classes, read_classes_csv, scale_rows
 from linkwise.metric.mmc import diagonal_weights
@@ -33,27 +36,42 @@ FILES = {
 }
 OURS = "FeatureWeights"
 PRINTED = "FeatureWeights of the paper"
+ROUNDS = "FeatureWeights of the paper, in rounds"
 COMPETITORS = ("KMeans", "KMeans + Xing", "MPCKMeans")
+ONE_METRIC, PRIOR = "MPCKMeans, one metric", "MPCKMeans, prior"
 METHODS = (*COMPETITORS, "MPCKMeans of linkwise", PRINTED, OURS)
-FIELDS = ("task", "features", "space", "method", "must", "cannot", "dimensions", "run")
+ONE_START = ", one start"  # follows a method: every k-means starts once, from random rows
+LINKAGES = ("complete linkage", "average linkage")
+FIELDS = ("task", "features", "space", "method", "must", "cannot", "dimensions", "pairs", "run")
 BLOBS = "blobs"  # followed by their number of rows
+
+Svd = Literal["scores", "whiten", "none"]
+SPACES: dict[str, tuple[Svd, bool]] = {  # the decomposition, and whether rows are centred before it
+    "columns": ("none", False),
+    "svd": ("scores", False),
+    "centred svd": ("scores", True),
+    "svd, equal scales": ("whiten", False),
+    "centred svd, equal scales": ("whiten", True),
+}
 
 
 class Setting(NamedTuple):
-    """What a run is; `must` and `cannot` in percent of the rows, `find_dimensions` 0 for all."""
+    """What a run is; `must` and `cannot` in percent of the rows, `dimensions` 0 for all."""
 
     task: str
-    features: str
-    space: str
-    method: str
+    features: str = "raw"
+    space: str = "svd"
+    method: str = PRINTED
     must: int = 5
     cannot: int = 6
     dimensions: int = 0
+    pairs: str = "drawn"
 
     def cell(self, run: int) -> Cell:
         return (*(str(part) for part in self), str(run))
 
 
+# ---------------------------------------------------------------- data
 def names(folder: Path | None) -> list[str]:
     """The sets that are here; iris always is, in scikit-learn."""
     return [name for name in FILES if name == "iris" or _file(name, folder) is not None]
@@ -65,29 +83,65 @@ def _file(task: str, folder: Path | None) -> Path | None:
     return path if path is not None and path.exists() else None
 
 
+def make_groups() -> tuple[np.ndarray, np.ndarray]:
+    """Make a set like Figure 1: A and B are near each other, but B and C are one class."""
+    group = np.repeat([0, 1, 2], 40)
+    spread = np.random.default_rng(0).uniform(-1, 1, (120, 2))
+    return np.array([[-2.0, 5.0], [-5.0, 0.0], [5.0, 0.0]])[group] + spread, np.minimum(group, 1)
+
+
+def make_lines() -> tuple[np.ndarray, np.ndarray]:
+    """Make a set like Figure 4: three parallel lines in three dimensions, longer than they are apart."""
+    line, rng = np.repeat([0, 1, 2], 50), np.random.default_rng(0)
+    across = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])[line] + rng.normal(scale=0.4, size=(150, 2))
+    return np.column_stack([across, rng.uniform(0, 30, 150)]), line
+
+
+def make_rings() -> tuple[np.ndarray, np.ndarray]:
+    """Make two rings, one inside the other (Section 5)."""
+    X, y = make_circles(200, noise=0.05, factor=0.4, random_state=0)
+    return X, y
+
+
+MADE: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+    "groups": make_groups,
+    "lines": make_lines,
+    "rings": make_rings,
+}
+
+
 @cache
 def load(task: str, features: str, folder: Path | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows and classes; blobs are made up, four columns and four groups."""
+    if task in MADE:
+        return MADE[task]()
     if task.startswith(BLOBS):
         n = int(task.removeprefix(BLOBS))
-        return make_blobs(n, n_features=4, centers=4, cluster_std=3.0, random_state=0)
+        X, y = make_blobs(n, n_features=4, centers=4, cluster_std=3.0, random_state=0)
+        return X, y
     path = _file(task, folder)
     if path is None:
         X, y = load_iris(return_X_y=True)
     else:
         X, classes, _ = read_classes_csv(path)
         y = encode_classes(classes)
-    return scale_rows(X) if features == "unit" else X, y
+    scalers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "raw": np.asarray,
+        "unit": scale_rows,
+        "standardized": scale,
+    }
+    return scalers[features](X), y
 
 
 @cache
 def rows_of(task: str, features: str, space: str, m: int, folder: Path | None) -> np.ndarray:
     """The rows in their columns, or in the first dimensions of their singular value decomposition."""
     X, _ = load(task, features, folder)
-    if space == "columns":
+    svd, center = SPACES[space]
+    if svd == "none":
         return X
-    mean, components = find_dimensions(X, "scores")
-    return np.ascontiguousarray((X - mean) @ components[: m or None].T)
+    mean, components = find_dimensions(X, svd, center)
+    return np.ascontiguousarray(project(X, mean, components)[:, : m or None])
 
 
 def draw_constraints(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Constraints:
@@ -103,46 +157,92 @@ def draw_constraints(y: np.ndarray, must: int, cannot: int, run: int) -> lw.Cons
     return lw.Constraints(n, *kept)
 
 
+def add_implied(c: lw.Constraints) -> lw.Constraints:
+    """Add all constraints that follow from others."""
+    component = find_components(len(c), c.must_link)
+    apart = {tuple(sorted(pair)) for pair in component[c.cannot_link].tolist()}
+    rows = np.unique(np.r_[c.must_link.ravel(), c.cannot_link.ravel()])
+    i, j = (rows[at] for at in np.triu_indices(len(rows), 1))
+    first, second = np.sort([component[i], component[j]], axis=0)
+    cannot = np.fromiter(((a, b) in apart for a, b in zip(first, second, strict=True)), bool, len(i))
+    pairs = np.column_stack([i, j])
+    return lw.Constraints(len(c), pairs[first == second], pairs[cannot])
+
+
 # ---------------------------------------------------------------- who takes part
-def cluster_rows(method: str, X: np.ndarray, k: int, c: lw.Constraints, seed: int) -> np.ndarray:
-    """Labels by a method of rows that are as it shall see them."""
+def cluster_k_means(X: np.ndarray, k: int, seed: int, one_start: bool) -> np.ndarray:
+    """Labels by k-means: ten starts from k-means++, or one from random rows."""
+    init, n_init = ("random", 1) if one_start else ("k-means++", 10)
+    labels: np.ndarray = KMeans(k, init=init, n_init=n_init, random_state=seed).fit(X).labels_
+    return labels
+
+
+def cluster_rows(setting: Setting, k: int, c: lw.Constraints, seed: int, folder: Path | None) -> np.ndarray:
+    """Labels by the method of a setting. FeatureWeightClustering decomposes the rows itself."""
+    one_start = setting.method.endswith(ONE_START)
+    method = setting.method.removesuffix(ONE_START)
+    if method in (PRINTED, ROUNDS, OURS):
+        X = load(setting.task, setting.features, folder)[0]
+        return fit_labels(make_weighter(method, setting, k, one_start, seed), X, c)
+    X = rows_of(setting.task, setting.features, setting.space, setting.dimensions, folder)
     if method == "KMeans":
-        return KMeans(k, n_init=10, random_state=seed).fit(X).labels_
+        return cluster_k_means(X, k, seed, one_start)
     if method == "KMeans + Xing":
         weights = diagonal_weights(X, c.must_link, c.cannot_link)
-        return KMeans(k, n_init=10, random_state=seed).fit(X * np.sqrt(weights)).labels_
+        return cluster_k_means(X * np.sqrt(weights), k, seed, one_start)
+    if method in LINKAGES:
+        labels: np.ndarray = AgglomerativeClustering(k, linkage=method.split()[0]).fit_predict(X)
+        return labels
     make: dict[str, Callable[[], Any]] = {
-        "MPCKMeans": lambda: lw.MPCKMeans(k, metric="diagonal", per_cluster=True, random_state=seed),
+        "MPCKMeans": lambda: lw.MPCKMeans.paper(k, random_state=seed),
+        ONE_METRIC: lambda: lw.MPCKMeans.paper(k, per_cluster=False, random_state=seed),
+        PRIOR: lambda: lw.MPCKMeans(k, metric="diagonal", per_cluster=True, random_state=seed),
         "MPCKMeans of linkwise": lambda: lw.MPCKMeans(k, random_state=seed),
-        PRINTED: lambda: lw.FeatureWeightClustering.paper(k, svd="none", random_state=seed),
-        OURS: lambda: lw.FeatureWeightClustering(k, svd="none", random_state=seed),
     }
-    return make[method]().fit(X, constraints=c).labels_
+    return fit_labels(make[method](), X, c)
+
+
+def fit_labels(model: Any, X: np.ndarray, c: lw.Constraints) -> np.ndarray:
+    """Labels by a clusterer of linkwise."""
+    labels: np.ndarray = model.fit(X, constraints=c).labels_
+    return labels
+
+
+def make_weighter(
+    method: str, setting: Setting, k: int, one_start: bool, seed: int
+) -> lw.FeatureWeightClustering:
+    """Make the method of the paper in the space of a setting, or our default, which centres by itself."""
+    svd, center = SPACES[setting.space]
+    chosen: dict[str, Any] = {"svd": svd, "n_dimensions": setting.dimensions or None, "random_state": seed}
+    if one_start:
+        chosen["clusterer"] = KMeans(init="random", n_init=1)
+    if method == OURS:
+        return lw.FeatureWeightClustering(k, **chosen)
+    return lw.FeatureWeightClustering.paper(k, center=center, sequential=method == ROUNDS, **chosen)
 
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
-    space, method = cell[2:4]
-    own = {
-        "KMeans + Xing": ("MMC",),
-        "MPCKMeans": ("MPCKMeans",),
-        "MPCKMeans of linkwise": ("MPCKMeans",),
-        PRINTED: ("FeatureWeightClustering",),
-        OURS: ("FeatureWeightClustering",),
-    }
-    decomposed = () if space == "columns" else ("FeatureWeightClustering",)
-    return *own.get(method, ()), *decomposed, "Constraints"
+    space, method = cell[2], cell[3].removesuffix(ONE_START)
+    own = {"KMeans": (), "KMeans + Xing": ("MMC",), **dict.fromkeys(LINKAGES, ())}
+    weights = {PRINTED, ROUNDS, OURS}
+    decomposed = ("FeatureWeightClustering",) if space != "columns" or method in weights else ()
+    learned = () if method in weights else own.get(method, ("MPCKMeans",))
+    return *learned, *decomposed, "Constraints"
 
 
 def measure(cell: Cell, folder: Path | None) -> Row:
     """The Rand index on all rows, and what it cost."""
-    task, features, space, method, must, cannot, m, run = cell
+    task, features, space, method, must, cannot, m, pairs, run = cell
+    setting = Setting(task, features, space, method, int(must), int(cannot), int(m), pairs)
     y = load(task, features, folder)[1]
-    X = rows_of(task, features, space, int(m), folder)
+    rows_of(task, features, space, int(m), folder)  # not timed
     with warnings.catch_warnings(action="ignore"):
         c = draw_constraints(y, int(must), int(cannot), int(run))
+        if pairs == "closure":
+            c = add_implied(c)
         start = process_time()
-        labels = cluster_rows(method, X, len(set(y.tolist())), c, int(run))
+        labels = cluster_rows(setting, len(set(y.tolist())), c, int(run), folder)
     return {
         "rand": f"{rand_score(y, labels):.5f}",
         "satisfied": f"{lw.constraint_score(labels, c):.4f}",

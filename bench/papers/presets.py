@@ -26,6 +26,7 @@ import linkwise as lw
 from bench.harness import add_common_options, find_source, format_table, out_folder, run_cells
 from bench.papers.halkidi_runs import draw_constraints
 from bench.results import write_csv
+from linkwise.cluster.feature_weights.feature_weights import MANY
 from linkwise.experiments.cell_store import Cell, Row
 from linkwise.experiments.tasks import encode_classes, read_classes_csv
 
@@ -99,6 +100,16 @@ def measure_questions(make: Callable[..., Any], name: str, budget: float, run: i
     return float(adjusted_rand_score(y[test], model.labels_[test]))
 
 
+def measure_weight_questions(
+    make: Callable[..., Any], name: str, budget: float, run: int, folder: Path, scaled: bool = False
+) -> float:
+    """Rand index on all rows after so many questions (Halkidi et al. 2008, section 3.5)."""
+    X, y = load(name, folder, scaled)
+    model = make(len(np.unique(y)), random_state=run)
+    model.fit(X, oracle=lw.TruthOracle(y), budget=int(budget))
+    return float(rand_score(y, model.labels_))
+
+
 # ---------------------------------------------------------------- what is compared
 def change(make: Callable[..., Any], **setting: Any) -> Callable[..., Any]:
     return partial(make, **setting)
@@ -123,6 +134,18 @@ BOOSTING = tuple(f"{name}:{percent}" for name in ("iris", "sonar", "glass") for 
 PAIRS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") for n in (20, 50))
 QUESTIONS = tuple(f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "sonar") for n in (25, 50))
 FW = lw.FeatureWeightClustering
+AFW = lw.ActiveFeatureWeights
+WEIGHT_QUESTIONS: Settings = {
+    "default": AFW,
+    "one_by_one=True": change(AFW, one_by_one=True),
+    f"max_evals={MANY}": change(AFW, max_evals=MANY),
+    "estimator=FeatureWeightClustering(center=False)": change(AFW, estimator=FW(center=False)),
+    "estimator=FeatureWeightClustering.paper()": change(AFW, estimator=FW.paper()),
+    "paper()": AFW.paper,
+}
+WEIGHT_TASKS = tuple(
+    f"{name}:{n}" for name in ("iris", "wine", "ionosphere", "soybean_small") for n in (25, 50)
+)
 
 STUDIES = {
     "ckm": Study(
@@ -209,10 +232,20 @@ STUDIES = {
             "constraint_weight=1": change(FW, constraint_weight=1.0),
             "paper()": FW.paper,
             "paper(center=True)": change(FW.paper, center=True),
+            "paper(sequential=True)": change(FW.paper, sequential=True),
         },
         tuple(f"{name}:5" for name in ("iris", "wine", "ionosphere", "soybean_small", "diabetes")),
         measure_halkidi,
         ("FeatureWeightClustering", "Constraints"),
+    ),
+    "active_feature_weights": Study(
+        WEIGHT_QUESTIONS, WEIGHT_TASKS, measure_weight_questions, ("ActiveFeatureWeights", "TruthOracle")
+    ),
+    "active_feature_weights_scaled": Study(
+        WEIGHT_QUESTIONS,
+        WEIGHT_TASKS,
+        partial(measure_weight_questions, scaled=True),
+        ("ActiveFeatureWeights", "TruthOracle"),
     ),
     "clusilc": Study(
         {
@@ -303,6 +336,10 @@ WHAT = {  # what the printed method, or the authors' program, does instead of th
     "sweeps=1": "One pass over the dimensions, instead of up to ten.",
     "S_Dbw with the printed factor": "Equation 5 divides by four times the number of pairs (a misprint).",
     "constraint_weight=1": "Not printed: w of Equation 3 is 1, not the number of constraints.",
+    "one_by_one=True": "A round adds one dimension, also from eight dimensions on.",
+    f"max_evals={MANY}": "An answer may take any number of clusterings, instead of up to 60.",
+    "estimator=FeatureWeightClustering(center=False)": "The rows are decomposed without centring them.",
+    "estimator=FeatureWeightClustering.paper()": "The weights are tuned by the printed method.",
     "standardize=False": "The columns count as they are, instead of equally.",
     'label_rule="any"': "A side of a split may get any old label, instead of one that a must-link leads to.",
     "n_init=10": "Ten starts of k-means for any number of rows.",
@@ -319,6 +356,7 @@ PRESET_WHAT = {
     "paper()": "All that the paper prints.",
     "authors()": "All that the authors' program does.",
     "paper(center=True)": "The same on centred rows.",
+    "paper(sequential=True)": "The same in rounds of one dimension more each (Section 3.5).",
     'COBS(preset="quick")': "",
     'ActiveCOBS(preset="quick")': "",
     'COBS.paper(preset="quick")': "Ties are broken by chance.",

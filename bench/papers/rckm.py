@@ -23,6 +23,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import linkwise as lw
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
 from bench.papers.bckm_data import CLUSTERS, load
+from bench.papers.bckm_readings import kernel_k_means
 from bench.results import write_csv
 from linkwise.asking.learner import Labels, rng_at
 from linkwise.cluster.points import fill_empty_clusters
@@ -63,6 +64,8 @@ class Reading:
     """What becomes of a round that breaks half or more: "skip", or "keep" with equal vote."""
     n_init: int = 10
     """Starts of the final k-means."""
+    from_labels: bool = False
+    """Whether the final k-means starts once, from random labels."""
     linear: bool = False
     """Whether shapes are clustered without the Gaussian kernel."""
 
@@ -91,6 +94,10 @@ READINGS = {
     "program, ends as Algorithm 3": replace(PROGRAM, stops=True),
     "last pass, same centres": replace(OURS, convergence="stable", same_centers=True),
     "last pass, priorities in errors": replace(OURS, weights="boost", stops=True, convergence="stable"),
+    "last pass, same centres, random labels at the end": replace(
+        OURS, convergence="stable", same_centers=True, from_labels=True
+    ),
+    "program, same centres, random labels at the end": replace(PROGRAM, same_centers=True, from_labels=True),
     "last pass, equal votes": replace(OURS, weights="equal", zero="keep", convergence="stable"),
     "last pass, equal votes, same centres": replace(
         OURS, weights="equal", zero="keep", convergence="stable", same_centers=True
@@ -129,6 +136,10 @@ def fit_reading(
         made, alphas, errors = [weak.labels], [1.0], [weak.loss]
     hypotheses = np.ascontiguousarray(np.array(made).T.astype(label_type(k)))
     rounds = Rounds(hypotheses, np.array(alphas), np.array(errors), "")
+    if reading.from_labels:
+        votes = zip(rounds.alphas, hypotheses.T, strict=True)
+        K = sum(alpha * (labels[:, None] == labels) for alpha, labels in votes)
+        return kernel_k_means(K, rng_at(seed, 2).integers(0, k, space.n)), len(alphas)
     return combine_rounds(rounds, k, seed, reading.n_init), len(alphas)
 
 

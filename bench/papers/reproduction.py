@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.figures import Figure, count_verdicts, write_differences, write_figures, write_layouts
+from bench.figures import (
+    COMPARED,
+    VERDICTS,
+    Figure,
+    count_verdicts,
+    write_differences,
+    write_figures,
+    write_layouts,
+)
 from bench.harness import format_table
-from bench.papers import cobs_claims, cobs_figures
+from bench.papers import bckm_printed, cobs_claims, cobs_figures, halkidi_figures
 from bench.results import RESULTS, write_csv
 from linkwise.experiments.cell_store import Row, read_rows
 
@@ -37,12 +45,16 @@ PAPERS = {
         "Van Craenendonck and Blockeel (2017)", cobs_figures.read_figures, cobs_claims.write_claims
     ),
     "clusilc": Paper("Struyf and Džeroski (2007)"),
-    "halkidi": Paper("Halkidi et al. (2008)"),
-    "bckm": Paper("Okabe and Yamada (2018)"),
+    "halkidi": Paper("Halkidi et al. (2008)", halkidi_figures.read_figures),
+    "bckm": Paper("Okabe and Yamada (2018)", bckm_printed.read_figures),
 }
 SUMMARY_FIELDS = (
-    "paper", "figures", "reproduced", "higher", "lower", "not run", "unexplained", "share reproduced",
+    "paper", "figures", "reproduced", "higher", "lower", "not run", "not testable", "unexplained",
+    "share reproduced",
     "claims", "hold as printed", "hold by default",
+)  # fmt: skip
+FRONT_FIELDS = (
+    "paper", "printed figures that the printed method gives", "claims that hold for it", "for our default"
 )  # fmt: skip
 
 
@@ -60,13 +72,22 @@ def summarize_paper(key: str, results: Path) -> tuple[str, ...]:
     if lines:
         write_differences(folder / f"{key}_differences.csv", lines)
     counts, claims = count_verdicts(lines), read_claims(results / key / "claims.csv")
-    run = sum(counts[verdict] for verdict in ("reproduced", "higher", "lower"))
+    run = sum(counts[verdict] for verdict in COMPARED)
     share = f"{100 * counts['reproduced'] / run:.0f} %" if run else ""
-    numbers = [counts[name] for name in ("reproduced", "higher", "lower", "not run", "unexplained")]
+    numbers = [counts[name] for name in (*VERDICTS, "unexplained")]
     held = [
         sum(claim[f"{version}_holds"] == "holds" for claim in claims) for version in ("letter", "default")
     ]
     return (paper.name, *map(str, (len(lines), *numbers)), share, *map(str, (len(claims), *held)))
+
+
+def shorten_summary(line: Sequence[str]) -> tuple[str, ...]:
+    """Shorten a line of the summary for the first page of the documentation."""
+    of = dict(zip(SUMMARY_FIELDS, line, strict=True))
+    n_run = sum(int(of[verdict]) for verdict in COMPARED)
+    figures = f"{of['reproduced']} of {n_run}" if n_run else "prints none that can be compared"
+    claims = (f"{of[field]} of {of['claims']}" for field in ("hold as printed", "hold by default"))
+    return (of["paper"], figures, *claims)
 
 
 def read_claims(path: Path) -> list[Row]:
@@ -80,6 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = parser.parse_args(arguments).out
     lines = [summarize_paper(key, results) for key in PAPERS]
     write_csv(results / "reproduction" / "summary.csv", SUMMARY_FIELDS, lines)
+    write_csv(results / "reproduction" / "front.csv", FRONT_FIELDS, map(shorten_summary, lines))
     print(format_table(SUMMARY_FIELDS, lines))
     return 0
 

@@ -1,14 +1,22 @@
 """The commands on tiny inputs: what they write, what they mark, what they conclude."""
 
 import csv
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
-from bench.papers import cobras, cobras_protocol
-from bench.papers.cobras_protocol import LEARNERS, Measured, check_claims
-from bench.papers.cobras_runs import CURVE, measure, whole_cells
+from bench.papers import cobras, cobras_claims, cobras_rivals
+from bench.papers.cobras_claims import check_claims
+from bench.papers.cobras_measured import COBRA, LEARNERS, METHODS, PROGRAM, Measured, gather
+from bench.papers.cobras_protocol import write_report
+from bench.papers.cobras_rivals import RIVALS, measure_rival
+from bench.papers.cobras_runs import CURVE, FIELDS, fold_cells, measure, whole_cells
+from bench.papers.cobs_runs import Place
+from bench.peers import cobras as program
 
 from bench import data, harness
+from linkwise.experiments.cell_store import append_row
 from linkwise.experiments.folds import split_folds
 
 Q = 50
@@ -25,6 +33,8 @@ def small(monkeypatch):
 
     monkeypatch.setattr(data, "load", load)
     monkeypatch.setattr("bench.papers.cobras_runs.load", load)
+    monkeypatch.setattr("bench.papers.cobras_rivals.load", load)
+    monkeypatch.setattr("bench.papers.cobs_runs.load", load)
     monkeypatch.setattr(data, "names", lambda source: ["first", "yeast"])
 
 
@@ -33,51 +43,97 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def claims(ari, seconds=None):
-    """Verdicts about COBRAS.paper() when every task has the given ARI by learner."""
-    each = np.array([ari[name] for name in LEARNERS], dtype=float)
-    tasks = ["a", "b"]
-    times = (
-        np.ones((2, len(LEARNERS)))
-        if seconds is None
-        else np.array([[*seconds, seconds[-1]]] * 2, dtype=float)
-    )
-    m = Measured(tasks, LEARNERS, np.array([each, each]), times, times / 10, 1)
+def measured(ari, seconds=None, tasks=("a", "b"), repetitions=1):
+    """Means when every task has the given ARI by learner; the others were not run."""
+    learners = [*LEARNERS, *PROGRAM, *RIVALS]
+    shape = len(tasks), len(learners)
+    values = np.full((*shape, Q), np.nan)
+    times, counts = np.full(shape, np.nan), np.zeros(shape, dtype=int)
+    for name, level in ari.items():
+        at = learners.index(name)
+        values[:, at] = level
+        times[:, at] = (seconds or {}).get(name, 1.0)
+        counts[:, at] = repetitions
+    sizes, pools = np.arange(1, 1 + len(tasks)), np.full(len(tasks), 5.0)
+    return Measured(list(tasks), learners, values, times, times / 10, counts, sizes, pools)
+
+
+def flat(cobra10, cobra25, cobra50, cobras, **rivals):
+    """Levels of COBRA, of all three versions of COBRAS, and of rivals."""
+    both = (*zip(COBRA, (cobra10, cobra25, cobra50), strict=True), ("COBRAS", cobras))
+    program = {f"{name} (program)": level for name, level in both}
+    return {**dict(both), "COBRAS.paper()": cobras, "COBRAS.authors()": cobras, **program, **rivals}
+
+
+def claims(m, version=0):
+    """Verdicts by claim."""
     names = [claim["claim"] for claim in harness.read_target("cobras_claims.csv")]
-    return {name: line[2] == "holds" for name, line in zip(names, check_claims(m), strict=True)}
+    return {name: line[2 + 2 * version] for name, line in zip(names, check_claims(m), strict=True)}
 
 
-def flat(*levels):
-    levels = (*levels, levels[-1])  # the authors' program as the printed method
-    return {name: np.full(Q, level) for name, level in zip(LEARNERS, levels, strict=True)}
-
-
-def test_claims_where_cobra_leads():
-    found = claims(flat(0.6, 0.6, 0.6, 0.5, 0.58), seconds=[1, 1, 1, 2, 2])
-    assert found["cobra10"]
-    assert found["cobra25"]
-    assert found["cobra25-small"]
-    assert found["cobra50"]
-    assert found["cobra-fast"]
-    assert not found["cobra10-late"]
-    assert not found["cobra50-early"]
-    assert not found["overall"]
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_claims_where_cobra_leads(version):
+    seconds = dict.fromkeys(("COBRAS", "COBRAS.paper()", "COBRAS (program)"), 2.0)
+    found = claims(measured(flat(0.6, 0.6, 0.5, 0.58), seconds), version)
+    for name in ("cobra10", "cobra25", "cobra25-small", "cobra10-early", "small-n", "cobra-faster"):
+        assert found[name] == "holds"
+    assert found["cobra50-early"] == "holds"
+    for name in ("cobra50", "cobra10-late", "overall", "large-n"):
+        assert found[name] == "does not"
+    for name in (
+        "best",
+        "cobs",
+        "npu-mpckmeans",
+        "npu-cosc",
+        "npu-slow",
+        "cobs-slow",
+        "cobras-fast",
+        "toy-cobra",
+    ):
+        assert found[name] == "not testable"
 
 
 def test_claims_where_cobras_leads():
-    found = claims(flat(0.5, 0.5, 0.5, 0.5, 0.6), seconds=[11, 2, 2, 1, 1])
-    assert not found["cobra10"]
-    assert not found["cobra25-small"]
-    assert not found["cobra-fast"]
-    assert not found["largest-cobra"]
-    assert found["largest-cobras"]
-    assert found["cobra10-late"]
-    assert found["cobra50-early"]
-    assert found["overall"]
+    rivals = {"COBS": 0.3, "NPU + MPCKMeans": 0.2, "NPU + COSC": 0.4}
+    seconds = {"COBRA-10": 11.0, "COBRA-25": 2.0, "NPU + MPCKMeans": 9.0, "NPU + COSC": 20.0, "COBS": 0.1}
+    found = claims(measured(flat(0.5, 0.5, 0.54, 0.6, **rivals), seconds))
+    for name in ("best", "overall", "cobs", "npu-mpckmeans", "npu-cosc", "cobra10-late", "cobra50-early"):
+        assert found[name] == "holds"
+    for name in ("large-n", "cobras-largest", "npu-slow", "cobs-slow", "cobs-selects-fast", "cobras-fast"):
+        assert found[name] == "holds"
+    for name in (
+        "cobra10",
+        "cobra-faster",
+        "cobra-fastest",
+        "cobra-largest",
+        "small-n",
+        "npu-mpckmeans-early",
+    ):
+        assert found[name] == "does not"
+
+
+def test_a_claim_about_a_rival_rests_on_its_tasks_and_says_how_many():
+    m = measured(flat(0.5, 0.5, 0.5, 0.6, COBS=0.3))
+    m.repetitions[1, m.learners.index("COBS")] = 0
+    m.ari[1, m.learners.index("COBS")] = np.nan
+    m.ari[0, m.learners.index("COBS"), 20:] = np.nan
+    names = [claim["claim"] for claim in harness.read_target("cobras_claims.csv")]
+    line = dict(zip(names, check_claims(m), strict=True))["cobs"]
+    assert line[2] == "holds"
+    assert "1 tasks, 1 to 20" in line[1]
+
+
+def test_a_rival_on_few_tasks_decides_nothing():
+    m = measured(flat(0.5, 0.5, 0.5, 0.6, COBS=0.3), tasks="abc")
+    m.repetitions[1:, m.learners.index("COBS")] = 0
+    m.seconds[1:, m.learners.index("COBS")] = np.nan
+    found = claims(m)
+    assert {found[name] for name in ("cobs", "cobs-slow")} == {"not testable"}
+    assert "COBS on 1 of 1 tasks" in str(check_claims(m))
 
 
 def test_every_claim_is_checked():
-    assert {c["claim"] for c in harness.read_target("cobras_claims.csv")} == set(cobras_protocol.CLAIMS)
+    assert {c["claim"] for c in harness.read_target("cobras_claims.csv")} == set(cobras_claims.CLAIMS)
 
 
 def test_targets_stand_for_known_tasks():
@@ -88,19 +144,21 @@ def test_targets_stand_for_known_tasks():
     assert {row["task"] for row in harness.read_target("cobras_quality.csv")} == set(data.BUNDLED)
 
 
+class Watched:
+    """The truth, and a list of the pairs that were asked about."""
+
+    def __init__(self, asked, y):
+        self.asked, self.y = asked, y
+
+    def __call__(self, first, second):
+        self.asked.append((first, second))
+        return bool(self.y[first] == self.y[second])
+
+
 @pytest.mark.usefixtures("small")
 def test_questions_are_about_training_rows_only(monkeypatch):
     asked = []
-
-    class Watched:
-        def __init__(self, y):
-            self.y = y
-
-        def __call__(self, first, second):
-            asked.append((first, second))
-            return bool(self.y[first] == self.y[second])
-
-    monkeypatch.setattr("bench.papers.cobras_runs.TruthOracle", Watched)
+    monkeypatch.setattr("bench.papers.cobras_runs.TruthOracle", partial(Watched, asked))
     row = measure(("first", "COBRAS", "0", "2", "5", "20"), data.Source())
     test = set(split_folds(30, 5, 0)[2].tolist())
     assert len(asked) == int(row["asked"]) > 0
@@ -115,6 +173,31 @@ def test_a_cell_repeats_itself():
     assert len(first.split()) == 15
 
 
+def append_cells(path, task, learner, repetition, folds, level, questions=4):
+    for fold in folds:
+        cell = (task, learner, str(repetition), str(fold), "3", str(questions))
+        times = dict.fromkeys(("seconds", "seconds_100", "longest_wait_s"), "1.5")
+        curve = {CURVE: " ".join([str(level)] * questions)}
+        append_row(path, {**dict(zip(FIELDS, cell, strict=True)), "code": "", "asked": "4", **times, **curve})
+
+
+def test_only_whole_repetitions_and_the_last_row_of_a_cell_count(tmp_path):
+    path = tmp_path / "protocol.csv"
+    append_cells(path, "a", "COBRAS", 0, [0], 0.9)  # measured again below
+    append_cells(path, "a", "COBRAS", 0, range(3), 0.5)
+    append_cells(path, "a", "COBRAS", 1, range(3), 0.3)
+    append_cells(path, "a", "COBRAS", 2, range(2), 0.1)
+    append_cells(path, "b", "COBRAS", 0, range(3), 0.7, questions=6)
+    append_cells(tmp_path / RIVALS["COBS"], "a", "COBS", 0, range(3), 0.2, questions=2)
+    m = gather(tmp_path, ["a", "b"], [10, 20], 5)
+    at = m.learners.index("COBRAS")
+    assert m.repetitions[:, at].tolist() == [2, 0]
+    np.testing.assert_allclose(m.ari[0, at, :4], 0.4)
+    assert m.seconds[0, at] == 1.5
+    found = m.shared(["COBRAS", "COBS", "NPU + COSC"])
+    assert (found.tasks, found.learners, found.n_questions) == (["a"], ["COBRAS", "COBS"], 2)
+
+
 @pytest.mark.usefixtures("small")
 def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cobras, "QUICK_QUESTIONS", 12)
@@ -123,17 +206,103 @@ def test_protocol_writes_curves_ranks_tasks_and_claims(tmp_path, monkeypatch, ca
     assert cobras.main(["protocol", "--quick", "--out", str(tmp_path)]) == 0
     folder = tmp_path / "cobras"
     ranks = rows_of(folder / "aligned_ranks.csv")
-    assert [row["tasks"] for row in ranks] == ["all"] * 12 + ["without yeast"] * 12
+    own = [*COBRA, "COBRAS"]
+    assert [row["version"] for row in ranks] == ["letter"] * 12 + ["default"] * 12
     for row in ranks:
-        entries = len(LEARNERS) * (2 if row["tasks"] == "all" else 1)
-        mean = np.mean([float(row[name]) for name in LEARNERS])
-        assert mean == pytest.approx((entries + 1) / 2, abs=1e-3)
+        assert np.mean([float(row[name]) for name in own]) == pytest.approx((2 * len(own) + 1) / 2, abs=0.01)
     assert len(rows_of(folder / "tasks.csv")) == 2 * len(LEARNERS)
-    assert len(rows_of(folder / "claims.csv")) == len(cobras_protocol.CLAIMS)
-    told = capsys.readouterr().out
-    assert "without 20 of the paper's tasks: iris" in told
+    assert len(rows_of(folder / "claims.csv")) == len(cobras_claims.CLAIMS)
+    assert {row["learner"] for row in rows_of(folder / "coverage.csv")} == set(LEARNERS)
+    printed = capsys.readouterr().out
+    assert "without 20 of the paper's tasks: iris" in printed
     cobras.main(["protocol", "--quick", "--out", str(tmp_path)])
     assert "0 cells to run" in capsys.readouterr().out
+    before = (folder / "claims.csv").read_text()
+    cobras.main(["protocol", "--quick", "--report", "--out", str(tmp_path)])
+    assert "cells to run" not in capsys.readouterr().out
+    assert (folder / "claims.csv").read_text() == before
+
+
+def test_the_report_has_all_methods_and_draws_the_figures(tmp_path):
+    pytest.importorskip("matplotlib")
+    m = measured(flat(0.5, 0.5, 0.54, 0.6, **dict.fromkeys(RIVALS, 0.3)), tasks=("iris", "yeast"))
+    printed = write_report(m, tmp_path, plot=True)
+    assert "NPU + COSC" in printed
+    ranks = rows_of(tmp_path / "aligned_ranks.csv")
+    assert all(row[name] for row in ranks for name in METHODS)
+    assert rows_of(tmp_path / "times.csv")[0]["/ COBS"] == f"{1 / 6:.3f}"  # with its pool
+    for name in ("curves.png", "ranks.png", "times.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("learner", RIVALS)
+def test_rivals_ask_about_training_rows_only(tmp_path, monkeypatch, learner):
+    asked = []
+    monkeypatch.setattr(cobras_rivals, "TruthOracle", partial(Watched, asked))
+    row = measure_rival(("first", learner, "0", "2", "5", "6"), Place(data.Source(), tmp_path))
+    test = set(split_folds(30, 5, 0)[2].tolist())
+    assert len(asked) == int(row["asked"]) > 0
+    assert not test & {row for pair in asked for row in pair}
+    assert len(row[CURVE].split()) == 6
+
+
+@pytest.mark.usefixtures("small")
+def test_rivals_are_run_on_small_tasks_first(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(
+        cobras, "run_cells", lambda path, fields, cells, *rest, **more: given.append((path.name, cells))
+    )
+    options = ["--learners", "COBS", "NPU + COSC", "--repetitions", "2", "--out", str(tmp_path)]
+    assert cobras.main(["rivals", *options]) == 0
+    assert [name for name, _ in given] == ["pools.csv", RIVALS["COBS"], RIVALS["NPU + COSC"]]
+    assert given[0][1] == [("first",), ("yeast",)]
+    assert given[1][1] == fold_cells(["first", "yeast"], ["COBS"], 2, 10, 250)
+    assert given[2][1] == fold_cells(["first", "yeast"], ["NPU + COSC"], 2, 10, 100)
+
+
+STAND_IN = """
+class Part:
+    def __init__(self, indices): self.indices = indices
+class Cluster:
+    def __init__(self, parts): self.super_instances = parts
+class Clustering:
+    def __init__(self, clusters): self.clusters = clusters
+    def construct_cluster_labeling(self): return list(self.labels)
+class COBRAS_kmeans:
+    def __init__(self, data, querier, max_questions, train):
+        self.data, self.querier, self.most, self.train = data, querier, max_questions, sorted(train)
+    def create_superinstance(self, indices): return Part(indices)
+    def split_superinstance(self, part, k): return [Part(part.indices[at::k]) for at in range(k)]
+    def merge_containing_clusters(self, stored):
+        for at in range(3):
+            self.clustering.labels = [row % (at + 2) for row in range(len(self.data))]
+            self.ml.append((self.train[0], self.train[at + 1]))
+            self.querier.query_points(*self.ml[-1])
+        self.clustering.labels = [0] * len(self.data)
+    def cluster(self):
+        self.ml, self.clustering = [], Clustering([])
+        self.merge_containing_clusters(None)
+        return None, [self.clustering.labels] * 3, [1, 2, 3], self.ml, []
+"""
+
+
+@pytest.mark.parametrize("learner", ["COBRAS (program)", "COBRA-10 (program)"])
+def test_the_program_runs_in_another_python_on_the_same_folds(tmp_path, monkeypatch, small, learner):
+    package = tmp_path / "cobras_ts"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "parts.py").write_text(STAND_IN)
+    for name in ("cluster", "clustering", "cobras_kmeans"):
+        (package / f"{name}.py").write_text("from cobras_ts.parts import *")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    row = program.measure(("first", learner, "0", "3", "5"), sys.executable, data.Source())
+    curve = np.array(row[CURVE].split(), float)
+    assert row["asked"] == "3.0"
+    assert len(curve) == 5
+    assert curve[-1] == 0  # all rows in one cluster
+    if "-" in learner:  # the states after the first answers differ
+        assert curve[0] != curve[-1]
 
 
 @pytest.mark.usefixtures("small")

@@ -5,7 +5,7 @@ import importlib
 from pathlib import Path
 
 import pytest
-from bench.papers import active, active_known_k, bckm, clusilc_runs, cobras_runs, passive
+from bench.papers import active, active_known_k, bckm, clusilc_runs, cobras_rivals, cobras_runs, passive
 from bench.papers.cobs_peers import METHODS, REFITTED, npu_entries, peer_entries
 from bench.papers.cobs_runs import SELECTORS, asking_entries, selector_entries
 from bench.papers.halkidi_runs import METHODS as WEIGHTED
@@ -42,7 +42,7 @@ def test_every_script_is_an_experiment():
         ".".join(("bench", *file.relative_to(BENCH).with_suffix("").parts))
         for folder in ("papers", "speed", "peers")
         for file in (BENCH / folder).glob("*.py")
-        if "__main__" in file.read_text() and file.name != "metrics_theirs.py"
+        if "__main__" in file.read_text() and not file.stem.endswith("_theirs")
     }
     assert scripts == set(MODULES)
 
@@ -71,7 +71,8 @@ CELLS = {
         for estimator in ("", *active_known_k.ESTIMATORS)
     ],
     "cobras_protocol": [cobras_runs.entries(("", learner)) for learner in cobras_runs.LEARNERS],
-    "bckm": [bckm.entries(("", "", method)) for method in bckm.METHODS],
+    "cobras_rivals": [cobras_rivals.rival_entries(("", learner)) for learner in cobras_rivals.RIVALS],
+    "bckm": [bckm.entries(("", "", method)) for method in (*bckm.METHODS, *bckm.RIVALS)],
     "bckm_rivals": [bckm.entries(("", "", method)) for method in bckm.RIVALS],
     "clusilc": [clusilc_runs.entries(("", method)) for method in clusilc_runs.METHODS],
     "passive": [passive.entries(("", "", method)) for method in passive.methods()],

@@ -97,6 +97,13 @@ def test_differences_are_those_that_are_not_reproduced(tmp_path):
         assert [row["verdict"] for row in csv.DictReader(file)] == ["higher", "lower"]
 
 
+def test_the_front_page_counts_figures_that_were_run():
+    line = ("Somebody (2000)", "20", "8", "1", "1", "9", "1", "2", "80 %", "5", "3", "4")
+    assert reproduction.shorten_summary(line) == ("Somebody (2000)", "8 of 10", "3 of 5", "4 of 5")
+    none = ("Nobody", *["0"] * 7, "", "2", "1", "2")
+    assert reproduction.shorten_summary(none)[1] == "prints none that can be compared"
+
+
 # ---------------------------------------------------------------- what is committed
 def test_every_reason_names_a_table_that_is_there():
     assert EXPLANATIONS.exists()

@@ -1,12 +1,15 @@
 """Constraints are drawn as declared: how many, of which kind, between which rows, and each pair alike."""
 
+from collections import Counter
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import Constraints
-from linkwise.experiments.constraint_sets import close_constraints, draw_constraints
+from linkwise.experiments.constraint_sets import close_constraints, draw_constraints, draw_nested_constraints
 
 CLASSES = st.lists(st.integers(0, 3), min_size=2, max_size=14)
 KINDS = ("any", "must-link", "cannot-link")
@@ -136,3 +139,62 @@ def test_the_same_seed_draws_the_same():
 def test_what_cannot_be_drawn_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         draw_constraints([0, 0, 1, 1], **given)
+
+
+# ---------------------------------------------------------------- nested
+@pytest.mark.parametrize("kind", [*KINDS, "balanced"])
+@pytest.mark.parametrize("wrong", [0.0, 0.3])
+def test_nested_sets_keep_the_pairs_of_the_smaller_ones(kind, wrong):
+    y = np.arange(30) % 3
+    numbers = (0, 5, 6, 40)
+    sets = draw_nested_constraints(y, numbers, kind=kind, wrong=wrong, random_state=1)
+    assert [c.n_constraints for c in sets] == list(numbers)
+    for few, more in pairwise(sets):
+        assert set(map(tuple, few.must_link)) <= set(map(tuple, more.must_link))
+        assert set(map(tuple, few.cannot_link)) <= set(map(tuple, more.cannot_link))
+    for n, c in zip(numbers, sets, strict=True):
+        same = y[c.must_link]
+        false = (same[:, 0] != same[:, 1]).sum() + sum(y[a] == y[b] for a, b in c.cannot_link)
+        assert false == round(wrong * n)
+        if kind == "balanced" and not wrong:
+            assert (len(c.must_link), len(c.cannot_link)) == (n - n // 2, n // 2)
+        if kind in ("must-link", "cannot-link") and not wrong:
+            assert len(c.must_link if kind == "must-link" else c.cannot_link) == n
+
+
+def test_nested_sets_take_percent_rows_and_closure():
+    y = [0, 1] * 10
+    few, more = draw_nested_constraints(y, [10, 50], percent=True, rows=range(10), random_state=0)
+    assert (few.n_constraints, more.n_constraints) == (4, 22)  # of 45
+    assert max(*more.must_link.ravel(), *more.cannot_link.ravel()) < 10
+    (plain,) = draw_nested_constraints(y, [12], random_state=0)
+    (closed,) = draw_nested_constraints(y, [12], closed=True, random_state=0)
+    assert closed == close_constraints(plain)
+    assert draw_nested_constraints(y, []) == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "more", "message"),
+    [
+        ([3, 2], {}, r"numbers=\[3, 2\] do not ascend"),
+        ([1], {"wrong": 2}, "wrong=2 is not a share"),
+        ([1], {"closed": True, "wrong": 0.5}, "closure of wrong constraints"),
+        ([101], {"percent": True}, "percent=101 is not from 0 to 100"),
+        ([7], {}, "7 any pairs cannot be drawn"),
+    ],
+)
+def test_what_cannot_be_nested_is_refused(numbers, more, message):
+    with pytest.raises(ValueError, match=message):
+        draw_nested_constraints([0, 0, 1, 1], numbers, **more)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nested_pairs_are_each_as_likely_in_the_smallest_set(kind):
+    y = [0, 0, 0, 1, 1]
+    times = Counter()
+    for seed in range(600):
+        c = draw_nested_constraints(y, [1, 3], kind=kind, random_state=seed)[0]
+        times[tuple(np.concatenate([c.must_link, c.cannot_link])[0].tolist())] += 1
+    n_pairs = count_pairs(y, kind)
+    assert len(times) == n_pairs
+    assert max(abs(n - 600 / n_pairs) for n in times.values()) < 5 * np.sqrt(600 / n_pairs)

@@ -2,6 +2,7 @@
 
 import csv
 import os
+from ast import literal_eval
 
 import numpy as np
 import pytest
@@ -117,6 +118,28 @@ def test_all_methods_of_a_run_get_the_same_constraints(place):
     assert set(seen.values()) == {2}
 
 
+def test_constraints_may_be_added_to_those_before(place):
+    (place / "watch.py").write_text(
+        "def one(X, constraints, n_clusters, seed):\n"
+        "    pairs = constraints.must_link.tolist() + constraints.cannot_link.tolist()\n"
+        "    with open('seen.txt', 'a') as file:\n"
+        "        file.write(f'{pairs}\\n')\n"
+        "    return [0] * len(X)\n"
+    )
+    added = []
+    for nested in ("", "nested = true\n"):
+        (place / "mine.toml").write_text(SUITE.replace("runs = 2\n", f"runs = 2\n{nested}"))
+        assert run("--methods", "watch.py:one", "--tasks", "lines") == 0
+        few, more = map(literal_eval, (place / "seen.txt").read_text().splitlines()[:2])
+        (place / "seen.txt").unlink()
+        assert (len(few), len(more)) == (5, 20)
+        added.append(all(pair in more for pair in few))
+    assert added == [False, True]
+    protocols = {row["protocol"] for row in read(place / "out/mine/cells.csv")}
+    assert len(protocols) == 2  # the cells of one do not count for the other
+    assert sum("nested" in protocol for protocol in protocols) == 1
+
+
 def test_questions_are_about_the_training_rows_and_test_rows_are_scored(place, capsys):
     (place / "mine.toml").write_text(
         SUITE.replace('kind = "constraints"', 'kind = "questions"\nfolds = 2')
@@ -154,6 +177,11 @@ def test_without_data_it_says_so(place, capsys):
         ('methods = ["PCKMeans"]', 'methods = ["friends.py:one"]', "There is no file friends.py"),
         ('methods = ["PCKMeans"]', 'methods = ["no_module:one"]', "The module no_module cannot be imported"),
         ('methods = ["PCKMeans"]', "", "mine names no methods"),
+        (
+            'kind = "constraints"',
+            'kind = "questions"\nnested = true',
+            "nested constraints and asks questions",
+        ),
         ("[protocol]", "[protocol", "mine.toml is no TOML file"),
     ],
 )

@@ -11,6 +11,7 @@ Halkidi et al. (2008), section 4                   a number of ``kind`` "must-li
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -82,22 +83,78 @@ def draw_constraints(
     >>> len(pairs.must_link), len(pairs.cannot_link)
     (0, 4)
     """
-    if closed and wrong:
-        raise ValueError("The closure of wrong constraints is not defined. Leave out closed or wrong.")
-    if not 0 <= wrong <= 1:
-        raise ValueError(f"wrong={wrong!r} is not a share. Give a number from 0 to 1.")
-    codes = encode_classes(y)
-    usable = np.flatnonzero(codes >= 0)
-    if rows is not None:
-        usable = np.intersect1d(usable, np.asarray(rows))
+    _check_wrong(wrong, closed)
+    codes, usable = _list_usable(y, rows)
     rng = np.random.default_rng(random_state)
     wanted = _count_pairs(len(usable), n, percent)
     pairs = usable[_draw(codes[usable], wanted, kind, rng)]
     same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
     same[rng.permutation(wanted)[: round(wrong * wanted)]] ^= True
-    with warnings.catch_warnings(action="ignore", category=ConstraintWarning):  # wrong ones were asked for
-        drawn = Constraints(len(codes), pairs[same], pairs[~same], on_conflict="keep" if wrong else "raise")
-    return close_constraints(drawn) if closed else drawn
+    return _build_constraints(len(codes), pairs, same, closed, wrong)
+
+
+def draw_nested_constraints(
+    y: ArrayLike,
+    numbers: Sequence[float],
+    *,
+    percent: bool = False,
+    kind: Kind = "any",
+    rows: ArrayLike | None = None,
+    closed: bool = False,
+    wrong: float = 0.0,
+    random_state: int | np.random.Generator | None = None,
+) -> list[Constraints]:
+    """Draw constraints as `draw_constraints` does, each set with all pairs of the smaller ones.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class of each row; rows of unknown class (-1, None, NaN) are never drawn.
+    numbers : sequence of float
+        Numbers of pairs, ascending.
+    percent : bool, default=False
+        Whether `numbers` are percent of all pairs of rows that may be drawn.
+    kind : {"any", "must-link", "cannot-link", "balanced"}, default="any"
+        Which pairs are drawn.
+    rows : array-like of int, optional
+        Rows that may be drawn; all by default.
+    closed : bool, default=False
+        Whether all that follows from the pairs is added.
+    wrong : float, default=0.0
+        Share of the pairs of each set whose answer is the opposite of the truth. A wrong answer stays wrong
+        in the larger sets.
+    random_state : int or Generator, optional
+        Seed of the draw; by default every call draws other pairs.
+
+    Returns
+    -------
+    list of Constraints
+        One for each of `numbers`.
+
+    Raises
+    ------
+    ValueError
+        As `draw_constraints`, or `numbers` do not ascend.
+
+    Examples
+    --------
+    >>> from linkwise.experiments.constraint_sets import draw_nested_constraints
+    >>> few, more = draw_nested_constraints([0, 0, 1, 1], [2, 4], random_state=0)
+    >>> set(map(tuple, few.must_link)) <= set(map(tuple, more.must_link))
+    True
+    """
+    _check_wrong(wrong, closed)
+    codes, usable = _list_usable(y, rows)
+    counts = [_count_pairs(len(usable), None if percent else int(n), n if percent else None) for n in numbers]
+    if counts != sorted(counts):
+        raise ValueError(f"numbers={list(numbers)!r} do not ascend. Give the smallest first.")
+    most = counts[-1] if counts else 0
+    pairs = usable[_draw(codes[usable], most, kind, np.random.default_rng(random_state))]
+    if kind == "balanced":  # both kinds by turns, so that each part is balanced
+        pairs = pairs[np.argsort(np.concatenate([np.arange(0, most, 2), np.arange(1, most, 2)]))]
+    same = codes[pairs[:, 0]] == codes[pairs[:, 1]]
+    same ^= np.diff([round(wrong * n) for n in range(most + 1)]) > 0  # the pairs are in random order
+    return [_build_constraints(len(codes), pairs[:n], same[:n], closed, wrong) for n in counts]
 
 
 def close_constraints(constraints: Constraints) -> Constraints:
@@ -124,7 +181,29 @@ def close_constraints(constraints: Constraints) -> Constraints:
     return Constraints(len(constraints), must, cannot)
 
 
+def _check_wrong(wrong: float, closed: bool) -> None:
+    if closed and wrong:
+        raise ValueError("The closure of wrong constraints is not defined. Leave out closed or wrong.")
+    if not 0 <= wrong <= 1:
+        raise ValueError(f"wrong={wrong!r} is not a share. Give a number from 0 to 1.")
+
+
+def _build_constraints(
+    n_rows: int, pairs: Pairs, same: NDArray[np.bool_], closed: bool, wrong: float
+) -> Constraints:
+    with warnings.catch_warnings(action="ignore", category=ConstraintWarning):  # wrong ones were asked for
+        drawn = Constraints(n_rows, pairs[same], pairs[~same], on_conflict="keep" if wrong else "raise")
+    return close_constraints(drawn) if closed else drawn
+
+
 # ---------------------------------------------------------------- which pairs
+def _list_usable(y: ArrayLike, rows: ArrayLike | None) -> tuple[Classes, NDArray[np.int64]]:
+    """Return the class of each row, and the rows that may be drawn."""
+    codes = encode_classes(y)
+    usable = np.flatnonzero(codes >= 0)
+    return codes, usable if rows is None else np.intersect1d(usable, np.asarray(rows))
+
+
 def _count_pairs(n_rows: int, n: int | None, percent: float | None) -> int:
     if (n is None) == (percent is None):
         raise ValueError(f"n={n!r} and percent={percent!r} were given. Give one of them.")

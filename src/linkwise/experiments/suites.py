@@ -55,6 +55,9 @@ class Protocol:
         Which constraints are drawn.
     closed : bool
         Whether what follows from the constraints is added.
+    nested : bool
+        Whether the constraints of a number contain those of the smaller numbers; by default each number has
+        constraints of its own.
     wrong : float
         Share of wrong constraints, or probability that an answer is wrong.
     score : {"ari", "rand", "nmi", "nmi_geometric"}
@@ -69,6 +72,7 @@ class Protocol:
     percent: bool = False
     pairs: Kind = "any"
     closed: bool = False
+    nested: bool = False
     wrong: float = 0.0
     score: str = "ari"
 
@@ -164,4 +168,8 @@ def _read_protocol(declared: Mapping[str, Any], where: str) -> Protocol:
             )
     if not protocol.numbers or list(protocol.numbers) != sorted(set(protocol.numbers)):
         raise DataError(f"The numbers of {where} do not ascend. Give each once, the smallest first.")
+    if protocol.nested and protocol.kind == "questions":
+        raise DataError(
+            f"The protocol of {where} has nested constraints and asks questions. Leave out nested."
+        )
     return protocol

@@ -7,12 +7,14 @@ get the same constraints, folds and seeds, and their scores are paired.
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwise.asking.oracles import TruthOracle
-from linkwise.experiments.constraint_sets import draw_constraints
+from linkwise.constraints.constraints import Constraints
+from linkwise.experiments.constraint_sets import draw_constraints, draw_nested_constraints
 from linkwise.experiments.folds import draw_rows, split_folds
 from linkwise.experiments.participants import Participant
 from linkwise.experiments.scores import SCORES, TimedOracle, score_curve, score_elsewhere
@@ -77,23 +79,31 @@ def _with_constraints(
 ) -> dict[str, float]:
     score = SCORES[protocol.score]
     result = {}
-    for number in protocol.numbers:
-        constraints = draw_constraints(
-            task.y,
-            None if protocol.percent else int(number),
-            percent=number if protocol.percent else None,
-            kind=protocol.pairs,
-            rows=known,
-            closed=protocol.closed,
-            wrong=protocol.wrong,
-            random_state=run,
-        )
+    for number, constraints in zip(
+        protocol.numbers, _draw_constraints(task.y, protocol, run, known), strict=True
+    ):
         labels = participant.cluster(task, constraints, run)
         if protocol.scored == "elsewhere" and not protocol.folds:
             result[_text(number)] = score_elsewhere(task.y, labels, constraints, score)
         else:
             result[_text(number)] = float(score(task.y[scored], labels[scored]))
     return result
+
+
+def _draw_constraints(y: NDArray[np.int64], protocol: Protocol, run: int, known: Rows) -> list[Constraints]:
+    """Draw the constraints of each number."""
+    how: dict[str, Any] = {
+        "kind": protocol.pairs, "rows": known, "closed": protocol.closed, "wrong": protocol.wrong,
+        "random_state": run,
+    }  # fmt: skip
+    if protocol.nested:
+        return draw_nested_constraints(y, protocol.numbers, percent=protocol.percent, **how)
+    return [
+        draw_constraints(y, percent=number, **how)
+        if protocol.percent
+        else draw_constraints(y, int(number), **how)
+        for number in protocol.numbers
+    ]
 
 
 def _text(number: float) -> str:

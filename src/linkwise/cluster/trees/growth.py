@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,9 +142,14 @@ def refine_beam(problem: GrowthProblem, beam: list[GrowingTree]) -> list[Growing
         for at, split, value in list_refinements(problem, tree):
             if value < now - MARGIN:
                 candidates.append((value, t, at, split))
+    refined = (
+        refine_tree(problem, viewed[t], at, split)
+        for _, t, at, split in sort_nearly(candidates, problem.beam_width)
+    )
+    if problem.beam_width == 1:  # no other tree to compare with
+        return list(islice(refined, 1))
     found: dict[object, GrowingTree] = {}
-    for _, t, at, split in sort_nearly(candidates, problem.beam_width):
-        tree = refine_tree(problem, viewed[t], at, split)
+    for tree in refined:
         number = {label: n for n, label in enumerate(dict.fromkeys(leaf.label for leaf in tree.leaves))}
         found.setdefault(tuple((leaf.path, number[leaf.label]) for leaf in tree.leaves), tree)
         if len(found) == problem.beam_width:
@@ -165,33 +171,36 @@ def sort_nearly(
 
 
 # ---------------------------------------------------------------- splits of a leaf
-def list_old_labels(tree: GrowingTree, at: int) -> list[int]:
-    """List the old labels that a side may get; the leaf's own only if another leaf has it."""
-    own, bearers = tree.leaves[at].label, tree.bearers
-    return [label for label in bearers if label != own or bearers[label] > 1]
+def list_old_labels(tree: GrowingTree, own: int) -> list[int]:
+    """List the old labels that a side of a leaf may get; the leaf's own only if another leaf has it."""
+    return [label for label, n_leaves in tree.bearers.items() if label != own or n_leaves > 1]
 
 
-def count_new_labels(problem: GrowthProblem, tree: GrowingTree, at: int) -> int:
-    """Count the new labels that are allowed, at most two."""
-    n_old = len(tree.bearers) - (tree.bearers[tree.leaves[at].label] == 1)
+def count_new_labels(problem: GrowthProblem, tree: GrowingTree, own: int) -> int:
+    """Count the new labels that are allowed for the sides of a leaf with this label, at most two."""
+    n_old = len(tree.bearers) - (tree.bearers[own] == 1)
     return min(problem.most_labels - n_old, 2)
 
 
 def view_leaves(problem: GrowthProblem, tree: GrowingTree) -> GrowingTree:
     """Compute the missing views of the leaves."""
-    views = []
-    for at, view in enumerate(tree.views):
-        n_free = count_new_labels(problem, tree, at)
-        key = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, at)))
-        views.append(
-            view if view is not None and view.key == key else SplitView(key, find_splits(problem, tree, at))
-        )
+    keys: dict[int, object] = {}
+    for own in tree.bearers:
+        n_free = count_new_labels(problem, tree, own)
+        keys[own] = n_free if problem.evidence else (n_free, tuple(list_old_labels(tree, own)))
+    views = [
+        view
+        if view is not None and view.key == keys[leaf.label]
+        else SplitView(keys[leaf.label], find_splits(problem, tree, at))
+        for at, (leaf, view) in enumerate(zip(tree.leaves, tree.views, strict=True))
+    ]
     return replace(tree, views=tuple(views))
 
 
 def find_splits(problem: GrowthProblem, tree: GrowingTree, at: int) -> native.LeafSplits:
     """Find the best splits of one leaf."""
-    leaf, old, n_free = tree.leaves[at], list_old_labels(tree, at), count_new_labels(problem, tree, at)
+    leaf = tree.leaves[at]
+    old, n_free = list_old_labels(tree, leaf.label), count_new_labels(problem, tree, leaf.label)
     allowed = np.zeros(1 + max(tree.bearers), dtype=np.uint8)
     allowed[old] = 1
     return native.best_splits(
@@ -231,11 +240,13 @@ def list_refinements(problem: GrowthProblem, tree: GrowingTree) -> Iterator[tupl
     squares, broken = tree.course[-1]
     if len(tree.leaves) >= problem.max_leaves:
         return
+    per_square, per_broken = problem.per_square, problem.per_broken
     for at, (leaf, view) in enumerate(zip(tree.leaves, tree.views, strict=True)):
         if view is None or len(leaf.path) >= problem.max_depth:
             continue
         for split, (_, _, gain, after) in enumerate(view.found.splits):
-            yield at, split, problem.heuristic(squares - gain, broken - view.found.broken + after)
+            now_broken = broken - view.found.broken + after
+            yield at, split, per_square * (squares - gain) + per_broken * now_broken
 
 
 def refine_tree(problem: GrowthProblem, tree: GrowingTree, at: int, split: int) -> GrowingTree:
@@ -301,7 +312,8 @@ def choose_labels(
     problem: GrowthProblem, tree: GrowingTree, at: int, sides: list[Leaf], counts: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Choose the labels of both sides, the yes side first; of both orders the one that breaks less."""
-    old, n_free = list_old_labels(tree, at), count_new_labels(problem, tree, at)
+    own = tree.leaves[at].label
+    old, n_free = list_old_labels(tree, own), count_new_labels(problem, tree, own)
     must, cannot = np.pad(counts, ((0, 0), (0, 0), (0, len(old) + 1)))  # labels that are newer than the view
     near = {} if problem.evidence else label_distances(problem, tree, at, sides)
 
@@ -336,14 +348,19 @@ def label_distances(
 ) -> dict[tuple[int, int], float]:
     """Compute squared distances from the mean of each side to that of each label on other leaves."""
 
-    def mean(leaves: list[Leaf]) -> NDArray[np.float64]:
-        rows = np.concatenate([leaf.rows for leaf in leaves])
+    def mean(parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
+        rows = np.concatenate(parts)
         weight = None if problem.weight is None else problem.weight[rows]
         average: NDArray[np.float64] = np.average(problem.columns.features[rows], axis=0, weights=weight)
         return average
 
-    others = [leaf for i, leaf in enumerate(tree.leaves) if i != at]
-    of = {c: mean([leaf for leaf in others if leaf.label == c]) for c in {leaf.label for leaf in others}}
+    others: dict[int, list[NDArray[np.int32]]] = {}
+    for i, leaf in enumerate(tree.leaves):
+        if i != at:
+            others.setdefault(leaf.label, []).append(leaf.rows)
+    means = {label: mean(parts) for label, parts in others.items()}
     return {
-        (s, c): float(((mean([side]) - m) ** 2).sum()) for s, side in enumerate(sides) for c, m in of.items()
+        (s, label): float(((own - m) ** 2).sum())
+        for s, own in enumerate(mean([side.rows]) for side in sides)
+        for label, m in means.items()
     }

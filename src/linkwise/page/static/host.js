@@ -86,7 +86,7 @@ var SocketModel = class {
       this.#set("state", message.state);
     }
   }
-  /** A state has come, so what the page shows from now on is what the server knows. */
+  /** A state has arrived: from now on the page shows what the server knows. */
   #openLink() {
     if (this.#traits.link === "open") return;
     this.resetWait();

@@ -17,7 +17,7 @@ const LOST = { kind: "lost", text: "The connection is lost." };
 /**
  * Text frames carry JSON (requests out; states and replies in), binary frames carry places, labels and files. When
  * the socket breaks, it is opened again after growing waits, and requests without a reply fail as lost: what they say
- * may not be stored. The trait `link` says how the socket is: "open" (a state has come through it), "lost" (tried again),
+ * may not be stored. The trait `link` says how the socket is: "open" (a state has arrived), "lost" (tried again),
  * "closed" (this page is not let in any more) or "login" (the password is needed again).
  * @implements {Model}
  */
@@ -114,7 +114,7 @@ export class SocketModel {
     }
   }
 
-  /** A state has come, so what the page shows from now on is what the server knows. */
+  /** A state has arrived: from now on the page shows what the server knows. */
   #openLink() {
     if (this.#traits.link === "open") return;
     this.resetWait();

@@ -1,0 +1,175 @@
+"""Table I of Halkidi et al. (2008) under other readings of what the paper leaves open.
+
+Open are: whether columns are scaled; whether rows are centred before the decomposition; whether the
+dimensions keep their singular values; whether all dimensions are tuned together (Section 4.2.1) or in rounds
+(Section 3.5); which MPCKMeans; how k-means starts; whether constraints that follow from others count; and
+which t-test. All combinations of the first five run on the four smaller sets, and the others one at a time.
+Most single changes also run on spam, where a run of MPCKMeans may take a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bench.harness import read_target
+from bench.papers.halkidi_runs import (
+    COMPETITORS,
+    ONE_METRIC,
+    ONE_START,
+    PRINTED,
+    PRIOR,
+    ROUNDS,
+    SPACES,
+    Setting,
+)
+from bench.papers.halkidi_tests import (
+    NOT_TESTABLE,
+    SAME,
+    Found,
+    format_p,
+    judge_test,
+    one_tailed,
+    read_values,
+)
+
+SMALL = ("iris", "diabetes", "ionosphere", "soybean")
+TASKS = (*SMALL, "spam")
+FEATURES = ("raw", "unit", "standardized")
+BEST = 8  # combinations that are shown
+READING_FIELDS = ("reading", *TASKS, "same", NOT_TESTABLE, "of")
+COUNT_FIELDS = ("task", "competitor", "same", "of")
+READING_TESTS = ("reading", "task", "competitor", "ours", "theirs", "p", "conclusion")
+WORDS = {  # what a reading does instead of the letter
+    "raw": "",
+    "unit": "columns in 0 to 1",
+    "standardized": "standardized columns",
+    "svd": "",
+    PRINTED: "",
+    ROUNDS: "in rounds",
+    "MPCKMeans": "",
+    ONE_METRIC: "MPCKMeans with one metric",
+    PRIOR: "MPCKMeans with a prior",
+}
+
+
+class Reading(NamedTuple):
+    """How Table I is computed; the defaults are the letter."""
+
+    features: str = "raw"
+    space: str = "svd"
+    ours: str = PRINTED
+    mpck: str = "MPCKMeans"
+    start: str = ""
+    shares: tuple[int, int] = (5, 6)
+    pairs: str = "drawn"
+    is_paired: bool = False
+
+    @property
+    def words(self) -> str:
+        """What differs from the letter."""
+        parts = [WORDS.get(part, part) for part in self[:4]]
+        parts += ["one random start"] * bool(self.start) + ["implied constraints"] * (self.pairs != "drawn")
+        parts += ["10 % of the rows for each kind"] * (self.shares != (5, 6)) + [
+            "paired test"
+        ] * self.is_paired
+        return ", ".join(filter(None, parts)) or "letter"
+
+    def setting(self, task: str, method: str) -> Setting:
+        """Return the setting of a method, which is one of the competitors or `ours`."""
+        known = self.mpck if method == "MPCKMeans" else method
+        start = "" if known.startswith("MPCKMeans") else self.start
+        return Setting(task, self.features, self.space, known + start, *self.shares, pairs=self.pairs)
+
+
+SPACED = [space for space in SPACES if space != "columns"]
+COMBINED = [
+    Reading(features, space, ours, mpck)
+    for features in FEATURES
+    for space in SPACED
+    for ours in (PRINTED, ROUNDS)
+    for mpck in ("MPCKMeans", ONE_METRIC, PRIOR)
+]
+SINGLE = [
+    *(one for one in COMBINED if sum(a != b for a, b in zip(one, Reading(), strict=True)) <= 1),
+    Reading(space="columns"),
+    Reading(start=ONE_START),
+    Reading(pairs="closure"),
+    Reading(shares=(10, 10)),
+    Reading(is_paired=True),
+]
+
+
+ON_SPAM = (
+    Reading(),
+    Reading(ours=ROUNDS),
+    Reading(mpck=ONE_METRIC),
+    Reading(mpck=PRIOR),
+    Reading(space="centred svd"),
+    Reading(space="svd, equal scales"),
+    Reading(space="columns"),
+    Reading(start=ONE_START),
+    Reading(is_paired=True),
+)
+
+
+def list_tasks(reading: Reading) -> tuple[str, ...]:
+    """The sets of a reading."""
+    return TASKS if reading in ON_SPAM else SMALL
+
+
+def list_reading_settings(tasks: Sequence[str]) -> list[Setting]:
+    """All settings of all readings."""
+    return list(
+        dict.fromkeys(
+            reading.setting(task, method)
+            for reading in (*SINGLE, *COMBINED)
+            for task in list_tasks(reading) if task in tasks
+            for method in (*COMPETITORS, reading.ours)
+        )
+    )  # fmt: skip
+
+
+def list_tests(found: Found) -> list[tuple[str, ...]]:
+    """All tests of all readings."""
+    lines = []
+    for reading in dict.fromkeys((*SINGLE, *COMBINED)):
+        for row in read_target("halkidi_table1.csv"):
+            for competitor in COMPETITORS if row["task"] in list_tasks(reading) else ():
+                both = [reading.setting(row["task"], method) for method in (reading.ours, competitor)]
+                if both[0] not in found:
+                    continue
+                ours, theirs = (read_values(found[s]) for s in both)
+                p = one_tailed(ours, theirs)[reading.is_paired]
+                means = (f"{values.mean():.3f}" for values in (ours, theirs))
+                verdict = judge_test(p, float(row[competitor]))
+                lines.append((reading.words, row["task"], competitor, *means, format_p(p), verdict))
+    return lines
+
+
+def count_readings(found: Found) -> list[tuple[str, ...]]:
+    """In how many readings each test has the printed conclusion."""
+    verdicts: dict[tuple[str, str], list[str]] = {}
+    for _, task, competitor, *_, verdict in list_tests(found):
+        verdicts.setdefault((task, competitor), []).append(verdict)
+    return [(*test, str(each.count(SAME)), str(len(each))) for test, each in verdicts.items()]
+
+
+def list_readings(found: Found) -> list[tuple[str, ...]]:
+    """How many conclusions are the printed ones: one change at a time, then the best combinations."""
+    verdicts: dict[str, dict[str, list[str]]] = {}
+    for words, task, *_, verdict in list_tests(found):
+        verdicts.setdefault(words, {}).setdefault(task, []).append(verdict)
+    single = [one.words for one in SINGLE]
+    combined = sorted(
+        (words for words in verdicts if words not in single),
+        key=lambda words: -sum(each.count(SAME) for each in verdicts[words].values()),
+    )
+    lines = []
+    for words in (*single, *combined[:BEST]):
+        by_task = verdicts[words]
+        counts = [str(by_task[task].count(SAME)) if task in by_task else "" for task in TASKS]
+        every = [verdict for each in by_task.values() for verdict in each]
+        totals = (every.count(SAME), every.count(NOT_TESTABLE), len(every))
+        lines.append((words, *counts, *map(str, totals)))
+    return lines
