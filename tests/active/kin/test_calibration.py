@@ -57,17 +57,17 @@ def test_chances_add_up():
 @pytest.mark.parametrize("seed", range(5))
 def test_weights_have_the_highest_posterior(seed):
     rng = np.random.default_rng(seed)
-    l, classes = 12, 6.0
-    phi, psi = rng.normal(size=(l, l)), rng.exponential(size=(l, l))
-    home = rng.integers(0, 3, l)
+    n, classes = 12, 6.0
+    phi, psi = rng.normal(size=(n, n)), rng.exponential(size=(n, n))
+    home = rng.integers(0, 3, n)
     together = (home[:, None] == home).astype(float)
-    upper = np.triu_indices(l, 1)
+    upper = np.triu_indices(n, 1)
     mean = pair_model.PRIOR @ (1, np.log(classes))
 
     def loss(w):
         p = expit(w[0] + w[1] * phi[upper] + w[2] * psi[upper])
         t = together[upper]
-        fit = (t * np.log(p) + (1 - t) * np.log(1 - p)).sum() * min(1, 10 / l)
+        fit = (t * np.log(p) + (1 - t) * np.log(1 - p)).sum() * min(1, 10 / n)
         return -fit + (((w - mean) / pair_model.DEVIATION) ** 2).sum() / 2
 
     best = minimize(loss, mean, tol=1e-12).x

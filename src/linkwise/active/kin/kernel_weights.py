@@ -1,8 +1,8 @@
 """Weigh kernels by how well each predicts the known items.
 
 Every kernel predicts the neighbourhood of each known item from the others, by the regression of
-`linkwise.active.kin.model` without that item (Rasmussen and Williams 2006, section 5.4.2). The mean of all kernels
-has an advantage, so that a few items do not settle on one kernel by chance.
+`linkwise.active.kin.model` without that item (Rasmussen and Williams 2006, section 5.4.2). The mean of all
+kernels has an advantage, so that a few items do not settle on one kernel by chance.
 """
 
 from __future__ import annotations

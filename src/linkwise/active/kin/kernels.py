@@ -134,7 +134,8 @@ class Kernels(NamedTuple):
     mean: Matrix
     """(n_items, n_items) of all kernels of all views."""
     families: tuple[NDArray[np.float16], ...]
-    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and how often k-means joins two items."""
+    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and how often k-means joins two
+    items."""
 
 
 def make_kernels(
@@ -200,7 +201,7 @@ def _add_gaussians(wide: Matrix, narrow: Matrix, squares: Matrix, seed: int) -> 
 
 
 def _add_tuned(total: Matrix, squares: Matrix) -> None:
-    """Add the Gaussian kernel whose width is the distance to a near neighbour (Zelnik-Manor and Perona 2004)."""
+    """Add the Gaussian kernel as wide as the distance to a near neighbour (Zelnik-Manor and Perona 2004)."""
     n, k = len(squares), min(TUNED, len(squares) - 1)
     near = np.empty(n, dtype=np.float32)
     for a in range(0, n, BLOCK):

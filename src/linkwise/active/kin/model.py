@@ -1,10 +1,10 @@
 """Which neighbourhood each item belongs to, by a kernel and the answers: the model of KIN.
 
 The known items predict the others through the kernel: kernel ridge regression of the neighbourhoods'
-indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). Its scores become
-chances by a sharpness that the answers calibrate (`linkwise.active.kin.sharpness`). The coverage of an item is
-how much the known items predict in all. How far the regression is trusted follows from earlier items with similar
-coverage: from how often they started a neighbourhood of their own.
+indicators, which is the mean of a Gaussian process (Rasmussen and Williams 2006, section 2.2). Its scores
+become chances by a sharpness that the answers calibrate (`linkwise.active.kin.sharpness`). The coverage of an
+item is how much the known items predict in all. How far the regression is trusted follows from earlier items
+with similar coverage: from how often they started a neighbourhood of their own.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Model:
     @cached_property
     def coverage(self) -> Table:
         """(n,) how much the known items predict, at most 1."""
-        return np.minimum(np.maximum(self.score, 0).sum(axis=1), 1)
+        return np.asarray(np.minimum(np.maximum(self.score, 0).sum(axis=1), 1))
 
     def chances(self, sharpness: Sharpness) -> Chances:
         """The chances of every item."""

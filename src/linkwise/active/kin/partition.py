@@ -1,5 +1,4 @@
-"""The clustering with the highest expected adjusted Rand index, given how likely each two items belong
-together.
+"""The clustering with the highest expected adjusted Rand index.
 
 Items i and j belong together with probability
 
@@ -24,6 +23,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from linkwise import native
@@ -97,20 +97,21 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
 
 
 # ---------------------------------------------------------------- sums over pairs
-def expected_ari(right: Table, together: Table, belong: float, n_pairs: float) -> Table:
+def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: float) -> Table:
     """Compute the expected index from numbers of pairs.
 
     Parameters
     ----------
-    right : ndarray
+    right : array-like
         Expected number of pairs that are together and belong together.
-    together : ndarray
+    together : array-like
         Pairs that are together.
     belong : float
         Expected number of pairs that belong together.
     n_pairs : float
         All pairs.
     """
+    right, together = np.asarray(right, dtype=np.float64), np.asarray(together, dtype=np.float64)
     by_chance = n_pairs * (belong + together) - 2 * belong * together
     return np.asarray(2 * (right * n_pairs - belong * together) / np.maximum(by_chance, TINY))
 
@@ -195,7 +196,7 @@ def _move_items(pairs: PairChances, labels: Rows, known: Rows) -> Clustering:
         within += (sums.fine * (pairs.alike @ sums.fine)).sum()
         within -= (sums.trusted * (pairs.alike @ sums.trusted)).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
-        return float(expected_ari(right, np.float64(together), belong, n_pairs)), sums
+        return float(expected_ari(right, together, belong, n_pairs)), sums
 
     value, sums = judge(labels)
     for _ in range(SWEEPS):

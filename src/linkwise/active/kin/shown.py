@@ -1,8 +1,8 @@
 """What KIN shows: the clustering with the highest expected index, of items and then of rows.
 
-Facts may name items that have no place yet, because no question led to them. Each of their components counts as a
-neighbourhood of its own that may be one with others; a component that is certain enough counts as known for the
-others, and no component that is apart from it may go to the same neighbourhood.
+Facts may name items that have no place yet, because no question led to them. Each of their components counts
+as a neighbourhood of its own that may be one with others; a component that is certain enough counts as known
+for the others, and no component that is apart from it may go to the same neighbourhood.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from linkwise.active.kin.model import Chances, Known, fit_model
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
 from linkwise.active.kin.partition import PairChances, find_best_clustering
 from linkwise.active.kin.placement import Mask, Placement
-from linkwise.active.prior import enforce_answers
+from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
 
 ROUNDS = 3

@@ -39,15 +39,13 @@ FEWEST = 0.22  # at least n ** FEWEST classes are expected
 TOO_FEW = 20  # items below which two classes are expected
 UNIT = 0.01  # relative deviation of the norms of rows that are directions
 
-Shares = csr_array
-
 
 class Start(NamedTuple):
     """What is believed before any answer."""
 
     mean: NDArray[np.float64]
     """(n,) mean kernel of each item to all others."""
-    shared: Shares
+    shared: csr_array
     """(n, n) how far the neighbours of two items agree, from 0 to 1; sparse."""
     fine: Rows
     """(n,) small cluster of each item."""
@@ -111,7 +109,7 @@ def _cosines(rows: NDArray[np.float64]) -> Matrix:
     return found
 
 
-def find_shared_neighbours(near: Sequence[Matrix], k: int) -> Shares:
+def find_shared_neighbours(near: Sequence[Matrix], k: int) -> csr_array:
     """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities."""
     total = _share(near[0], k)
     for similarity in near[1:]:
@@ -121,7 +119,7 @@ def find_shared_neighbours(near: Sequence[Matrix], k: int) -> Shares:
     return csr_array(total)
 
 
-def _share(similarity: Matrix, k: int) -> Shares:
+def _share(similarity: Matrix, k: int) -> csr_array:
     n = len(similarity)
     k = min(k, n - 1)
     nearest = np.empty((n, k + 1), dtype=np.int64)
@@ -141,7 +139,7 @@ def _share(similarity: Matrix, k: int) -> Shares:
 
 
 # ---------------------------------------------------------------- clusterings
-def _link(shared: Shares) -> NDArray[np.int64]:
+def _link(shared: csr_array) -> NDArray[np.int64]:
     """List the merges of average linkage, the nearest first."""
     distances = np.maximum(1 - shared.toarray().astype(np.float64), 0).round(9)
     return native.agglomerate(distances, np.ones(len(distances), dtype=np.int64), "average", 1)[0]
@@ -157,21 +155,21 @@ def estimate_classes(near: Sequence[Matrix], seed: int) -> float:
     n = len(near[0])
     levels = [k for k in LEVELS if k <= max(n / 6, 5)]
     if n < TOO_FEW or len(levels) < 2:
-        return max(2.0, n**FEWEST)
+        return max(2.0, float(n**FEWEST))
     rng, agreement = rng_at(seed, 6), np.zeros(len(levels))
     for _ in range(N_PARTS):
         parts = [np.sort(rng.permutation(n)[: int(PART * n)]) for _ in range(2)]
         trees = [_link(_share_part(near, part)) for part in parts]
-        _, *both = np.intersect1d(*parts, return_indices=True)
+        _, *both = np.intersect1d(parts[0], parts[1], return_indices=True)
         for at, k in enumerate(levels):
             one, other = (
                 _cut(tree, len(part), k)[where] for tree, part, where in zip(trees, parts, both, strict=True)
             )
             agreement[at] += adjusted_rand_score(one, other) / N_PARTS
-    return max(_find_level(agreement, levels), n**FEWEST)
+    return max(_find_level(agreement, levels), float(n**FEWEST))
 
 
-def _share_part(near: Sequence[Matrix], part: Rows) -> Shares:
+def _share_part(near: Sequence[Matrix], part: Rows) -> csr_array:
     return find_shared_neighbours([each[np.ix_(part, part)] for each in near], round(PART * NEAREST))
 
 
@@ -206,7 +204,7 @@ def _average_similarity(kernel: Matrix, mean: NDArray[np.float64], fine: Rows) -
     return _divide_by_pairs(total, count)
 
 
-def _average_pairs(table: Shares, fine: Rows) -> Table:
+def _average_pairs(table: csr_array, fine: Rows) -> Table:
     """(m, m) mean of a sparse table over the pairs of two small clusters."""
     n, count = len(fine), np.bincount(fine)
     member = csr_array((np.ones(n), fine, np.arange(n + 1)), shape=(n, len(count)))

@@ -116,7 +116,7 @@ class KINState:
         self._learned = self._learned._replace(sharpness=self._calibration.best())
 
     def learn(self) -> None:
-        """Weigh the kernels, let a forest count, and begin to grow the next one, at fixed numbers of items."""
+        """At fixed numbers of items: weigh the kernels, let a forest count, begin to grow the next one."""
         belief = self.believe()
         known, kernels = belief.known, self.task.prepared.kernels
         n = len(known.items)
