@@ -33,6 +33,7 @@ from linkwise.asking.learner import Labels
 
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
+MET, PLACED = 0.4, 0.5  # shares of the expected classes that are met, or have items: the regression counts
 MOST_PAIRED = 200  # known items from whose pairs similarities are judged
 
 
@@ -147,7 +148,9 @@ def pair_chances(belief: Belief) -> PairChances:
     task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
     start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
     at = _rule_out(belief, outcome.at)
-    trust = np.sqrt(at.join.max(axis=1) * (1 - model.chance_of_new(start.n_classes)))
+    trust = np.zeros(n)
+    if tells_apart(belief.known, start.n_classes):
+        trust = np.sqrt(at.join.max(axis=1) * (1 - model.chance_of_new(start.n_classes)))
     join = np.zeros((n, len(anchors.apart)))
     join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
     join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
@@ -160,6 +163,15 @@ def pair_chances(belief: Belief) -> PairChances:
     alike[:k, k:] = outcome.component.T
     weights, same = _judge_similarity(belief, anchors, alike)
     return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
+
+
+def tells_apart(known: Known, n_classes: float) -> bool:
+    """Whether the regression may say which items without an answer belong together.
+
+    One neighbourhood says nothing about what differs, and the first few of many attract everything.
+    """
+    k, n_known = known.n_neighbourhoods, len(known.items)
+    return k > 1 and (k >= MET * n_classes or n_known >= PLACED * n_classes)
 
 
 def _rule_out(belief: Belief, at: Chances) -> Chances:
