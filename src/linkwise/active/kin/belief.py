@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from linkwise.active.kin.borders import Cells
 from linkwise.active.kin.forest_kernel import ForestKernel
-from linkwise.active.kin.kernel_weights import mix_kernels
 from linkwise.active.kin.kernels import Kernels, KINItems, Matrix, Rows, Table, choose_shown_rows
 from linkwise.active.kin.model import Chances, Covariance, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
@@ -203,18 +202,18 @@ def current_kernel(belief: Belief) -> tuple[Matrix, Covariance]:
     """The kernel that counts now, and its posterior covariance."""
     task, learned = belief.task, belief.learned
 
+    memo, kernels = task.problem.memo, task.prepared.kernels
+
     def mix() -> tuple[Matrix, Covariance]:
-        kernels = task.prepared.kernels
-        kernel = (
-            mix_kernels((kernels.mean, *kernels.families), learned.weights)
-            if learned.weights
-            else kernels.mean
-        )
+        kernel = kernels.mean
+        if learned.weights:
+            key = np.array(learned.weights).tobytes()
+            kernel = memo.get("mixed", key, partial(kernels.mix, learned.weights), max_values=1)
         if learned.forest is not None:
             kernel = grow_forest(task, learned.forest).mix_into(kernel)
         return kernel, Covariance(kernel)
 
-    return task.problem.memo.get("kernel", learned.kernel_key, mix, max_values=1)
+    return memo.get("kernel", learned.kernel_key, mix, max_values=1)
 
 
 def current_model(belief: Belief) -> Model:

@@ -7,13 +7,10 @@ kernels has an advantage, so that a few items do not settle on one kernel by cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.active.kin.kernels import Matrix, Table
+from linkwise.active.kin.kernels import Kernels, Table
 from linkwise.active.kin.model import RIDGE, Known
 from linkwise.parallel import one_blas_thread
 
@@ -32,31 +29,20 @@ def are_weights_due(known: Known, weighed_at: int) -> bool:
     return n >= FIRST and n >= weighed_at * EVERY + MORE and shared >= SHARED
 
 
-def weigh_kernels(kernels: Sequence[NDArray[Any]], known: Known) -> tuple[float, ...]:
-    """Weigh the mean kernel and others; the weights have two digits and add up to 1.
+def weigh_kernels(kernels: Kernels, known: Known) -> tuple[float, ...]:
+    """Weigh the mean kernel and the families; the weights have two digits and add up to 1.
 
     Parameters
     ----------
-    kernels : sequence of ndarray of shape (n_items, n_items)
-        The first is the mean.
+    kernels : Kernels
     known : Known
         The items to predict.
     """
-    among = np.ix_(known.items, known.items)
-    told = np.array([_predict_known(each[among].astype(np.float64), known) for each in kernels])
+    told = np.array([_predict_known(each, known) for each in kernels.among(known.items)])
     told[0] += STAY
     weights = np.exp(TEMPER * (told - told.max()))
     rounded = (weights / weights.sum()).round(2)
     return tuple((rounded / rounded.sum()).tolist())
-
-
-def mix_kernels(kernels: Sequence[NDArray[Any]], weights: Sequence[float]) -> Matrix:
-    """Compute the weighted mean."""
-    found = kernels[0] * np.float32(weights[0])
-    for each, weight in zip(kernels[1:], weights[1:], strict=True):
-        if weight > 0:
-            found += np.float32(weight) * each
-    return np.asarray(found, dtype=np.float32)
 
 
 def _predict_known(kernel: Table, known: Known) -> float:

@@ -13,7 +13,7 @@ are small clusters, represented by the rows nearest to their centres.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,10 @@ CLUSTERINGS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
 WHITENED = 0.02  # components below this share of the largest singular value are left out
 PAIRS = 100_000  # from which the median distance is estimated
 BLOCK = 256  # rows of a block of a matrix
+FULL = 2**16 - 1  # 1.0 where a kernel is kept in 16 bits
 
 Matrix = NDArray[np.float32]
+Packed = NDArray[np.uint16]  # values from 0 to 1, in units of 1 / FULL
 Rows = NDArray[np.int64]
 Table = NDArray[np.float64]
 
@@ -133,9 +135,24 @@ class Kernels(NamedTuple):
 
     mean: Matrix
     """(n_items, n_items) of all kernels of all views."""
-    families: tuple[NDArray[np.float16], ...]
-    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and how often k-means joins two
-    items."""
+    families: tuple[Packed, ...]
+    """Means over the views: diffusion, Gaussian, self-tuned Gaussian, and shares of k-means runs."""
+
+    def among(self, items: Rows) -> list[Table]:
+        """The mean and each family between some items."""
+        at = np.ix_(items, items)
+        return [self.mean[at].astype(np.float64), *(each[at] / FULL for each in self.families)]
+
+    def mix(self, weights: Sequence[float]) -> Matrix:
+        """Compute the weighted mean of the mean and the families."""
+        found = np.empty_like(self.mean)
+        for a in range(0, len(found), BLOCK):
+            rows = slice(a, a + BLOCK)
+            np.multiply(self.mean[rows], np.float32(weights[0]), out=found[rows])
+            for each, weight in zip(self.families, weights[1:], strict=True):
+                if weight > 0:
+                    found[rows] += np.multiply(each[rows], np.float32(weight / FULL), dtype=np.float32)
+        return found
 
 
 def make_kernels(
@@ -179,7 +196,14 @@ def make_kernels(
     families = (diffusion, wide, tuned, *([joined] if n > CLUSTERINGS[0] else []))
     for each in families:
         each /= np.float32(len(views))
-    return Kernels(_complete(narrow), tuple(_complete(each).astype(np.float16) for each in families))
+    return Kernels(_complete(narrow), tuple(_pack(_complete(each)) for each in families))
+
+
+def _pack(kernel: Matrix) -> Packed:
+    """Keep a kernel in 16 bits; it is written over."""
+    np.clip(kernel, 0, 1, out=kernel)
+    kernel *= FULL
+    return np.rint(kernel, out=kernel).astype(np.uint16)
 
 
 def _complete(lower: Matrix) -> Matrix:

@@ -122,7 +122,7 @@ class KINState:
         n = len(known.items)
         if are_weights_due(known, self._weighed_at) and kernels.families:
             self._weighed_at, used = n, current_model(belief).known
-            weigh = partial(weigh_kernels, (kernels.mean, *kernels.families), used)
+            weigh = partial(weigh_kernels, kernels, used)
             key = blake2b(used.items.tobytes() + used.label.tobytes(), digest_size=16).digest()
             self._learned = self._learned._replace(weights=self.task.problem.memo.get("weighed", key, weigh))
         if self._growing is not None and n >= self._growing.n_known + PARTS:
