@@ -31,6 +31,7 @@ def draw_pairs(seed, n=40, k=4, m=7, sizes=False):
 def all_pairs(pairs):
     """The (n, n) table of the definition."""
     joined = pairs.join * pairs.trust[:, None]
+    joined[joined < 0.001] = 0
     trusted = np.outer(pairs.trust, pairs.trust)
     return joined @ pairs.same @ joined.T + (1 - trusted) * pairs.alike[np.ix_(pairs.fine, pairs.fine)]
 

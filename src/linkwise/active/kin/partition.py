@@ -32,6 +32,7 @@ from linkwise.active.kin.placement import Mask
 from linkwise.parallel import one_blas_thread
 
 HOME = 0.2  # s max P from which an item starts with its likeliest neighbourhood, else with its small cluster
+LEAST = 0.001  # s P below which an item is taken to have no part in a neighbourhood
 LOWEST = 0.02  # mean p below which nothing is merged
 SLACK = 0.001  # of the expected index; the coarsest clustering that is so near to the best is taken
 SWEEPS = 2  # over single items
@@ -62,17 +63,42 @@ class Clustering(NamedTuple):
     expected_ari: float
 
 
+class _Parts(NamedTuple):
+    """What the sums over pairs need, of n items."""
+
+    pairs: PairChances
+    joined: csr_array
+    """(n, k) s P, without what is below `LEAST`."""
+    fine: csr_array
+    """(n, m) the small cluster of each item."""
+    own: Table
+    """(n,) what the sums count for each item with itself, which is no pair."""
+
+
 class _Sums(NamedTuple):
     """Sums over the rows of each of C clusters."""
 
-    join: Table
-    """(k, C) of s P."""
-    fine: Table
-    """(m, C) of ones, by small cluster."""
-    trusted: Table
-    """(m, C) of s, by small cluster."""
+    join: csr_array
+    """(C, k) of s P."""
+    fine: csr_array
+    """(C, m) of ones, by small cluster."""
+    trusted: csr_array
+    """(C, m) of s, by small cluster."""
     size: Rows
     """(C,) of ones."""
+
+
+class _Gains(NamedTuple):
+    """What the parts of an item add to the expected pairs of each of C clusters that belong together."""
+
+    join: Table
+    """(C, k) for s P."""
+    fine: Table
+    """(C, m) for its small cluster."""
+    trusted: Table
+    """(C, m) for s, by small cluster; subtracted."""
+    size: Rows
+    """(C,) rows."""
 
 
 def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Mask) -> Clustering:
@@ -92,8 +118,8 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
     group[known] = label
     number, group = np.unique(group, return_inverse=True)
     with one_blas_thread():
-        labels = _link_groups(pairs, number, group, apart)
-        return _move_items(pairs, labels, known)
+        parts = _split(pairs)
+        return _move_items(parts, _link_groups(parts, number, group, apart), known)
 
 
 # ---------------------------------------------------------------- sums over pairs
@@ -116,32 +142,36 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
     return np.asarray(2 * (right * n_pairs - belong * together) / np.maximum(by_chance, TINY))
 
 
-def _sum_clusters(pairs: PairChances, labels: Rows, n_clusters: int) -> _Sums:
-    n, m = len(labels), len(pairs.alike)
-    member = csr_array((pairs.size.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
-    fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
-    return _Sums(
-        np.ascontiguousarray((member @ (pairs.join * pairs.trust[:, None])).T),
-        (member @ fine).toarray().T,
-        ((member * pairs.trust) @ fine).toarray().T,
-        (member @ np.ones(n)).astype(np.int64),
-    )
-
-
-def _own_terms(pairs: PairChances) -> Table:
-    """(n,) what the sums count for each item with itself, which is no pair."""
+def _split(pairs: PairChances) -> _Parts:
+    n, m = len(pairs.fine), len(pairs.alike)
     joined = pairs.join * pairs.trust[:, None]
-    own = ((joined @ pairs.same) * joined).sum(axis=1)
-    own += (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
-    return np.asarray(own * pairs.size.astype(np.float64) ** 2)
+    joined = csr_array(np.where(joined < LEAST, 0, joined))
+    fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
+    own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
+    own = own + joined.multiply(joined @ pairs.same).sum(axis=1)
+    return _Parts(pairs, joined, fine, own * pairs.size.astype(np.float64) ** 2)
+
+
+def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
+    pairs, n = parts.pairs, len(labels)
+    member = csr_array((pairs.size.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
+    trusted = csr_array(
+        (member.data * pairs.trust[member.indices], member.indices, member.indptr), member.shape
+    )
+    return _Sums(
+        csr_array(member @ parts.joined),
+        csr_array(member @ parts.fine),
+        csr_array(trusted @ parts.fine),
+        np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
+    )
 
 
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
     """(C, C) expected pairs of two clusters that belong together; within one, both ways round."""
-    found = sums.join.T @ (pairs.same @ sums.join)
-    found += sums.fine.T @ (pairs.alike @ sums.fine)
-    found -= sums.trusted.T @ (pairs.alike @ sums.trusted)
-    return found
+    found = (sums.join @ pairs.same) @ sums.join.T
+    found += (sums.fine @ pairs.alike) @ sums.fine.T
+    found -= (sums.trusted @ pairs.alike) @ sums.trusted.T
+    return np.asarray(found)
 
 
 def _count_pairs(size: Rows, of: Rows) -> float:
@@ -150,12 +180,12 @@ def _count_pairs(size: Rows, of: Rows) -> float:
 
 
 # ---------------------------------------------------------------- groups, then single items
-def _link_groups(pairs: PairChances, number: Rows, group: Rows, apart: Mask) -> Rows:
+def _link_groups(parts: _Parts, number: Rows, group: Rows, apart: Mask) -> Rows:
     """Merge groups by average linkage, as far as it raises the expected index."""
-    n_groups, k = len(number), len(pairs.same)
-    sums = _sum_clusters(pairs, group, n_groups)
+    pairs, n_groups, k = parts.pairs, len(number), len(parts.pairs.same)
+    sums = _sum_clusters(parts, group, n_groups)
     belonging = _count_belonging(pairs, sums)
-    within = belonging.diagonal() - np.bincount(group, _own_terms(pairs), n_groups)
+    within = belonging.diagonal() - np.bincount(group, parts.own, n_groups)
     belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
     distances = 1 - belonging / np.multiply.outer(sums.size.astype(np.float64), sums.size)
     known = np.flatnonzero(number < k)
@@ -176,39 +206,37 @@ def _link_groups(pairs: PairChances, number: Rows, group: Rows, apart: Mask) -> 
     return np.unique(label[group], return_inverse=True)[1]
 
 
-def _move_items(pairs: PairChances, labels: Rows, known: Rows) -> Clustering:
+def _move_items(parts: _Parts, labels: Rows, known: Rows) -> Clustering:
     """Move single items, all at once, while it raises the expected index.
 
     With an index of e, a pair gains by being together if it belongs together with a probability above
     e / 2 + (1 - e) times the share of all pairs that do.
     """
-    n_clusters = int(labels.max(initial=-1)) + 1
-    own, size = _own_terms(pairs), pairs.size.astype(np.float64)
-    joined = (pairs.join * pairs.trust[:, None]) @ pairs.same
-    belong = (
-        _count_belonging(pairs, whole := _sum_clusters(pairs, np.zeros_like(labels), 1)).sum() - own.sum()
-    ) / 2
+    pairs, own, n_clusters = parts.pairs, parts.own, int(labels.max(initial=-1)) + 1
+    size = pairs.size.astype(np.float64)
+    whole = _sum_clusters(parts, np.zeros_like(labels), 1)
+    belong = (_count_belonging(pairs, whole).sum() - own.sum()) / 2
     n_pairs = _count_pairs(whole.size, pairs.size) / 2
 
-    def judge(labels: Rows) -> tuple[float, _Sums]:
-        sums = _sum_clusters(pairs, labels, n_clusters)
-        within = (sums.join * (pairs.same @ sums.join)).sum()
-        within += (sums.fine * (pairs.alike @ sums.fine)).sum()
-        within -= (sums.trusted * (pairs.alike @ sums.trusted)).sum()
+    def judge(labels: Rows) -> tuple[float, _Gains]:
+        sums = _sum_clusters(parts, labels, n_clusters)
+        gains = _Gains(sums.join @ pairs.same, sums.fine @ pairs.alike, sums.trusted @ pairs.alike, sums.size)
+        within = sums.join.multiply(gains.join).sum() + sums.fine.multiply(gains.fine).sum()
+        within -= sums.trusted.multiply(gains.trusted).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
-        return float(expected_ari(right, together, belong, n_pairs)), sums
+        return float(expected_ari(right, together, belong, n_pairs)), gains
 
-    value, sums = judge(labels)
+    value, gains = judge(labels)
     for _ in range(SWEEPS):
         least = value / 2 + (1 - value) * belong / max(n_pairs, 1)
-        gain = joined @ sums.join + (pairs.alike @ sums.fine)[pairs.fine]
-        gain -= pairs.trust[:, None] * (pairs.alike @ sums.trusted)[pairs.fine]
-        gain -= least * sums.size
+        gain = np.asarray(parts.joined @ gains.join.T)
+        gain += (gains.fine.T - least * gains.size)[pairs.fine]
+        gain -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
         gain[np.arange(len(labels)), labels] -= own / size - least * size
         moved = gain.round(9).argmax(axis=1)
         moved[known] = labels[known]
-        better, its_sums = judge(moved)
+        better, its_gains = judge(moved)
         if better <= value + 1e-9:
             break
-        labels, value, sums = moved, better, its_sums
+        labels, value, gains = moved, better, its_gains
     return Clustering(np.unique(labels, return_inverse=True)[1], value)

@@ -192,18 +192,18 @@ def _rule_out(belief: Belief, at: Chances) -> Chances:
 def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[PairWeights, Table]:
     """The weights of similarities, and how likely the anchors' groups are the same."""
     start, kernel = belief.task.prepared.start, belief.task.prepared.kernels.mean
-    items, label = anchors.items, anchors.label
-    if len(items) > MOST_PAIRED:
-        used = np.linspace(0, len(items) - 1, MOST_PAIRED).astype(np.int64)
-        used = np.union1d(used, np.unique(label, return_index=True)[1])
-        items, label = items[used], label[used]
+    some = np.arange(len(anchors.items))
+    if len(some) > MOST_PAIRED:
+        some = np.linspace(0, len(some) - 1, MOST_PAIRED).astype(np.int64)
+    used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
+    items, label, paired = anchors.items[used], anchors.label[used], np.searchsorted(used, some)
     similarity, shared = start.similarity(kernel, items), start.sharing(items)
     together = np.where(anchors.apart, 0, alike)
     np.fill_diagonal(together, 1)
-    weights = fit_pair_weights(similarity, shared, together[np.ix_(label, label)], start.n_classes)
-    member = np.eye(len(anchors.apart))[label]
-    mean = member / np.maximum(member.sum(axis=0), 1)
-    same = np.maximum(weights.chances(mean.T @ similarity @ mean, mean.T @ shared @ mean), alike)
+    among, of = np.ix_(paired, paired), label[paired]
+    weights = fit_pair_weights(similarity[among], shared[among], together[np.ix_(of, of)], start.n_classes)
+    mean = csr_array((1 / np.bincount(label)[label], (label, np.arange(len(label)))))
+    same = np.maximum(weights.chances(mean @ similarity @ mean.T, mean @ shared @ mean.T), alike)
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
     return weights, same
