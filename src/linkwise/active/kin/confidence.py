@@ -1,5 +1,8 @@
 """Estimate how certain the clusters of KIN are, and how many rows the next answer will probably move.
 
+As far as the regression is trusted, a row is in its cluster with the chance of the neighbourhoods that are
+there, and else with its mean chance of belonging together with the others of the cluster.
+
 The number of moved rows is an expectation over the neighbourhoods that the item in question may belong to.
 For each of them the model predicts the clusters after that answer, and the rows that change count by its
 probability. An answer changes the score of every other item in proportion to its posterior covariance with
@@ -21,8 +24,9 @@ from linkwise.active.kin.belief import (
 )
 from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.model import Chances, Known, fit_model
+from linkwise.active.kin.partition import find_company_chances
 from linkwise.active.kin.sharpness import Calibration
-from linkwise.active.kin.shown import find_anchors, item_labels, settle
+from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
 from linkwise.asking.learner import Labels
 from linkwise.constraints.evidence import Evidence
 from linkwise.wording import count_noun
@@ -37,8 +41,11 @@ def certainty(belief: Belief) -> Table:
     known, items = belief.known, belief.task.items
     if len(known.items) == 0:
         return np.zeros(len(items.of))
-    labels = item_labels(belief)
-    certain = _label_certainty(labels, labels[known.items[known.is_first()]], settle(belief).at)
+    labels, pairs = item_labels(belief), pair_chances(belief)
+    cluster = labels[known.items[known.is_first()]]
+    belongs = np.where(labels[:, None] == cluster, pairs.join[:, : len(cluster)], 0).sum(axis=1)
+    company = find_company_chances(pairs, labels.astype(np.int64))
+    certain = pairs.trust * belongs + (1 - pairs.trust) * company
     certain[find_anchors(belief).items] = 1
     found: Table = certain.take(items.of)
     return found
@@ -79,9 +86,18 @@ def _label_certainty(labels: NDArray[np.integer], cluster: NDArray[np.integer], 
 
 
 # ---------------------------------------------------------------- in words
-def describe_certainty(n_neighbourhoods: int, n_unsure: float, n_rows: int) -> str:
-    """How many clusters there are by the answers, and how many rows may be in a wrong one."""
+def describe_expectation(n_expected: int) -> str:
+    """How many clusters KIN expects before any answer."""
+    if n_expected == 1:
+        return "The rows alone suggest no clusters."
+    return f"The rows alone suggest about {count_noun(round_number(n_expected), 'cluster')}."
+
+
+def describe_certainty(n_neighbourhoods: int, n_expected: int, n_unsure: float, n_rows: int) -> str:
+    """How many clusters the answers have reached, of how many, and how many rows may be in a wrong one."""
     clusters = count_noun(n_neighbourhoods, "cluster")
+    if n_expected > n_neighbourhoods:
+        clusters = f"{n_neighbourhoods} of about {count_noun(round_number(n_expected), 'cluster')}"
     rows = "almost none" if round(n_unsure) == 0 else f"about {round_number(n_unsure)}"
     return f"Your answers have reached {clusters}; {rows} of {n_rows} rows may be in a wrong one."
 

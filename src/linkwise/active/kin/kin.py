@@ -39,13 +39,14 @@ from linkwise.active.kin.confidence import (
     certainty,
     certainty_unasked,
     describe_certainty,
+    describe_expectation,
     describe_next_answer,
     expected_changes,
 )
 from linkwise.active.kin.kernels import KINItems, make_items, make_kernels, make_views, scale_rows
 from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.sharpness import PlaceAnswer
-from linkwise.active.kin.shown import row_labels
+from linkwise.active.kin.shown import item_labels, row_labels
 from linkwise.active.kin.start import are_unit_rows, find_start
 from linkwise.active.kin.state import KINState
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
@@ -126,13 +127,14 @@ class KIN(ActiveLearner):
         return row_labels(state.believe())
 
     def describe(self, state: KINState) -> list[str]:
-        """How many clusters there are, how certain they are, and how much the next answer may change."""
+        """How many clusters it expects, how certain they are, and how much the next answer may change."""
         belief = state.read()
         k, n_rows = belief.known.n_neighbourhoods, len(belief.task.items.of)
+        n_shown = int(item_labels(belief).max()) + 1
         if k == 0 or belief.n_facts == 0:
-            return []
+            return [describe_expectation(n_shown)]
         n_unsure = float((1 - certainty(belief)).sum())
-        lines = [describe_certainty(k, n_unsure, n_rows)]
+        lines = [describe_certainty(k, n_shown, n_unsure, n_rows)]
         n_changed = expected_changes(belief, state.asked)
         return lines if n_changed is None else [*lines, describe_next_answer(n_changed, n_unsure, n_rows)]
 

@@ -122,6 +122,33 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
         return _move_items(parts, _link_groups(parts, number, group, apart), known)
 
 
+def find_company_chances(pairs: PairChances, labels: Rows) -> Table:
+    """Compute how likely each item is with what it belongs to: its mean p to the others of its cluster.
+
+    An item that is alone is right if it belongs to no other cluster.
+
+    Parameters
+    ----------
+    pairs : PairChances
+    labels : ndarray of shape (n,)
+        Clusters of the items, numbered 0, 1, ...
+    """
+    n, n_clusters = len(labels), int(labels.max(initial=-1)) + 1
+    at, size = (np.arange(n), labels), pairs.size.astype(np.float64)
+    with one_blas_thread():
+        parts = _split(pairs)
+        sums = _sum_clusters(parts, labels, n_clusters)
+        chance = _add_gains(parts, _find_gains(pairs, sums))
+    others = np.tile(sums.size.astype(np.float64), (n, 1))
+    others[at] -= size
+    chance[at] -= parts.own / size
+    is_alone = others[at] == 0
+    chance /= np.maximum(others, 1)
+    own = chance[at]
+    chance[at] = 0
+    return np.clip(np.where(is_alone, 1 - chance.max(axis=1), own), 0, 1)
+
+
 # ---------------------------------------------------------------- sums over pairs
 def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: float) -> Table:
     """Compute the expected index from numbers of pairs.
@@ -174,6 +201,20 @@ def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
     return np.asarray(found)
 
 
+def _find_gains(pairs: PairChances, sums: _Sums) -> _Gains:
+    join, fine = sums.join @ pairs.same, sums.fine @ pairs.alike
+    return _Gains(join, fine, sums.trusted @ pairs.alike, sums.size)
+
+
+def _add_gains(parts: _Parts, gains: _Gains) -> Table:
+    """(n, C) expected rows of each cluster that belong together with each item, itself among them."""
+    pairs = parts.pairs
+    found = np.asarray(parts.joined @ gains.join.T)
+    found += gains.fine.T[pairs.fine]
+    found -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
+    return found
+
+
 def _count_pairs(size: Rows, of: Rows) -> float:
     """Twice the pairs of rows of different items within clusters of these sizes."""
     return float(size @ size - of @ of)
@@ -220,7 +261,7 @@ def _move_items(parts: _Parts, labels: Rows, known: Rows) -> Clustering:
 
     def judge(labels: Rows) -> tuple[float, _Gains]:
         sums = _sum_clusters(parts, labels, n_clusters)
-        gains = _Gains(sums.join @ pairs.same, sums.fine @ pairs.alike, sums.trusted @ pairs.alike, sums.size)
+        gains = _find_gains(pairs, sums)
         within = sums.join.multiply(gains.join).sum() + sums.fine.multiply(gains.fine).sum()
         within -= sums.trusted.multiply(gains.trusted).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
@@ -229,9 +270,7 @@ def _move_items(parts: _Parts, labels: Rows, known: Rows) -> Clustering:
     value, gains = judge(labels)
     for _ in range(SWEEPS):
         least = value / 2 + (1 - value) * belong / max(n_pairs, 1)
-        gain = np.asarray(parts.joined @ gains.join.T)
-        gain += (gains.fine.T - least * gains.size)[pairs.fine]
-        gain -= pairs.trust[:, None] * gains.trusted.T[pairs.fine]
+        gain = _add_gains(parts, gains) - least * gains.size
         gain[np.arange(len(labels)), labels] -= own / size - least * size
         moved = gain.round(9).argmax(axis=1)
         moved[known] = labels[known]
