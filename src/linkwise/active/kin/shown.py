@@ -63,7 +63,7 @@ def row_labels(belief: Belief) -> Labels:
     shown: Labels = numbered.take(task.items.of)
     if len(known.items) and task.prepared.cells is not None:
         rows, label = belief.remember(
-            "rows", belief.placement_key, compute=lambda: _label_border_rows(belief)
+            "rows", *_name_labels(belief), compute=lambda: _label_border_rows(belief)
         )
         shown[rows] = numbered[known.items[known.is_first()]][label]
     return shown if task.items.centers is None else enforce_answers(shown, task.problem.evidence)
@@ -101,10 +101,15 @@ def _component(belief: Belief, item: int) -> list[int]:
 # ---------------------------------------------------------------- items
 def item_labels(belief: Belief) -> NDArray[np.int32]:
     """Cluster of each item, numbered 0, 1, ..."""
-    is_open = belief.placing >= 0 and not belief.placed.mask[belief.placing]
-    ruled_out = tuple(verdicts(belief, belief.placing)) if is_open and len(belief.known.items) else ()
-    place = (belief.placement_key, belief.placing if is_open else -1, ruled_out)
-    return belief.remember("labels", *place, compute=lambda: _label_items(belief))
+    return belief.remember("labels", *_name_labels(belief), compute=lambda: _label_items(belief))
+
+
+def _name_labels(belief: Belief) -> tuple[object, ...]:
+    """What labels depend on beside the chances: places, and what is known of the item in question."""
+    if belief.placing < 0 or belief.placed.mask[belief.placing]:
+        return (belief.placement_key,)
+    ruled_out = verdicts(belief, belief.placing) if len(belief.known.items) else []
+    return belief.placement_key, tuple(_component(belief, belief.placing)), tuple(ruled_out)
 
 
 def _label_items(belief: Belief) -> NDArray[np.int32]:
