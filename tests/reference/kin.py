@@ -194,12 +194,13 @@ def best_sharpness(answers):
 
 
 def similarity_weights(phi, psi, together, prior):
-    """The weights of similarity of highest posterior probability, by Newton's method."""
+    """The weights of similarity of highest posterior probability, by pairs of which something is known."""
     n = len(together)
-    pairs = list(combinations(range(n), 2))
+    pairs = [pair for pair in combinations(range(n), 2) if not np.isnan(together[pair])]
     A = np.array([(1, phi[pair], psi[pair]) for pair in pairs]).reshape(-1, 3)
     target = np.array([together[pair] for pair in pairs])
-    weight, precision = min(1, 10 / max(n, 1)), 1 / np.square(DEVIATION)
+    n_known = max((~np.isnan(together)).sum(), 1)
+    weight, precision = min(1, 10 * n / n_known), 1 / np.square(DEVIATION)
 
     def loss(w):
         z = A @ w
@@ -490,13 +491,15 @@ class State:
         join, new, wanted = self.settle(homes)
         parts = self.waiting()
         join, new = self.rule_out(join, new, homes)
-        trust = np.sqrt(join.max(axis=1) * (1 - self.chance_of_new(homes)))
+        is_met = 1 - self.chance_of_new(homes)
+        trust = np.sqrt(join.max(axis=1) * is_met)
         groups, k = homes + parts, len(homes)
         P = np.zeros((n, len(groups)))
         P[:, :k] = join / np.maximum(join.sum(axis=1, keepdims=True), 1e-12)
         for at, group in enumerate(groups):
             P[group], trust[group], known[group] = np.eye(len(groups))[at], 1, True
-        R, w = self.same(groups, k, wanted)
+        belongs = [p * is_met[part].mean() for part, p in zip(parts, wanted, strict=True)]
+        R, w = self.same(homes, parts, np.vstack([np.eye(k), *belongs]))
         q = logistic(w[0] + w[1] * start.phi_fine + w[2] * start.psi_fine)[np.ix_(start.fine, start.fine)]
         trusted = np.outer(trust, trust)
         p = trusted * (P @ R @ P.T) + (1 - trusted) * q
@@ -507,20 +510,28 @@ class State:
         apart[: len(groups), : len(groups)] = self.table_of_apart(groups)
         return best_clustering(p, self.size, group, apart, known)
 
-    def same(self, groups, k, wanted):
+    def same(self, homes, parts, place):
         """How likely two groups of known items are one, and the weights of similarity that follow."""
-        alike, apart = np.zeros((len(groups), len(groups))), self.table_of_apart(groups)
-        if k > 1:
-            alike[:k, :k] = (self.alike(groups[:k]) + self.alike(groups[:k]).T) / 2
-        for at, p in enumerate(wanted):
-            alike[k + at, :k] = alike[:k, k + at] = p
-        together = np.where(apart, 0, alike)
+        groups, k = homes + parts, len(homes)
+        apart, alike = self.table_of_apart(groups), self.alike(homes)
+        together = np.full((len(groups), len(groups)), np.nan)
+        together[:k, :k] = (alike + alike.T) / 2
+        together[apart] = 0
         np.fill_diagonal(together, 1)
         items, of = items_of(groups), [at for at, group in enumerate(groups) for _ in group]
         phi, psi = self.start.phi[np.ix_(items, items)], self.start.psi[np.ix_(items, items)]
         w = similarity_weights(phi, psi, together[np.ix_(of, of)], self.start.prior)
         mean = np.equal.outer(np.arange(len(groups)), of) / np.bincount(of)[:, None]
-        R = np.maximum(logistic(w[0] + w[1] * mean @ phi @ mean.T + w[2] * mean @ psi @ mean.T), alike)
+        q = logistic(w[0] + w[1] * mean @ phi @ mean.T + w[2] * mean @ psi @ mean.T)
+        among = np.where(apart, 0, np.fmax(q, together))[:k, :k]
+        np.fill_diagonal(among, 1)
+        R = q.copy()
+        for a in range(len(groups)):
+            for b in range(len(groups)):
+                if max(a, b) < k:
+                    R[a, b] = among[a, b]
+                else:
+                    R[a, b] = place[a] @ among @ place[b] + (1 - place[a].sum() * place[b].sum()) * q[a, b]
         R[apart] = 0
         np.fill_diagonal(R, 1)
         return R, w

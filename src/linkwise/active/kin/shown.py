@@ -2,7 +2,9 @@
 
 Facts may name items that have no place yet, because no question led to them. Each of their components counts
 as a neighbourhood of its own that may be one with others; a component that is certain enough counts as known
-for the others, and no component that is apart from it may go to the same neighbourhood.
+for the others, and no component that is apart from it may go to the same neighbourhood. A component is one
+with another group as two items belong together: as far as the regression is trusted by its chances, and else
+by similarity alone (`linkwise.active.kin.partition`).
 """
 
 from __future__ import annotations
@@ -152,18 +154,16 @@ def pair_chances(belief: Belief) -> PairChances:
     task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
     start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
     at = _rule_out(belief, outcome.at)
-    trust = np.sqrt(at.join.max(axis=1) * (1 - model.chance_of_new(start.n_classes)))
+    is_met = 1 - model.chance_of_new(start.n_classes)
+    trust = np.sqrt(at.join.max(axis=1) * is_met)
     join = np.zeros((n, len(anchors.apart)))
     join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
     join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
     trust[anchors.items] = 1
-    alike = np.zeros_like(anchors.apart, dtype=np.float64)
-    if k > 1:
-        among = neighbourhood_chances(belief)
-        alike[:k, :k] = (among + among.T) / 2
-    alike[k:, :k] = outcome.component
-    alike[:k, k:] = outcome.component.T
-    weights, same = _judge_similarity(belief, anchors, alike)
+    component = belief.placement.component
+    size = np.bincount(component)
+    belongs = outcome.component * (np.bincount(component, is_met[belief.placement.unplaced]) / size)[:, None]
+    weights, same = _judge_similarity(belief, anchors, belongs)
     return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
 
 
@@ -182,8 +182,18 @@ def _rule_out(belief: Belief, at: Chances) -> Chances:
     return Chances(join, new)
 
 
-def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[PairWeights, Table]:
-    """The weights of similarities, and how likely the anchors' groups are the same."""
+def _judge_similarity(belief: Belief, anchors: Anchors, belongs: Table) -> tuple[PairWeights, Table]:
+    """The weights of similarities, and how likely the anchors' groups are the same.
+
+    Parameters
+    ----------
+    belief : Belief
+    anchors : Anchors
+    belongs : ndarray of shape (n_components, k)
+        How likely each component belongs to each neighbourhood, as far as that is trusted.
+    """
+    k, among = belief.known.n_neighbourhoods, neighbourhood_chances(belief)
+    alike = (among + among.T) / 2
     start, kernel = belief.task.prepared.start, belief.task.prepared.kernels.mean
     items, label = anchors.items, anchors.label
     if len(items) > MOST_PAIRED:
@@ -191,12 +201,21 @@ def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[P
         used = np.union1d(used, np.unique(label, return_index=True)[1])
         items, label = items[used], label[used]
     similarity, shared = start.similarity(kernel, items), start.sharing(items)
-    together = np.where(anchors.apart, 0, alike)
+    together = np.full(anchors.apart.shape, np.nan)  # of two components nothing may be known
+    together[:k, :k] = alike
+    together[anchors.apart] = 0
     np.fill_diagonal(together, 1)
     weights = fit_pair_weights(similarity, shared, together[np.ix_(label, label)], start.n_classes)
     member = np.eye(len(anchors.apart))[label]
     mean = member / np.maximum(member.sum(axis=0), 1)
-    same = np.maximum(weights.chances(mean.T @ similarity @ mean, mean.T @ shared @ mean), alike)
+    same = weights.chances(mean.T @ similarity @ mean, mean.T @ shared @ mean)
+    same[:k, :k] = np.maximum(same[:k, :k], alike)
+    same[anchors.apart] = 0
+    np.fill_diagonal(same, 1)
+    place = np.concatenate([np.eye(k), belongs])
+    trust = place.sum(axis=1)
+    judged = place @ same[:k, :k] @ place.T + (1 - np.multiply.outer(trust, trust)) * same
+    same[k:], same[:, k:] = judged[k:], judged[:, k:]
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
     return weights, same
