@@ -1,29 +1,35 @@
 """KIN, slow and obvious: every quantity anew whenever it is needed, in 64 bits, by loops and full matrices.
 
-`kernel_of_view` is what comes before the first answer, `kin` the questions, a generator of
-``(first, second, labels)`` that takes "yes", "no" or "unsure". All rows are distinct. What is drawn at
-random, k-means and trees are passed in, so that another implementation can be compared on the same draws.
+`kernels_of_view` and `Start` are what comes before the first answer, `kin` the questions, a generator of
+``(first, second, labels)`` that takes "yes", "no" or "unsure". The items are distinct. What is drawn at
+random, k-means, parts and trees are passed in, so that another implementation can be compared on the same
+draws.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import adjusted_rand_score
 
-RIDGE, LIKE, LIKELY = 0.05, 0.15, 0.15
-TREES, FIRST, EVERY = 100, 12, 4  # the first forest is grown on so many rows, a new one every so many
-MOST_SHARE, HALF = 0.5, 50
+RIDGE, LIKE, LIKELY, CLEAR = 0.05, 0.15, 0.3, 0.5
+NEAREST, ONE_SIDED, SHARED = 10, 0.3, 0.02  # shared neighbours
+LEVELS, BELOW, DIP, FEWEST = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 450), 0.1, 0.25, 0.22
+POWERS, UNKNOWN, DECAY = (1, 1.25, 1.5, 2, 2.5, 3), (0.01, 0.02, 0.04, 0.08, 0.15, 0.3), 0.97
+PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # of the weights of similarity
+HOME, LOWEST, SLACK, SWEEPS = 0.2, 0.02, 0.001, 2
+TEMPER, STAY = 0.25, 4.0
+FIRST_WEIGHTS, FIRST_FOREST, TREES, MOST_SHARE, HALF = 24, 12, 100, 0.5, 50
 
 
-# ---------------------------------------------------------------- before the first answer
-def kernel_of_view(V, median, clusterings):
-    """Sum of the five kernels of one view."""
+# ---------------------------------------------------------------- kernels
+def kernels_of_view(V, median, clusterings):
+    """The kernels of one view: two Gaussians, two diffusions, the self-tuned Gaussian, and co-association."""
     n = len(V)
     d = cdist(V, V)
-    total = np.zeros((n, n))
-    for width in (0.5, 0.25):
-        total += np.exp(-(d**2) / (2 * (width * median) ** 2))
+    gaussians = [np.exp(-(d**2) / (2 * (width * median) ** 2)) for width in (0.5, 0.25)]
     weights = np.zeros((n, n))
     k = min(10, n - 1)
     scale = np.array([np.sort(row)[k] for row in d])
@@ -33,41 +39,265 @@ def kernel_of_view(V, median, clusterings):
                 weights[i, j] = weights[j, i] = np.exp(-(d[i, j] ** 2) / (scale[i] * scale[j]))
     degree = weights.sum(axis=1)
     S = weights / np.sqrt(np.outer(degree, degree))
+    diffusions = []
     for share in (0.9, 0.99):
         walk = np.linalg.inv(np.eye(n) - share * S)
-        total += walk / np.sqrt(np.outer(np.diag(walk), np.diag(walk)))
-    for labels in clusterings:
-        total += (labels[:, None] == labels) / len(clusterings)
+        diffusions.append(walk / np.sqrt(np.outer(np.diag(walk), np.diag(walk))))
+    near = np.array([np.sort(row)[min(7, n - 1)] for row in d])
+    tuned = np.exp(-(d**2) / np.outer(near, near))
+    together = sum(np.equal.outer(of, of) / len(clusterings) for of in clusterings)
+    return gaussians, diffusions, tuned, together
+
+
+# ---------------------------------------------------------------- before the first answer
+class Start:
+    """Small clusters, the number of classes, and what is alike.
+
+    `parts` are three pairs of random parts of the items, three quarters of them each.
+    """
+
+    def __init__(self, rows, kernel, parts, are_directions):
+        n = len(rows)
+        norm = np.maximum(np.linalg.norm(rows, axis=1), 1e-12)
+        cosines = ((rows @ rows.T) / np.outer(norm, norm)).round(9)
+        near = [cosines] if are_directions else [np.float32(kernel).round(6), cosines]
+        mean = (kernel.sum(axis=1) - 1) / max(n - 1, 1)
+        self.phi = np.log(np.maximum(kernel / np.sqrt(np.maximum(np.outer(mean, mean), 1e-12)), np.exp(-1)))
+        shared = shared_neighbours(near, NEAREST)
+        self.psi = np.log(1 + shared / SHARED)
+        self.fine = cut(linkage_of(shared), min(300, max(2, n // 4)))
+        self.phi_fine, self.psi_fine = mean_pairs(self.phi, self.fine), mean_pairs(self.psi, self.fine)
+        self.n_classes = number_of_classes(near, parts)
+        self.prior = np.array([a + b * np.log(self.n_classes) for a, b in PRIOR])
+
+
+def shared_neighbours(near, k):
+    """The cosine of two items' lists of nearest neighbours, on average over some similarities."""
+    n = len(near[0])
+    k = min(k, n - 1)
+    total = np.zeros((n, n))
+    for similarity in near:
+        lists = np.zeros((n, n))
+        for i in range(n):
+            others = sorted(set(range(n)) - {i}, key=lambda j: (-similarity[i, j], j))
+            for rank, j in enumerate([i, *others[:k]]):
+                lists[i, j] = np.exp(-rank / max(k / 2, 1))
+        lists = np.where(lists.T > 0, lists, ONE_SIDED * lists)
+        lists /= np.linalg.norm(lists, axis=1, keepdims=True)
+        total += lists @ lists.T / len(near)
+    np.fill_diagonal(total, 1)
     return total
 
 
-def silhouette(X, labels):
-    """Mean over all rows; 0 for a row that is alone."""
-    found = []
-    for i, own in enumerate(labels):
-        far = np.linalg.norm(X - X[i], axis=1)
-        if (labels == own).sum() == 1:
-            found.append(0.0)
-            continue
-        inside = far[labels == own].sum() / ((labels == own).sum() - 1)
-        outside = min(far[labels == other].mean() for other in set(labels.tolist()) - {own})
-        found.append((outside - inside) / max(inside, outside))
-    return np.mean(found)
+def linkage_of(shared):
+    return average_linkage((1 - shared).round(9), np.ones(len(shared)))
+
+
+def average_linkage(far, size, apart=None, most=np.inf):
+    """Labels of all clusterings, the finest first, by merging the two nearest clusters again and again.
+
+    The things that are merged have a size and may have to stay apart. A cluster is named by its first one.
+    """
+    total, size = far * np.outer(size, size), np.array(size, dtype=float)
+    apart = np.zeros(far.shape, bool) if apart is None else apart.copy()
+    names, found = np.arange(len(far)), [np.arange(len(far))]
+    while len(names) > 1:
+        mean = (total / np.outer(size, size)).round(9)
+        mean[apart] = mean[np.tril_indices(len(mean))] = np.inf
+        a, b = np.unravel_index(mean.argmin(), mean.shape)
+        if mean[a, b] > most or mean[a, b] == np.inf:
+            break
+        found.append(np.where(found[-1] == names[b], names[a], found[-1]))
+        for table in (total, apart):
+            table[a] += table[b]
+            table[:, a] += table[:, b]
+        size[a] += size[b]
+        total, apart = (np.delete(np.delete(table, b, axis=0), b, axis=1) for table in (total, apart))
+        names, size = np.delete(names, b), np.delete(size, b)
+    return found
+
+
+def cut(clusterings, k):
+    """Labels of the clustering of k clusters, numbered in order of their first items."""
+    return np.unique(clusterings[max(len(clusterings) - k, 0)], return_inverse=True)[1]
+
+
+def mean_pairs(table, labels):
+    """Means over the pairs of items of two clusters; 0 where there is no pair."""
+    k = labels.max() + 1
+    found = np.zeros((k, k))
+    for a in range(k):
+        for b in range(k):
+            values = [
+                table[i, j]
+                for i in np.flatnonzero(labels == a)
+                for j in np.flatnonzero(labels == b)
+                if i != j
+            ]
+            found[a, b] = np.mean(values) if values else 0
+    return found
+
+
+def number_of_classes(near, parts):
+    """The smallest number of clusters of which random parts agree almost as well as of any."""
+    n = len(near[0])
+    levels = [k for k in LEVELS if k <= max(n / 6, 5)]
+    if n < 20 or len(levels) < 2:
+        return max(2, n**FEWEST)
+    agreement = np.zeros(len(levels))
+    for pair in parts:
+        trees = [
+            linkage_of(shared_neighbours([each[np.ix_(part, part)] for each in near], 8)) for part in pair
+        ]
+        both = sorted(set(pair[0].tolist()) & set(pair[1].tolist()))
+        at = [[part.tolist().index(i) for i in both] for part in pair]
+        for number, k in enumerate(levels):
+            one, other = (cut(tree, k)[rows] for tree, rows in zip(trees, at, strict=True))
+            agreement[number] += adjusted_rand_score(one, other) / len(parts)
+    return max(level_of(agreement, levels), n**FEWEST)
+
+
+def level_of(agreement, levels):
+    """Where the agreement first reaches what is good enough, after the last deep dip."""
+    enough = max(agreement) - BELOW
+    deep = [at for at, value in enumerate(agreement) if value < enough - DIP]
+    high = [at for at, value in enumerate(agreement) if value >= enough]
+    first = min((at for at in high if not deep or at > max(deep)), default=high[0])
+    if first == 0:
+        return levels[0]
+    share = (enough - agreement[first - 1]) / (agreement[first] - agreement[first - 1])
+    return np.exp((1 - share) * np.log(levels[first - 1]) + share * np.log(levels[first]))
+
+
+def logistic(z):
+    return 1 / (1 + np.exp(-z))
+
+
+# ---------------------------------------------------------------- what answers teach
+def best_sharpness(answers):
+    """Power and score of the unknown: the likeliest of a grid, by answers about places.
+
+    An answer is the scores of an item, the neighbourhood in question, those that were open, and yes or no.
+    """
+    best, found = -np.inf, None
+    for power in POWERS:
+        for unknown in UNKNOWN:
+            value = -(((power - 1.6) / 0.4) ** 2) / 2 - np.log(unknown / 0.08) ** 2 / 2
+            for age, (score, asked, open_, is_yes) in enumerate(reversed(answers)):
+                score = np.maximum(score, 1e-6) ** power
+                chance = score[asked] / (sum(score[at] for at in open_) + unknown**power)
+                chance = min(max(chance, 0.005), 0.995)
+                value += DECAY**age * np.log(chance if is_yes else 1 - chance)
+            if round(value, 9) > best:
+                best, found = round(value, 9), (power, unknown)
+    return found
+
+
+def similarity_weights(phi, psi, together, prior):
+    """The weights of similarity of highest posterior probability, by pairs of which something is known."""
+    n = len(together)
+    pairs = [pair for pair in combinations(range(n), 2) if not np.isnan(together[pair])]
+    A = np.array([(1, phi[pair], psi[pair]) for pair in pairs]).reshape(-1, 3)
+    target = np.array([together[pair] for pair in pairs])
+    n_known = max((~np.isnan(together)).sum(), 1)
+    weight, precision = min(1, 10 * n / n_known), 1 / np.square(DEVIATION)
+
+    def loss(w):
+        z = A @ w
+        return weight * (np.logaddexp(0, z) - target * z).sum() + (precision * (w - prior) ** 2).sum() / 2
+
+    w = np.array(prior, dtype=float)
+    for _ in range(100):
+        p = logistic(A @ w)
+        slope = weight * A.T @ (p - target) + precision * (w - prior)
+        curve = weight * (A.T * (p * (1 - p))) @ A + np.diag(precision)
+        step = np.linalg.solve(curve, slope)
+        while loss(w - step) > loss(w) + 1e-12:
+            step /= 2
+        w = w - step
+        if abs(step).max() < 1e-12:
+            break
+    return np.array([w[0], max(w[1], 0.2), max(w[2], 0)])
+
+
+def weights_of_kernels(kernels, members):
+    """How much each kernel counts: by how well it predicts the items that are not alone; the first stays."""
+    values = []
+    for K in kernels:
+        n = len(K)
+        inverse = np.linalg.inv(K + RIDGE * np.eye(n))
+        scores = members - (inverse @ members) / np.diag(inverse)[:, None]
+        by_power = []
+        for power in (1, 1.5, 2, 3):
+            value = -(((power - 1.6) / 0.5) ** 2) / 2
+            for score, member in zip(scores, members, strict=True):
+                if (members * member).sum() > 1:
+                    raised = np.maximum(score, 0) ** power
+                    value += np.log(max(raised[member == 1][0] / (raised.sum() + 0.08**power), 0.01))
+            by_power.append(value)
+        values.append(max(by_power))
+    values[0] += STAY
+    weights = np.exp(TEMPER * (np.array(values) - max(values)))
+    weights = (weights / weights.sum()).round(2)
+    return weights / weights.sum()
+
+
+# ---------------------------------------------------------------- the best clustering
+def expected_index(p, weight, labels):
+    """Numerator and denominator of the adjusted Rand index apart, over all pairs."""
+    pairs = np.triu(weight, 1)
+    is_together = labels[:, None] == labels
+    right, together = (pairs * p * is_together).sum(), (pairs * is_together).sum()
+    belong, n_pairs = (pairs * p).sum(), pairs.sum()
+    below = n_pairs * (belong + together) - 2 * belong * together
+    return 2 * (right * n_pairs - belong * together) / max(below, 1e-12)
+
+
+def best_clustering(p, size, group, apart, known):
+    """Average linkage of groups, cut where the expected index is highest, and then single items move."""
+    weight = np.outer(size, size)
+    number, group = np.unique(group, return_inverse=True)
+    member = np.equal.outer(np.arange(len(number)), group) * size
+    rows = member.sum(axis=1)
+    apart = apart[np.ix_(number, number)]
+    far = 1 - member @ p @ member.T / np.outer(rows, rows)
+    found = [labels[group] for labels in average_linkage(far, rows, apart, 1 - LOWEST)]
+    values = [expected_index(p, weight, labels) for labels in found]
+    last = max(at for at, value in enumerate(values) if value >= max(values) - SLACK)
+    labels = np.unique(found[last], return_inverse=True)[1]
+    n_clusters = labels.max() + 1
+    share = np.triu(weight * p, 1).sum() / max(np.triu(weight, 1).sum(), 1)
+    others = p - np.diag(np.diag(p))
+    for _ in range(SWEEPS):
+        value = expected_index(p, weight, labels)
+        least = value / 2 + (1 - value) * share
+        member = np.array([(labels == c) * size for c in range(n_clusters)])
+        gain = others @ member.T - least * (member.sum(axis=1) - (member > 0).T * size[:, None])
+        moved = np.where(known, labels, gain.round(9).argmax(axis=1))
+        if expected_index(p, weight, moved) <= value + 1e-9:
+            break
+        labels = moved
+    return np.unique(labels, return_inverse=True)[1]
 
 
 # ---------------------------------------------------------------- the state
-class State:
-    """Rows whose neighbourhood is known, in order, and what came of those that were asked about."""
+def items_of(groups):
+    return [item for group in groups for item in group]
 
-    def __init__(self, facts, kernel, askable):
-        self.facts, self.plain, self.askable = facts, kernel, askable
-        self.order, self.cover, self.doubtful, self.tried, self.shown = [], {}, set(), set(), set()
-        self.blamed = set()
-        self.placing, self.supposed = None, []
-        self.in_force = self.growing = None  # rows learned from, shares of trees with both rows in one leaf
+
+class State:
+    """Items whose neighbourhood is known, in order, and what came of those that were asked about."""
+
+    def __init__(self, facts, kernels, start, size, askable):
+        self.facts, self.kernels, self.start, self.size, self.askable = facts, kernels, start, size, askable
+        self.order, self.cover, self.doubtful, self.tried = [], {}, set(), set()
+        self.blamed, self.placing = set(), None
+        self.answers, self.sharpness = [], best_sharpness([])
+        self.weights, self.weighed_at = None, 0
+        self.in_force = self.growing = None  # items learned from, known items then, shares of trees
 
     def blame(self):
-        """After two rows that nobody could compare with the only one that has a place: another begins."""
+        """After two items that nobody could compare with the only one that has a place: another begins."""
         waiting_again = self.doubtful - self.blamed
         if len(self.order) != 1 or len(waiting_again) < 2:
             return
@@ -76,126 +306,171 @@ class State:
             return
         self.order.clear()
         self.tried -= waiting_again
-        for row in waiting_again:
-            self.cover.pop(row, None)
+        for item in waiting_again:
+            self.cover.pop(item, None)
         self.blamed.add(first)
         self.doubtful = set(self.blamed)
 
-    def company(self, row):
-        """All that is known to belong together with a row."""
-        return np.flatnonzero(self.facts.known[row] == "yes").tolist()
+    def company(self, item):
+        """All that is known to belong together with an item."""
+        return np.flatnonzero(self.facts.known[item] == "yes").tolist()
+
+    def are_apart(self, one, other):
+        """Whether two items, or the first ones of two lists, are known to differ."""
+        one, other = (each[0] if isinstance(each, list) else each for each in (one, other))
+        return self.facts.verdict(one, other) == "no"
+
+    def table_of_apart(self, groups):
+        return np.array([[self.are_apart(one, other) for other in groups] for one in groups], dtype=bool)
 
     def look(self):
-        """Take in rows that answers speak of."""
-        for row in range(self.facts.n):
-            if row not in self.order and any(other in self.order for other in self.company(row)):
-                self.order.append(row)
+        """Take in items that answers speak of."""
+        for item in range(self.facts.n):
+            if item not in self.order and any(other in self.order for other in self.company(item)):
+                self.order.append(item)
         while True:
             founders = [
                 company
-                for company in (self.company(row) for row in range(self.facts.n))
+                for company in (self.company(item) for item in range(self.facts.n))
                 if len(company) > 1
                 and self.placing not in company
-                and all(self.facts.verdict(company[0], row) == "no" for row in self.order)
+                and all(self.are_apart(company, item) for item in self.order)
             ]
             if not founders:
                 return
             self.order += max(founders, key=lambda company: (len(company), -company[0]))
 
     def waiting(self):
-        """Rows that something is known of, though not where they belong: what belongs together as one."""
+        """Components of items that something is known of, though not where they belong."""
         busy = [] if self.placing is None else self.company(self.placing)
         spoken_of = [
-            row for row in range(self.facts.n)
-            if (self.facts.known[row] != None).sum() > 1 and row not in self.order and row not in busy  # noqa: E711
+            item for item in range(self.facts.n)
+            if (self.facts.known[item] != None).sum() > 1 and item not in self.order and item not in busy  # noqa: E711
         ]  # fmt: skip
-        return [self.company(row) for row in spoken_of if row == self.company(row)[0]]
+        return [self.company(item) for item in spoken_of if item == self.company(item)[0]]
 
     def homes(self):
-        """Neighbourhoods, as lists of rows in the order in which they became known."""
+        """Neighbourhoods, as lists of items in the order in which they became known."""
         self.look()
         found = []
-        for row in self.order:
+        for item in self.order:
             for home in found:
-                if self.facts.verdict(row, home[0]) == "yes":
-                    home.append(row)
+                if self.facts.verdict(item, home[0]) == "yes":
+                    home.append(item)
                     break
             else:
-                found.append([row])
+                found.append([item])
         return found
 
+    # ------------------------------------------------------------ learning
     def learn(self, forest):
-        """After a row was placed: the forest in growth may come into force, and another be begun."""
-        homes = self.homes()
-        n = len(self.order)
-        if self.growing is not None and n >= len(self.growing[0]) + EVERY:
+        """After an item was placed: weights of kernels, the forest in growth may count, another may begin."""
+        homes, n = self.homes(), len(self.order)
+        shared = [item for item in self.order if any(item in home and len(home) > 1 for home in homes)]
+        if (
+            n >= FIRST_WEIGHTS
+            and n >= 1.15 * self.weighed_at + 3
+            and len(shared) >= 4
+            and len(self.kernels) > 1
+        ):
+            self.weighed_at = n
+            known = items_of(homes)
+            among = [K[np.ix_(known, known)] for K in self.kernels]
+            self.weights = weights_of_kernels(among, self.members(homes))
+        if self.growing is not None and n >= self.growing[1] + 4:
             self.in_force, self.growing = self.growing, None
-        if self.growing is None and n >= FIRST and 1 < len(homes) <= n / 2:
-            number = {row: at for at, home in enumerate(homes) for row in home}
-            rows = list(self.order)
-            leaves = forest(rows, [number[row] for row in rows])
-            shared = sum((leaves[:, None, t] == leaves[None, :, t]) for t in range(TREES)) / TREES
-            self.growing = rows, shared
+        several = [home for home in homes if len(home) > 1]
+        if self.growing is None and len(shared) >= FIRST_FOREST and len(several) > 1:
+            leaves = forest(
+                shared, [next(at for at, h in enumerate(several) if item in h) for item in shared]
+            )
+            trees = sum((leaves[:, None, t] == leaves[None, :, t]) for t in range(TREES)) / TREES
+            self.growing = shared, n, trees
 
     def kernel_now(self):
-        """With the forest that is in force."""
+        """The weighted mean, with the forest that is in force."""
+        K = self.kernels[0]
+        if self.weights is not None:
+            K = sum(weight * each for weight, each in zip(self.weights, self.kernels, strict=True))
         if self.in_force is None:
-            return self.plain
-        rows, shared = self.in_force
-        share = MOST_SHARE * len(rows) / (len(rows) + HALF)
-        return (1 - share) * self.plain + share * shared
+            return K
+        items, _, trees = self.in_force
+        share = MOST_SHARE * len(items) / (len(items) + HALF)
+        return (1 - share) * K + share * trees
 
     # ------------------------------------------------------------ the model
-    def inverse(self):
-        K = self.kernel_now()[np.ix_(self.order, self.order)]
-        return np.linalg.inv(K + RIDGE * np.eye(len(K)))
-
     def members(self, homes):
-        return np.array([[float(row in home) for home in homes] for row in self.order])
+        """Which neighbourhood each of their items is in."""
+        return np.array([[float(item in home) for home in homes] for item in items_of(homes)])
 
-    def new_at(self, cover, homes):
-        above, below = 1.0 * (1 - cover), 1.0
-        for row, was in self.cover.items():
-            if row in self.order and row not in self.supposed:
-                like = np.exp(-((cover - was) ** 2) / (2 * LIKE**2))
-                founder = row in [home[0] for home in homes]
-                above, below = above + like * founder, below + like
-        return above / below
+    def scores(self, homes):
+        """Scores of all items, by the items of these neighbourhoods."""
+        known, K = items_of(homes), self.kernel_now()
+        inverse = np.linalg.inv(K[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
+        return K[:, known] @ inverse @ self.members(homes)
 
-    def chances(self, score, homes):
-        """Probability of each neighbourhood, that of a new one, and the coverage, for one row's scores."""
-        score = np.maximum(score, 0)
-        cover = min(score.sum(), 1.0)
-        new = self.new_at(cover, homes)
-        return score / max(score.sum(), 1e-9) * (1 - new), new, cover
+    def chances(self, score):
+        """Probability of each neighbourhood, and that of none of them, for one item's scores."""
+        power, unknown = self.sharpness
+        raised = np.maximum(score, 0) ** power
+        total = raised.sum() + unknown**power
+        return raised / total, unknown**power / total
 
     def all_chances(self, homes):
-        scores = self.kernel_now()[:, self.order] @ self.inverse() @ self.members(homes)
-        return [self.chances(score, homes) for score in scores]
+        """The same for all items."""
+        found = [self.chances(score) for score in self.scores(homes)]
+        return np.array([join for join, _ in found]), np.array([new for _, new in found])
 
-    def alike(self, a, homes):
-        """How likely the rows of a neighbourhood belong to each other one, told by the others alone."""
-        inverse = self.inverse()
-        of = [at for at, row in enumerate(self.order) if row in homes[a]]
-        rest = (inverse @ self.members(homes))[of]
-        scores = -np.linalg.inv(inverse[np.ix_(of, of)]) @ rest
-        scores[:, a] = 0
-        return np.mean([self.chances(score, homes)[0] for score in scores], axis=0)
+    def chance_of_new(self, homes):
+        """How likely each item starts a neighbourhood, by coverage."""
+        met = min(1, (len(homes) + 1) / self.start.n_classes) ** 2
+        founders, found = [home[0] for home in homes], []
+        for score in self.scores(homes):
+            cover = min(np.maximum(score, 0).sum(), 1)
+            above, below = 1 - cover * met, 1.0
+            for item, was in self.cover.items():
+                if item in self.order:
+                    like = np.exp(-((cover - was) ** 2) / (2 * LIKE**2))
+                    above, below = above + like * (item in founders), below + like
+            found.append(above / below)
+        return np.array(found)
 
-    def explained(self, weight):
-        """How much each row would explain of what is uncertain."""
-        homes, K = self.homes(), self.kernel_now()
-        C, unsure = K, np.ones(len(K))
+    def alike(self, homes):
+        """How likely the items of each neighbourhood belong to each other one, told by the others alone."""
+        known, K = items_of(homes), self.kernel_now()
+        found = []
+        for a, home in enumerate(homes):
+            rest = [item for item in known if item not in home]
+            members = np.array([[float(item in other) for other in homes] for item in rest])
+            scores = np.zeros((len(home), len(homes)))
+            if rest:
+                inverse = np.linalg.inv(K[np.ix_(rest, rest)] + RIDGE * np.eye(len(rest)))
+                scores = K[np.ix_(home, rest)] @ inverse @ members
+            scores[:, a] = 0
+            found.append(np.mean([self.chances(score)[0] for score in scores], axis=0))
+        return np.array(found)
+
+    def worth(self):
+        """How much each item would explain of what is uncertain, if two questions can place it."""
+        homes, C = self.homes(), self.kernel_now()
+        unsure, clear = np.ones(len(C)), np.ones(len(C))
         if self.order:
-            C = K - K[:, self.order] @ self.inverse() @ K[self.order]
-            unsure = np.array([1 - home.max() for home, _, _ in self.all_chances(homes)])
-        return (C**2 * weight * unsure).sum(axis=1) / (np.diag(C) + RIDGE)
+            known = self.order
+            inverse = np.linalg.inv(C[np.ix_(known, known)] + RIDGE * np.eye(len(known)))
+            C = C - C[:, known] @ inverse @ C[known]
+            join, new = self.all_chances(homes)
+            unsure = 1 - join.max(axis=1)
+            clear = np.array(
+                [min(sum(sorted(p)[-2:]) + rest, 1) ** CLEAR for p, rest in zip(join, new, strict=True)]
+            )
+        weight = self.size / self.size.mean()
+        return (C**2 * weight * unsure).sum(axis=1) / (np.diag(C) + RIDGE) * clear
 
     # ------------------------------------------------------------ what is shown
     def pair(self, first, second):
-        """The most alike rows that can be compared; None when two pairs of them were in doubt."""
+        """The most alike items that can be compared; None when two pairs of them were in doubt."""
         K, unsure = self.kernel_now(), 0
-        for a, b in sorted(((a, b) for a in first for b in second), key=lambda p: -K[p]):
+        for a, b in sorted(((a, b) for a in first for b in second), key=lambda pair: -K[pair].round(6)):
             if self.askable[a] and self.askable[b]:
                 said = self.facts.verdict(a, b)
                 unsure += said == "unsure"
@@ -205,147 +480,144 @@ class State:
                     return a, b
         return None
 
-    def labels(self, base, weight):
-        """The clustering that is shown."""
-        homes = self.homes()
-        if _independent(self.facts.known) < 2 or _agrees(base, self.facts.known):
-            return base
-        found, joined = self.with_waiting(homes)
-        plain = self.all_chances(homes)
-        first = np.array([home.argmax() for home, _, _ in plain])
-        labels = np.array([home.argmax() for home, _, _ in found])
+    def labels(self):
+        """The clustering that is shown: that of the highest expected index."""
+        homes, start, n = self.homes(), self.start, self.facts.n
+        known = np.zeros(n, bool)
+        if not homes:
+            p = logistic(start.prior[0] + start.prior[1] * start.phi_fine + start.prior[2] * start.psi_fine)
+            p = p[np.ix_(start.fine, start.fine)]
+            return best_clustering(p, self.size, start.fine, np.zeros((n, n), bool), known)
+        join, new, wanted = self.settle(homes)
         parts = self.waiting()
-        met = list(self.order) + [row for part in parts if part[0] in joined for row in part]
-        for part in set(base.tolist()):
-            rows = np.flatnonzero(base == part)
-            visited = any(row in met for row in rows.tolist())
-            new = not visited and np.average([found[r][1] for r in rows], weights=weight[rows]) > 0.5
-            for row in rows.tolist():
-                if new or (any(row in part for part in parts) and found[row][0].max() <= 0):
-                    labels[row] = len(homes) + part
-        for at, home in enumerate(homes):
-            labels[home] = at
-        if self.agreement(first, homes) < self.agreement(base, homes):
-            return base
-        row = self.placing
-        if row is not None and row not in self.order:
-            p = [
-                0.0 if self.facts.verdict(row, home[0]) == "no" else plain[row][0][at]
-                for at, home in enumerate(homes)
-            ]
-            place = np.argmax(p) if max(p, default=0.0) > plain[row][1] else labels.max() + 1
-            labels[self.company(row)] = place
-        return labels
+        join, new = self.rule_out(join, new, homes)
+        is_met = 1 - self.chance_of_new(homes)
+        trust = np.sqrt(join.max(axis=1) * is_met)
+        groups, k = homes + parts, len(homes)
+        P = np.zeros((n, len(groups)))
+        P[:, :k] = join / np.maximum(join.sum(axis=1, keepdims=True), 1e-12)
+        for at, group in enumerate(groups):
+            P[group], trust[group], known[group] = np.eye(len(groups))[at], 1, True
+        belongs = [p * is_met[part].mean() for part, p in zip(parts, wanted, strict=True)]
+        R, w = self.same(homes, parts, np.vstack([np.eye(k), *belongs]))
+        q = logistic(w[0] + w[1] * start.phi_fine + w[2] * start.psi_fine)[np.ix_(start.fine, start.fine)]
+        trusted = np.outer(trust, trust)
+        p = trusted * (P @ R @ P.T) + (1 - trusted) * q
+        is_home = (trust * P.max(axis=1)).round(9) >= HOME
+        group = np.where(is_home, P.round(9).argmax(axis=1), len(groups) + start.fine)
 
-    def with_waiting(self, homes):
-        """Chances of all rows, with what waits; the first rows of parts that count as known."""
+        apart = np.zeros((len(groups) + n, len(groups) + n), bool)
+        apart[: len(groups), : len(groups)] = self.table_of_apart(groups)
+        return best_clustering(p, self.size, group, apart, known)
+
+    def same(self, homes, parts, place):
+        """How likely two groups of known items are one, and the weights of similarity that follow."""
+        groups, k = homes + parts, len(homes)
+        apart, alike = self.table_of_apart(groups), self.alike(homes)
+        together = np.full((len(groups), len(groups)), np.nan)
+        together[:k, :k] = (alike + alike.T) / 2
+        together[apart] = 0
+        np.fill_diagonal(together, 1)
+        items, of = items_of(groups), [at for at, group in enumerate(groups) for _ in group]
+        phi, psi = self.start.phi[np.ix_(items, items)], self.start.psi[np.ix_(items, items)]
+        w = similarity_weights(phi, psi, together[np.ix_(of, of)], self.start.prior)
+        mean = np.equal.outer(np.arange(len(groups)), of) / np.bincount(of)[:, None]
+        q = logistic(w[0] + w[1] * mean @ phi @ mean.T + w[2] * mean @ psi @ mean.T)
+        among = np.where(apart, 0, np.fmax(q, together))[:k, :k]
+        np.fill_diagonal(among, 1)
+        R = q.copy()
+        for a in range(len(groups)):
+            for b in range(len(groups)):
+                if max(a, b) < k:
+                    R[a, b] = among[a, b]
+                else:
+                    R[a, b] = place[a] @ among @ place[b] + (1 - place[a].sum() * place[b].sum()) * q[a, b]
+        R[apart] = 0
+        np.fill_diagonal(R, 1)
+        return R, w
+
+    def rule_out(self, join, new, homes):
+        """The item that is being placed is in no neighbourhood that it is apart from."""
+        item = self.placing
+        if item is None or item in self.order or not any(self.are_apart(item, home) for home in homes):
+            return join, new
+        rows, join, new = self.company(item), join.copy(), new.copy()
+        p = join[rows].mean(axis=0) * [not self.are_apart(item, home) for home in homes]
+        rest = new[rows].mean()
+        join[rows], new[rows] = p / max(p.sum() + rest, 1e-9), rest / max(p.sum() + rest, 1e-9)
+        return join, new
+
+    def settle(self, homes):
+        """Chances of all items, and those of what waits; certain parts count as known for the others."""
         parts, place = self.waiting(), {}
-        found = self.all_chances(homes)
-        for turn in range(4):
-            wanted = []
-            for part in parts:
-                barred = self.barred(part, homes, place)
-                p = np.where(barred, 0, np.mean([found[row][0] for row in part], axis=0))
-                wanted.append(p / max(p.sum() + np.mean([found[row][1] for row in part]), 1e-9))
-            if turn == 3:
-                break
-            new = False
-            for at in sorted(range(len(parts)), key=lambda at: -round(max(wanted[at], default=0.0), 9)):
+        join, new = self.all_chances(homes)
+        if not parts:
+            return join, new, []
+        for _ in range(3):
+            wanted, is_new = self.wanted(parts, join, new, homes, place), False
+            for at in sorted(range(len(parts)), key=lambda at: -round(max(wanted[at]), 9)):
                 p = np.where(self.barred(parts[at], homes, place), 0, wanted[at])
                 if round(max(wanted[at]), 9) >= 0.5 and parts[at][0] not in place and max(p) >= 0.5:
-                    place[parts[at][0]], new = int(p.argmax()), True
-            if not new:
+                    place[parts[at][0]], is_new = int(p.argmax()), True
+            if not is_new:
                 break
-            more = [row for part in parts if part[0] in place for row in part]
-            number = {row: place[part[0]] for part in parts if part[0] in place for row in part}
-            order, self.order, self.supposed = self.order, self.order + sorted(more), more
-            found = self.all_chances(
-                [home + [r for r in more if number[r] == at] for at, home in enumerate(homes)]
-            )
-            self.order, self.supposed = order, []
+            more = [items_of(part for part in parts if place.get(part[0]) == at) for at in range(len(homes))]
+            join, new = self.all_chances([home + rest for home, rest in zip(homes, more, strict=True)])
+        wanted = self.wanted(parts, join, new, homes, place)
         for part, p in zip(parts, wanted, strict=True):
-            if part[0] in place:
-                p = np.eye(len(homes))[place[part[0]]]
-            for row in part:
-                found[row] = (p, *found[row][1:])
-        return found, place
+            join[part] = p
+        return join, new, wanted
+
+    def wanted(self, parts, join, new, homes, place):
+        """Which neighbourhood each part may belong to."""
+        found = []
+        for part in parts:
+            p = np.where(self.barred(part, homes, place), 0, join[part].mean(axis=0))
+            found.append(p / max(p.sum() + new[part].mean(), 1e-9))
+        return found
 
     def barred(self, part, homes, place):
         """Where a part is not, by what is known and by what counts as known."""
-        found = [self.facts.verdict(part[0], home[0]) == "no" for home in homes]
+        found = [self.are_apart(part, home) for home in homes]
         for other, at in place.items():
-            found[at] |= self.facts.verdict(part[0], other) == "no"
+            found[at] |= self.are_apart(part, other)
         return found
-
-    def agreement(self, labels, homes):
-        """How far labels agree with what is known of the rows that wait, beyond chance."""
-        parts = self.waiting()
-        together = [labels[row] == labels[part[0]] for part in parts for row in part[1:]]
-        firsts = [part[0] for part in parts]
-        others = [home[0] for home in homes]
-        apart = [
-            labels[a] != labels[b]
-            for at, a in enumerate(firsts)
-            for b in firsts[at + 1 :] + others
-            if self.facts.verdict(a, b) == "no"
-        ]
-        known = [True] * (len(together) + 2) + [False] * (len(apart) + 2)
-        said = [True, False, *together, True, False, *(not right for right in apart)]
-        return cohen_kappa_score(known, said)
-
-
-def _agrees(labels, known):
-    """Whether labels break nothing that is known."""
-    together = labels[:, None] == labels
-    return together[known == "yes"].all() and not together[known == "no"].any()
-
-
-def _independent(known):
-    """Answers from which all the others follow."""
-    groups = {tuple(np.flatnonzero(row == "yes")) for row in known}
-    first = [min(group) for group in groups]
-    apart = sum(known[a, b] == "no" for a in first for b in first) // 2
-    return len(known) - len(groups) + apart
 
 
 # ---------------------------------------------------------------- the method
-def kin(facts, kernel, base, *, weight, forest, jitter, askable):
-    """Ask until nothing is open."""
-    state = State(facts, kernel, askable)
+def kin(facts, kernels, start, *, size, forest, jitter, askable):
+    """Ask until nothing is open; `kernels` are the mean and the families."""
+    state = State(facts, kernels, start, size, askable)
 
     def ask(pair):
-        return (yield from facts.ask(*pair, state.labels(base, weight)))
+        return (yield from facts.ask(*pair, state.labels()))
 
-    state.homes()
     state.learn(forest)
     while True:
         yield from compare(state, LIKELY, ask)
         state.look()
         gone = {*state.order, *state.tried, *state.doubtful}
-        able = [r for r in range(facts.n) if askable[r] and r not in gone]
+        able = [item for item in range(facts.n) if askable[item] and item not in gone]
         if not able:
             break
-        gain = state.explained(weight) * (1 + 0.05 * jitter(len(state.tried)))
-        row = max(able, key=lambda r: gain[r])
-        state.tried.add(row)
-        yield from place(state, row, ask)
+        gain = state.worth() * (1 + 0.05 * jitter(len(state.tried)))
+        item = max(able, key=lambda item: gain[item])
+        state.tried.add(item)
+        yield from place(state, item, ask)
         state.learn(forest)
     yield from compare(state, 0.0, ask)
-    return state.labels(base, weight)
+    return state.labels()
 
 
 def compare(state, least, ask):
     """Neighbourhoods that may be one."""
     while True:
-        homes = state.homes()
-        wanted = []
+        homes, wanted = state.homes(), []
+        alike = state.alike(homes)
         for a in range(len(homes)):
-            differs = [state.facts.verdict(homes[a][0], home[0]) == "no" for home in homes]
-            if all(differs[b] or a == b for b in range(len(homes))):
-                continue
-            p = state.alike(a, homes)
-            left = max(1 - p[differs].sum(), 1e-6)
-            wanted += [(p[b] / left, a, b) for b in range(len(homes)) if b != a and not differs[b]]
+            differs = [state.are_apart(homes[a], home) for home in homes]
+            left = max(1 - alike[a][differs].sum(), 1e-6)
+            wanted += [(alike[a, b] / left, a, b) for b in range(len(homes)) if b != a and not differs[b]]
         for chance, a, b in sorted(wanted, key=lambda w: (-round(w[0], 9), w[1:])):
             pair = state.pair(homes[a], homes[b]) if round(chance, 9) >= least else None
             if pair is not None:
@@ -355,33 +627,37 @@ def compare(state, least, ask):
         yield from ask(pair)
 
 
-def place(state, row, ask):
-    """Where a row belongs."""
-    state.placing, cover, given_up, doubtful = row, None, [], False
+def place(state, item, ask):
+    """Where an item belongs."""
+    state.placing, cover, given_up, doubtful = item, None, [], False
     while True:
         homes = state.homes()
-        if row in state.order or not homes:
+        if item in state.order or not homes:
             break
-        p, new, now = state.all_chances(homes)[row]
+        scores = state.scores(homes)[item]
+        p, new = state.chances(scores)
         rest = [
-            at for at, home in enumerate(homes)
-            if state.facts.verdict(row, home[0]) != "no" and home[0] not in given_up
-        ]  # fmt: skip
+            at for at, home in enumerate(homes) if not state.are_apart(item, home) and home[0] not in given_up
+        ]
         if not rest:
             break
         best = max(rest, key=lambda at: (round(p[at], 9), -at))
         if cover is not None and p[best] / max(p[rest].sum() + new, 1e-9) < LIKELY:
             break
-        pair = state.pair([row], homes[best])
+        pair = state.pair([item], homes[best])
         if pair is None:
             given_up.append(homes[best][0])
             continue
-        cover = now if cover is None else cover
-        doubtful |= (yield from ask(pair)) == "unsure"
+        cover = min(np.maximum(scores, 0).sum(), 1) if cover is None else cover
+        said = yield from ask(pair)
+        doubtful |= said == "unsure"
+        if said != "unsure":
+            state.answers.append((scores, best, rest, said == "yes"))
+            state.sharpness = best_sharpness(state.answers)
     if cover is not None:
-        state.cover[row] = cover
-    if row not in state.order:
-        state.doubtful.add(row) if doubtful else state.order.append(row)
+        state.cover[item] = cover
+    if item not in state.order:
+        state.doubtful.add(item) if doubtful else state.order.append(item)
         if doubtful:
             state.blame()
     state.placing = None

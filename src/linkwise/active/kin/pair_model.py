@@ -53,13 +53,15 @@ def fit_pair_weights(similarity: Table, shared: Table, together: Table, n_classe
     similarity, shared : ndarray of shape (l, l)
         φ and ψ of the known items.
     together : ndarray of shape (l, l)
-        1 where two belong together, 0 where they do not, and a chance where it is open.
+        1 where two belong together, 0 where they do not, a chance where it is open, and nan where nothing
+        is known.
     n_classes : float
         The number of classes that the start expects.
     """
-    upper = np.triu_indices(len(together), 1)
+    is_known = ~np.isnan(together)
+    upper = np.nonzero(np.triu(is_known, 1))
     design = np.stack([np.ones(len(upper[0])), similarity[upper], shared[upper]], axis=1)
-    target, weight = together[upper], min(1.0, PAIR_WEIGHT / max(len(together), 1))
+    target, weight = together[upper], min(1.0, PAIR_WEIGHT * len(together) / max(is_known.sum(), 1))
     mean: NDArray[np.float64] = np.array(expect_weights(n_classes))
     precision, found = 1 / DEVIATION**2, mean.copy()
     for _ in range(STEPS):

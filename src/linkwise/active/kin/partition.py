@@ -112,8 +112,8 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
     apart : ndarray of shape (k, k)
         Neighbourhoods that are known to differ.
     """
-    likeliest = np.concatenate([pairs.join, np.full((len(pairs.join), 1), -1.0)], axis=1).argmax(axis=1)
-    is_home = pairs.trust * pairs.join.max(axis=1, initial=0) >= HOME
+    likeliest = np.pad(pairs.join.round(9), ((0, 0), (0, 1)), constant_values=-1).argmax(axis=1)
+    is_home = (pairs.trust * pairs.join.max(axis=1, initial=0)).round(9) >= HOME
     group = np.where(is_home, likeliest, pairs.join.shape[1] + pairs.fine)
     group[known] = label
     number, group = np.unique(group, return_inverse=True)
@@ -228,7 +228,7 @@ def _link_groups(parts: _Parts, number: Rows, group: Rows, apart: Mask) -> Rows:
     belonging = _count_belonging(pairs, sums)
     within = belonging.diagonal() - np.bincount(group, parts.own, n_groups)
     belong = (belonging.sum() - belonging.trace() + within.sum()) / 2
-    distances = 1 - belonging / np.multiply.outer(sums.size.astype(np.float64), sums.size)
+    distances = (1 - belonging / np.multiply.outer(sums.size.astype(np.float64), sums.size)).round(9)
     known = np.flatnonzero(number < k)
     barred = apart[np.ix_(number[known], number[known])]
     distances[np.ix_(known, known)] = np.where(barred, np.inf, distances[np.ix_(known, known)])

@@ -63,7 +63,7 @@ def closest_open_pair(state: KINState, first: Rows, second: Rows, similarity: Ta
     similarity : ndarray of shape (n_first, n_second)
     """
     task, n_unsure = state.task, 0
-    for at in np.argsort(-similarity, axis=None, kind="stable").tolist():
+    for at in np.argsort(-similarity.round(6), axis=None, kind="stable").tolist():
         a, b = int(first[at // len(second)]), int(second[at % len(second)])
         if not (task.askable[a] and task.askable[b]):
             continue

@@ -2,7 +2,9 @@
 
 Facts may name items that have no place yet, because no question led to them. Each of their components counts
 as a neighbourhood of its own that may be one with others; a component that is certain enough counts as known
-for the others, and no component that is apart from it may go to the same neighbourhood.
+for the others, and no component that is apart from it may go to the same neighbourhood. A component is one
+with another group as two items belong together: as far as the regression is trusted by its chances, and else
+by similarity alone (`linkwise.active.kin.partition`).
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def row_labels(belief: Belief) -> Labels:
     shown: Labels = numbered.take(task.items.of)
     if len(known.items) and task.prepared.cells is not None:
         rows, label = belief.remember(
-            "rows", belief.placement_key, compute=lambda: _label_border_rows(belief)
+            "rows", *_name_labels(belief), compute=lambda: _label_border_rows(belief)
         )
         shown[rows] = numbered[known.items[known.is_first()]][label]
     return shown if task.items.centers is None else enforce_answers(shown, task.problem.evidence)
@@ -102,10 +104,15 @@ def _component(belief: Belief, item: int) -> list[int]:
 # ---------------------------------------------------------------- items
 def item_labels(belief: Belief) -> NDArray[np.int32]:
     """Cluster of each item, numbered 0, 1, ..."""
-    is_open = belief.placing >= 0 and not belief.placed.mask[belief.placing]
-    ruled_out = tuple(verdicts(belief, belief.placing)) if is_open and len(belief.known.items) else ()
-    place = (belief.placement_key, belief.placing if is_open else -1, ruled_out)
-    return belief.remember("labels", *place, compute=lambda: _label_items(belief))
+    return belief.remember("labels", *_name_labels(belief), compute=lambda: _label_items(belief))
+
+
+def _name_labels(belief: Belief) -> tuple[object, ...]:
+    """What labels depend on beside the chances: places, and what is known of the item in question."""
+    if belief.placing < 0 or belief.placed.mask[belief.placing]:
+        return (belief.placement_key,)
+    ruled_out = verdicts(belief, belief.placing) if len(belief.known.items) else []
+    return belief.placement_key, tuple(_component(belief, belief.placing)), tuple(ruled_out)
 
 
 def _label_items(belief: Belief) -> NDArray[np.int32]:
@@ -148,20 +155,17 @@ def pair_chances(belief: Belief) -> PairChances:
     task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
     start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
     at = _rule_out(belief, outcome.at)
-    trust = np.zeros(n)
+    is_met, trust = 1 - model.chance_of_new(start.n_classes), np.zeros(n)
     if tells_apart(belief.known, start.n_classes):
-        trust = np.sqrt(at.join.max(axis=1) * (1 - model.chance_of_new(start.n_classes)))
+        trust = np.sqrt(at.join.max(axis=1) * is_met)
     join = np.zeros((n, len(anchors.apart)))
     join[:, :k] = at.join / np.maximum(at.join.sum(axis=1, keepdims=True), 1e-12)
     join[anchors.items] = np.eye(len(anchors.apart))[anchors.label]
     trust[anchors.items] = 1
-    alike = np.zeros_like(anchors.apart, dtype=np.float64)
-    if k > 1:
-        among = neighbourhood_chances(belief)
-        alike[:k, :k] = (among + among.T) / 2
-    alike[k:, :k] = outcome.component
-    alike[:k, k:] = outcome.component.T
-    weights, same = _judge_similarity(belief, anchors, alike)
+    component = belief.placement.component
+    size = np.bincount(component)
+    belongs = outcome.component * (np.bincount(component, is_met[belief.placement.unplaced]) / size)[:, None]
+    weights, same = _judge_similarity(belief, anchors, belongs)
     return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
 
 
@@ -189,8 +193,18 @@ def _rule_out(belief: Belief, at: Chances) -> Chances:
     return Chances(join, new)
 
 
-def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[PairWeights, Table]:
-    """The weights of similarities, and how likely the anchors' groups are the same."""
+def _judge_similarity(belief: Belief, anchors: Anchors, belongs: Table) -> tuple[PairWeights, Table]:
+    """The weights of similarities, and how likely the anchors' groups are the same.
+
+    Parameters
+    ----------
+    belief : Belief
+    anchors : Anchors
+    belongs : ndarray of shape (n_components, k)
+        How likely each component belongs to each neighbourhood, as far as that is trusted.
+    """
+    k, among = belief.known.n_neighbourhoods, neighbourhood_chances(belief)
+    alike = (among + among.T) / 2
     start, kernel = belief.task.prepared.start, belief.task.prepared.kernels.mean
     some = np.arange(len(anchors.items))
     if len(some) > MOST_PAIRED:
@@ -198,12 +212,21 @@ def _judge_similarity(belief: Belief, anchors: Anchors, alike: Table) -> tuple[P
     used = np.union1d(some, np.unique(anchors.label, return_index=True)[1])
     items, label, paired = anchors.items[used], anchors.label[used], np.searchsorted(used, some)
     similarity, shared = start.similarity(kernel, items), start.sharing(items)
-    together = np.where(anchors.apart, 0, alike)
+    together = np.full(anchors.apart.shape, np.nan)  # of two components nothing may be known
+    together[:k, :k] = alike
+    together[anchors.apart] = 0
     np.fill_diagonal(together, 1)
-    among, of = np.ix_(paired, paired), label[paired]
-    weights = fit_pair_weights(similarity[among], shared[among], together[np.ix_(of, of)], start.n_classes)
+    pairs, of = np.ix_(paired, paired), label[paired]
+    weights = fit_pair_weights(similarity[pairs], shared[pairs], together[np.ix_(of, of)], start.n_classes)
     mean = csr_array((1 / np.bincount(label)[label], (label, np.arange(len(label)))))
-    same = np.maximum(weights.chances(mean @ similarity @ mean.T, mean @ shared @ mean.T), alike)
+    same = weights.chances(mean @ similarity @ mean.T, mean @ shared @ mean.T)
+    same[:k, :k] = np.maximum(same[:k, :k], alike)
+    same[anchors.apart] = 0
+    np.fill_diagonal(same, 1)
+    place = np.concatenate([np.eye(k), belongs])
+    trust = place.sum(axis=1)
+    judged = place @ same[:k, :k] @ place.T + (1 - np.multiply.outer(trust, trust)) * same
+    same[k:], same[:, k:] = judged[k:], judged[:, k:]
     same[anchors.apart] = 0
     np.fill_diagonal(same, 1)
     return weights, same

@@ -15,7 +15,7 @@ Cost: O(n²) for n items.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from linkwise import native
 from linkwise.active.kin.kernels import BLOCK, Matrix, Rows, Table
 from linkwise.asking.learner import rng_at
 from linkwise.constraints.closure import find_components
+from linkwise.parallel import one_blas_thread
 
 NEAREST = 10
 ONE_SIDED = 0.3  # weight of a neighbour that does not have the item as one
@@ -37,6 +38,7 @@ N_PARTS, PART = 3, 0.75  # pairs of random parts of the items, and their share
 BELOW, DIP = 0.1, 0.25  # how far below the best agreement one is good enough, and how far below that is a dip
 FEWEST = 0.22  # at least n ** FEWEST classes are expected
 TOO_FEW = 20  # items below which two classes are expected
+SELF = 2 * 10**9  # similarity of an item to itself, in billionths; above all others
 UNIT = 0.01  # relative deviation of the norms of rows that are directions
 
 
@@ -80,7 +82,9 @@ def find_start(rows: NDArray[np.float64], kernel: Matrix, seed: int, *, are_dire
     """
     n = len(rows)
     mean = (kernel.sum(axis=1, dtype=np.float64) - 1) / max(n - 1, 1)
-    near = [_cosines(rows)] if are_directions else [kernel, _cosines(rows)]
+    near: list[NDArray[Any]] = [_cosines(rows)]
+    if not are_directions:
+        near.insert(0, kernel.round(6))
     shared = find_shared_neighbours(near, NEAREST)
     fine = _cut(_link(shared), n, min(MOST_FINE, max(2, n // ITEMS_OF_FINE)))
     sharing = shared.copy()
@@ -102,15 +106,19 @@ def are_unit_rows(X: NDArray[np.float64]) -> bool:
 
 
 # ---------------------------------------------------------------- shared neighbours
-def _cosines(rows: NDArray[np.float64]) -> Matrix:
-    norm = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    directions = (rows / norm).astype(np.float32)
-    found: Matrix = directions @ directions.T
-    return found
+def _cosines(rows: NDArray[np.float64]) -> Table:
+    """Cosines in 64 bits: where one column is much larger than the others they differ by little."""
+    directions = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    with one_blas_thread():
+        return np.asarray((directions @ directions.T).round(9))
 
 
-def find_shared_neighbours(near: Sequence[Matrix], k: int) -> csr_array:
-    """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities."""
+def find_shared_neighbours(near: Sequence[NDArray[Any]], k: int) -> csr_array:
+    """Compute the mean cosine of the items' lists of `k` nearest neighbours, over several similarities.
+
+    Of equally similar items the first ones are nearest. So the similarities are rounded before: then rounding
+    errors, which differ between processors, do not decide.
+    """
     total = _share(near[0], k)
     for similarity in near[1:]:
         total = total + _share(similarity, k)
@@ -119,16 +127,15 @@ def find_shared_neighbours(near: Sequence[Matrix], k: int) -> csr_array:
     return csr_array(total)
 
 
-def _share(similarity: Matrix, k: int) -> csr_array:
+def _share(similarity: NDArray[Any], k: int) -> csr_array:
     n = len(similarity)
     k = min(k, n - 1)
     nearest = np.empty((n, k + 1), dtype=np.int64)
     for a in range(0, n, BLOCK):
-        block = -similarity[a : a + BLOCK]
-        block[np.arange(len(block)), np.arange(a, a + len(block))] = -np.inf  # an item itself comes first
-        some = np.argpartition(block, k, axis=1)[:, : k + 1]
-        far = np.take_along_axis(block, some, axis=1).round(6)
-        nearest[a : a + BLOCK] = np.take_along_axis(some, np.lexsort((some, far)), axis=1)
+        some = np.arange(a, min(a + BLOCK, n))
+        far = np.rint(similarity[some] * np.float64(-1e9)).astype(np.int64) * n + np.arange(n)
+        far[np.arange(len(some)), some] = some - SELF * n  # an item itself comes first
+        nearest[some] = np.sort(np.partition(far, k, axis=1)[:, : k + 1], axis=1) % n
     weight = np.tile(np.exp(-np.arange(k + 1) / max(k / 2, 1)), n)
     lists = csr_array((weight, nearest.ravel(), np.arange(0, n * (k + 1) + 1, k + 1)), shape=(n, n))
     is_mutual = lists.astype(bool).multiply(lists.astype(bool).T)
@@ -150,7 +157,7 @@ def _cut(merges: NDArray[np.int64], n: int, k: int) -> Rows:
     return find_components(n, merges[: max(n - k, 0)])
 
 
-def estimate_classes(near: Sequence[Matrix], seed: int) -> float:
+def estimate_classes(near: Sequence[NDArray[Any]], seed: int) -> float:
     """Estimate the number of classes by the agreement of clusterings of random parts of the items."""
     n = len(near[0])
     levels = [k for k in LEVELS if k <= max(n / 6, 5)]
@@ -169,7 +176,7 @@ def estimate_classes(near: Sequence[Matrix], seed: int) -> float:
     return max(_find_level(agreement, levels), float(n**FEWEST))
 
 
-def _share_part(near: Sequence[Matrix], part: Rows) -> csr_array:
+def _share_part(near: Sequence[NDArray[Any]], part: Rows) -> csr_array:
     return find_shared_neighbours([each[np.ix_(part, part)] for each in near], round(PART * NEAREST))
 
 

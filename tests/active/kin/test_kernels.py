@@ -1,0 +1,95 @@
+"""The kernels of KIN against plain ones, and its items."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.active.kin import kernels
+from linkwise.asking.oracles import TruthOracle
+from reference import kin as plain
+
+SEED = 3
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 60, 300])
+def test_the_kernels_are_those_of_the_definition(n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 4)) * [1, 5, 0.1, 1]
+    views = kernels.make_views(kernels.scale_rows(X))
+    found, by_view = kernels.make_kernels(views, SEED), []
+    for number, view in enumerate(views):
+        median = kernels._median_distance(kernels.squared_distances(view), SEED)
+        ks = [k for k in kernels.CLUSTERINGS if k < n]
+        labels = [kernels._cluster(view, k, (SEED, number, k)) for k in ks]
+        (wide, narrow), (short, long), tuned, together = plain.kernels_of_view(view, median, labels)
+        joined = [together] if ks else []
+        by_view.append([np.mean([wide, narrow, short, long, *joined], axis=0),
+                        (short + long) / 2, wide, tuned, *joined])  # fmt: skip
+    mean, *families = [np.mean(each, axis=0) for each in zip(*by_view, strict=True)]
+    np.testing.assert_allclose(found.mean, mean, atol=2e-4)
+    assert len(found.families) == len(families)
+    for one, other in zip(found.families, families, strict=True):
+        np.testing.assert_allclose(one.astype(float), other, atol=1e-3)
+    for each in found.mean, *found.families:
+        np.testing.assert_array_equal(each, each.T)
+        assert (each.diagonal() == 1).all()
+
+
+def test_one_item_is_like_itself():
+    found = kernels.make_kernels([np.zeros((1, 1))], SEED)
+    assert found.mean.tolist() == [[1]]
+    assert found.families == ()
+
+
+def test_parts_that_nothing_connects_are_inverted_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 2)) + rng.permutation(np.repeat([0.0, 40.0, 90.0], 30))[:, None]
+    graph = kernels.neighbour_graph(kernels.squared_distances(X))
+    found = np.tril(kernels.diffuse(graph, 0.9, np.empty((90, 90), dtype=np.float32)))
+    walk = np.linalg.inv(np.eye(90) - 0.9 * graph.toarray())
+    root = np.sqrt(np.diag(walk))
+    np.testing.assert_allclose(found, np.tril(walk / np.outer(root, root)), atol=1e-5)
+    assert (found[np.abs(X[:, :1] - X[:, 0]) > 30] == 0).all()
+
+
+def test_views_have_the_stated_spread():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) * [1, 10, 100, 1, 1]
+    X[:, 4] = 7.0
+    rows, scaled, white = kernels.make_views(kernels.scale_rows(X))
+    assert rows.shape == (200, 4)
+    np.testing.assert_allclose(scaled.std(axis=0), 1)
+    np.testing.assert_allclose(white.T @ white / 200, np.eye(white.shape[1]), atol=1e-9)
+    assert white.shape[1] <= 3
+
+
+def test_columns_that_do_not_vary_change_nothing():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    X = rng.normal(size=(60, 3)) + 2 * rng.normal(size=(3, 3))[y]
+    asked = []
+    for each in (X, np.c_[np.full(60, 9.0), X, np.zeros(60)]):
+        said = []
+
+        def oracle(i, j, said=said):
+            said.append((i, j))
+            return bool(y[i] == y[j])
+
+        model = lw.KIN(random_state=SEED).fit(each, oracle=oracle, budget=25)
+        asked.append((said, model.labels_.tolist(), model.proba_.tolist()))
+    assert asked[0] == asked[1]
+
+
+def test_more_distinct_rows_than_items(monkeypatch):
+    """Up to the limit each row is an item; beyond it small clusters are, and rows that tie are one."""
+    monkeypatch.setattr(kernels, "MOST_ITEMS", 50)
+    monkeypatch.setattr(kernels, "SMALL_CLUSTERS", 20)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(51, 2))
+    assert kernels.make_items(np.repeat(X[:50], 3, axis=0), 0).centers is None
+    items = kernels.make_items(X, 0)
+    assert items.centers is not None
+    assert len(items.first) <= 20
+    y = (X[:, 0] > 0).astype(int)
+    model = lw.KIN(random_state=0).fit(X, oracle=TruthOracle(y))
+    assert model.violations_ == 0
