@@ -19,7 +19,8 @@ NEAREST, ONE_SIDED, SHARED = 10, 0.3, 0.02  # shared neighbours
 LEVELS, BELOW, DIP, FEWEST = (3, 5, 8, 12, 20, 30, 45, 70, 100, 150, 220, 320, 450), 0.1, 0.25, 0.22
 POWERS, UNKNOWN, DECAY = (1, 1.25, 1.5, 2, 2.5, 3), (0.01, 0.02, 0.04, 0.08, 0.15, 0.3), 0.97
 PRIOR, DEVIATION = ((0.25, -1.1), (2.3, -0.2), (0.2, 0.25)), (0.5, 0.5, 0.2)  # of the weights of similarity
-HOME, LOWEST, SLACK, SWEEPS = 0.2, 0.02, 0.001, 2
+MET, PLACED = 0.4, 0.5  # shares of the expected classes
+HOME, LOWEST, SLACK, SWEEPS, LEAST = 0.2, 0.02, 0.001, 2, 0.001
 TEMPER, STAY = 0.25, 4.0
 FIRST_WEIGHTS, FIRST_FOREST, TREES, MOST_SHARE, HALF = 24, 12, 100, 0.5, 50
 
@@ -492,7 +493,9 @@ class State:
         parts = self.waiting()
         join, new = self.rule_out(join, new, homes)
         is_met = 1 - self.chance_of_new(homes)
-        trust = np.sqrt(join.max(axis=1) * is_met)
+        k, n_known = len(homes), sum(len(home) for home in homes)
+        counts = k > 1 and (k >= MET * self.start.n_classes or n_known >= PLACED * self.start.n_classes)
+        trust = np.sqrt(join.max(axis=1) * is_met) if counts else np.zeros(len(join))
         groups, k = homes + parts, len(homes)
         P = np.zeros((n, len(groups)))
         P[:, :k] = join / np.maximum(join.sum(axis=1, keepdims=True), 1e-12)
@@ -502,7 +505,8 @@ class State:
         R, w = self.same(homes, parts, np.vstack([np.eye(k), *belongs]))
         q = logistic(w[0] + w[1] * start.phi_fine + w[2] * start.psi_fine)[np.ix_(start.fine, start.fine)]
         trusted = np.outer(trust, trust)
-        p = trusted * (P @ R @ P.T) + (1 - trusted) * q
+        U = np.where(trust[:, None] * P < LEAST, 0, trust[:, None] * P)
+        p = U @ R @ U.T + (1 - trusted) * q
         is_home = (trust * P.max(axis=1)).round(9) >= HOME
         group = np.where(is_home, P.round(9).argmax(axis=1), len(groups) + start.fine)
 
