@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from linkwise.active.kin import pair_model, sharpness
+from linkwise.active.kin import kernel_weights, pair_model, sharpness
+from linkwise.active.kin.kernel_weights import are_weights_due, mix_kernels, weigh_kernels
+from linkwise.active.kin.model import Known
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer, Sharpness, share_chances
+from reference import kin as plain
 
 
 def answer(score, asked, is_yes, open_=None):
@@ -91,3 +96,88 @@ def test_similarity_never_speaks_against():
     found = fit_pair_weights(np.tile(phi, (8, 8)), np.zeros((16, 16)), np.zeros((16, 16)), 5.0)
     assert found.similarity >= pair_model.LEAST[1]
     assert PairWeights(0.0, 1.0, 1.0).chances(np.ones(1), np.zeros(1))[0] == pytest.approx(expit(1.0))
+
+
+# ---------------------------------------------------------------- against the plain version
+@given(st.data())
+def test_the_sharpness_is_the_likeliest_of_the_grid(data):
+    k = data.draw(st.integers(1, 4))
+    answers = []
+    for _ in range(data.draw(st.integers(0, 12))):
+        score = data.draw(st.lists(st.floats(-0.2, 1), min_size=k, max_size=k))
+        open_ = sorted(data.draw(st.sets(st.integers(0, k - 1), min_size=1)))
+        answers.append((np.array(score), data.draw(st.sampled_from(open_)), open_, data.draw(st.booleans())))
+    found = calibrate([answer(*each[:2], each[3], each[2]) for each in answers])
+    assert found == plain.best_sharpness(answers)
+
+
+def draw_kernels(seed, n=30):
+    """Three kernels, and known items of three neighbourhoods, which the second one predicts well."""
+    rng = np.random.default_rng(seed)
+    label = np.r_[np.arange(4), rng.integers(0, 3, n - 4)]
+    kernels = []
+    for spread in (3.0, 0.7, 9.0):
+        rows = rng.normal(size=(4, 2))[label] * 3 + spread * rng.normal(size=(n, 2))
+        kernels.append(np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2) / 2).astype(np.float32))
+    return kernels, Known(np.arange(n), label, np.full(n, np.nan))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kernels_are_weighed_by_what_they_predict(seed):
+    kernels, known = draw_kernels(seed)
+    found = weigh_kernels(kernels, known)
+    expected = plain.weights_of_kernels([each.astype(float) for each in kernels], np.eye(4)[known.label])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert sum(found) == pytest.approx(1)
+    assert found[1] > found[2]
+    mixed = mix_kernels(kernels, found)
+    assert mixed.dtype == np.float32
+    np.testing.assert_allclose(mixed, np.tensordot(found, kernels, 1), rtol=1e-5)
+    shuffled = np.random.default_rng(seed).permutation(len(known.items))
+    again = Known(
+        known.items[shuffled], np.unique(known.label[shuffled], return_inverse=True)[1], known.coverage
+    )
+    np.testing.assert_allclose(weigh_kernels(kernels, again), found, atol=1e-12)
+
+
+def test_while_nothing_is_clear_the_mean_kernel_leads():
+    kernels, known = draw_kernels(0)
+    found = weigh_kernels([kernels[2]] * 3, known)
+    assert found[0] / found[1] == pytest.approx(np.exp(kernel_weights.TEMPER * kernel_weights.STAY), rel=0.03)
+
+
+def test_a_kernel_without_weight_is_not_looked_at():
+    first = np.eye(3, dtype=np.float32)
+    assert (mix_kernels([first, np.full((3, 3), np.nan)], (1.0, 0.0)) == first).all()
+
+
+@pytest.mark.parametrize(
+    ("label", "weighed_at", "are_due"),
+    [
+        (np.arange(24) % 4, 0, True),
+        (np.arange(23) % 4, 0, False),
+        (np.arange(30) % 4, 24, False),
+        (np.arange(31) % 4, 24, True),
+        (np.r_[np.arange(27), 0, 1], 0, True),
+        (np.r_[np.arange(27), 0, 0], 0, False),
+        (np.empty(0, dtype=int), 0, False),
+    ],
+)
+def test_weights_are_due_at_fixed_numbers_of_items(label, weighed_at, are_due):
+    known = Known(np.arange(len(label)), label, np.full(len(label), np.nan))
+    assert are_weights_due(known, weighed_at) == are_due
+    kernel = np.eye(max(len(label), 1), dtype=np.float32)
+    assert not are_due or len(weigh_kernels([kernel, kernel], known)) == 2
+
+
+def test_pairs_of_which_nothing_is_known_do_not_count():
+    rng = np.random.default_rng(0)
+    phi, psi = rng.normal(size=(8, 8)), rng.exponential(size=(8, 8))
+    together = np.eye(8)
+    one = fit_pair_weights(phi, psi, together, 5.0)
+    with_more = np.full((20, 20), np.nan)
+    with_more[:8, :8], with_more[range(20), range(20)] = together, 1
+    wide = [np.pad(table, (0, 12), constant_values=7.0) for table in (phi, psi)]
+    assert np.array(fit_pair_weights(*wide, with_more, 5.0)) == pytest.approx(np.array(one))
+    nothing = np.where(np.eye(8) == 1, 1, np.nan)
+    assert np.array(fit_pair_weights(phi, psi, nothing, 5.0)) == pytest.approx(np.array(expect_weights(5.0)))
