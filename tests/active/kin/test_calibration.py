@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from linkwise.active.kin import kernel_weights, pair_model, sharpness
-from linkwise.active.kin.kernel_weights import are_weights_due, mix_kernels, weigh_kernels
+from linkwise.active.kin.kernel_weights import are_weights_due, weigh_kernels
+from linkwise.active.kin.kernels import FULL, Kernels
 from linkwise.active.kin.model import Known
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
 from linkwise.active.kin.sharpness import Calibration, PlaceAnswer, Sharpness, share_chances
@@ -112,27 +113,32 @@ def test_the_sharpness_is_the_likeliest_of_the_grid(data):
 
 
 def draw_kernels(seed, n=30):
-    """Three kernels, and known items of three neighbourhoods, which the second one predicts well."""
+    """A mean, two families, and known items of three neighbourhoods; the first family predicts them well."""
     rng = np.random.default_rng(seed)
     label = np.r_[np.arange(4), rng.integers(0, 3, n - 4)]
     kernels = []
     for spread in (3.0, 0.7, 9.0):
         rows = rng.normal(size=(4, 2))[label] * 3 + spread * rng.normal(size=(n, 2))
         kernels.append(np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2) / 2).astype(np.float32))
-    return kernels, Known(np.arange(n), label, np.full(n, np.nan))
+    return keep(*kernels), Known(np.arange(n), label, np.full(n, np.nan))
+
+
+def keep(mean, *families):
+    return Kernels(mean, tuple(np.rint(each * FULL).astype(np.uint16) for each in families))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_kernels_are_weighed_by_what_they_predict(seed):
     kernels, known = draw_kernels(seed)
     found = weigh_kernels(kernels, known)
-    expected = plain.weights_of_kernels([each.astype(float) for each in kernels], np.eye(4)[known.label])
+    among = kernels.among(known.items)
+    expected = plain.weights_of_kernels(among, np.eye(4)[known.label])
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert sum(found) == pytest.approx(1)
     assert found[1] > found[2]
-    mixed = mix_kernels(kernels, found)
+    mixed = kernels.mix(found)
     assert mixed.dtype == np.float32
-    np.testing.assert_allclose(mixed, np.tensordot(found, kernels, 1), rtol=1e-5)
+    np.testing.assert_allclose(mixed, np.tensordot(found, among, 1), atol=1e-6)
     shuffled = np.random.default_rng(seed).permutation(len(known.items))
     again = Known(
         known.items[shuffled], np.unique(known.label[shuffled], return_inverse=True)[1], known.coverage
@@ -142,13 +148,13 @@ def test_kernels_are_weighed_by_what_they_predict(seed):
 
 def test_while_nothing_is_clear_the_mean_kernel_leads():
     kernels, known = draw_kernels(0)
-    found = weigh_kernels([kernels[2]] * 3, known)
+    found = weigh_kernels(keep(*[kernels.among(known.items)[2]] * 3), known)
     assert found[0] / found[1] == pytest.approx(np.exp(kernel_weights.TEMPER * kernel_weights.STAY), rel=0.03)
 
 
-def test_a_kernel_without_weight_is_not_looked_at():
-    first = np.eye(3, dtype=np.float32)
-    assert (mix_kernels([first, np.full((3, 3), np.nan)], (1.0, 0.0)) == first).all()
+def test_a_mean_that_counts_alone_stays_as_it_is():
+    kernels, _ = draw_kernels(0)
+    np.testing.assert_array_equal(kernels.mix((1.0, 0.0, 0.0)), kernels.mean)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_weights_are_due_at_fixed_numbers_of_items(label, weighed_at, are_due):
     known = Known(np.arange(len(label)), label, np.full(len(label), np.nan))
     assert are_weights_due(known, weighed_at) == are_due
     kernel = np.eye(max(len(label), 1), dtype=np.float32)
-    assert not are_due or len(weigh_kernels([kernel, kernel], known)) == 2
+    assert not are_due or len(weigh_kernels(keep(kernel, kernel), known)) == 2
 
 
 def test_pairs_of_which_nothing_is_known_do_not_count():

@@ -28,11 +28,20 @@ def test_the_kernels_are_those_of_the_definition(n):
     mean, *families = [np.mean(each, axis=0) for each in zip(*by_view, strict=True)]
     np.testing.assert_allclose(found.mean, mean, atol=2e-4)
     assert len(found.families) == len(families)
-    for one, other in zip(found.families, families, strict=True):
+    for one, other in zip(found.among(np.arange(n))[1:], families, strict=True):
         np.testing.assert_allclose(one.astype(float), other, atol=1e-3)
-    for each in found.mean, *found.families:
+    for each in found.among(np.arange(n)):
         np.testing.assert_array_equal(each, each.T)
         assert (each.diagonal() == 1).all()
+
+
+def test_a_mixture_is_the_weighted_mean():
+    rng = np.random.default_rng(0)
+    found = kernels.make_kernels([rng.normal(size=(600, 3))], SEED)
+    weights = (0.5, 0.2, 0.0, 0.1, 0.2)
+    wanted = sum(w * each for w, each in zip(weights, found.among(np.arange(600)), strict=True))
+    np.testing.assert_allclose(found.mix(weights), wanted, atol=1e-6)
+    np.testing.assert_array_equal(found.mix((1.0, 0, 0, 0, 0)), found.mean)
 
 
 def test_one_item_is_like_itself():

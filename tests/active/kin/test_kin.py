@@ -1,5 +1,7 @@
 """KIN against a plain version: the same questions, the same labels; and the estimator."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,7 +78,7 @@ def _compared(X, oracle, budget, constraints, askable):
     run = Run(learner, X, evidence, SEED, prepared=prepared, askable=askable)
     theirs = plain.kin(
         Facts(len(row), *given_ones),
-        [prepared.kernels.mean.astype(float), *(each.astype(float) for each in prepared.kernels.families)],
+        prepared.kernels.among(np.arange(len(prepared.items.first))),
         plain_start(X, prepared),
         size=prepared.items.size,
         forest=forest_on(prepared.rows),
@@ -385,12 +387,17 @@ def test_it_describes_its_progress():
     X, y = real(load_iris)
     learner, evidence, oracle = lw.KIN(random_state=0), Evidence(len(X)), TruthOracle(y)
     run, left, likely = Run(learner, X, evidence, SEED), [], []
-    assert learner.describe(run.state) == []
+    n_shown = len(set(run.labels.tolist()))
+    assert learner.describe(run.state) == [f"The rows alone suggest about {n_shown} clusters."]
     for _ in range(60):
         run.answer(oracle(run.question.first, run.question.second))
         line, *next_answer = learner.describe(run.state)
-        left.append(0 if "almost none of" in line else int(line.split()[7]))
+        wrong = re.search(r"; (?:about (\d+)|almost none) of \d+ rows may be in a wrong one\.$", line)
+        left.append(int(wrong[1] or 0))
         likely.append(next_answer)
+        reached, n_shown = run.state.read().known.n_neighbourhoods, len(set(run.labels.tolist()))
+        if n_shown > reached:
+            assert line.startswith(f"Your answers have reached {reached} of about {n_shown} clusters;")
     assert line.startswith("Your answers have reached 3 clusters;")
     assert left[-1] < left[10]
     assert likely[1][0].startswith("The next answer will probably change the cluster of")
