@@ -20,11 +20,11 @@ Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""
 
 
-def group_runs(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
+def group_runs(rows: Sequence[Row], at: Sequence[str]) -> dict[tuple[str, str], np.ndarray]:
     """ARI of all runs by task and learner."""
     gathered: dict[tuple[str, str], list[tuple[int, list[float]]]] = {}
     for row in rows:
-        values = int(row["run"]), [float(row[str(n)]) for n in at]
+        values = int(row["run"]), [float(row[n]) for n in at]
         gathered.setdefault((row["task"], row["learner"]), []).append(values)
     return {key: np.array([values for _, values in sorted(runs)]) for key, runs in gathered.items()}
 
