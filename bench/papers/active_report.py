@@ -67,7 +67,8 @@ def draw_curves(
         if found:
             curves = {name: values.mean(axis=0) for name, values in found.items()}
             half = {name: np.ptp(quartiles(values), axis=0) / 2 for name, values in found.items()}
-            panels.append(Panel(f"{group} group", "mean ARI", curves, at=at, errors=half))
+            title = "many classes" if group == "many" else f"{group} group"
+            panels.append(Panel(title, "mean ARI", curves, at=at, errors=half))
     if panels:
         plot_panels(path, panels)
     return bool(panels)
