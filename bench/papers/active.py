@@ -1,12 +1,19 @@
-"""Compare active learners: mean ARI by number of questions, on two groups of data sets.
+"""Compare active learners: mean ARI by number of questions, on three groups of data sets.
 
     python -m bench run active --data DIR
+    python -m bench run active --data DIR --groups many --runs 3
     python -m bench run active --data DIR --runs 3 --learners KIN COBRAS --tasks iris glass
 
 KIN and COBRAS find the number of clusters; MinMax and NPU with MPCKMeans are given it, and ActiveCOBS
 chooses from a pool. KIN was developed on the first group of sets; the second group is used for one final
-test. The ARI covers all rows, also those in questions. A group is compared with its aims if all its sets
-are present. `bench.papers.active_report` computes quartiles, ranks, wins and losses.
+test. The third group, "many", has sets with 10 to 36 classes. It is measured after other numbers of
+questions, and its results have names that start with ``many_``. The ARI covers all rows, also those in
+questions. A group is compared with its aims if all its sets are present. `bench.papers.active_report`
+computes quartiles, ranks, wins and losses.
+
+The ARI before the first question does not depend on the budget, so it is measured in cells of its own, in
+``start.csv``. A3S is a program of others: `bench.peers.a3s` says where to get it. If it is not there, the
+experiment says so and leaves it out.
 """
 
 from __future__ import annotations
@@ -17,9 +24,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from bench import data
 from bench.harness import add_common_options, find_source, format_table, out_folder, read_target, run_cells
@@ -33,6 +41,7 @@ from bench.papers.active_report import (
     quartiles,
     ranks,
 )
+from bench.peers import a3s
 from bench.results import write_csv
 from linkwise import COBRAS, KIN, NPU, ActiveCOBS, MinMax, TruthOracle
 from linkwise.experiments.cell_store import Cell, Row
@@ -47,7 +56,29 @@ GROUPS = {
         "wine", "dermatology", "breast-cancer-wisconsin", "hepatitis", "column_2C", "parkinsons", "yeast",
         "faces_pose", "news_different3",
     ),
+    "many": ("mfeat_fou", "coil20", "yale", "alphadigits", "letter", "cardio"),
 }  # fmt: skip
+
+
+class Part(NamedTuple):
+    """Groups that are measured after the same numbers of questions, and share their tables."""
+
+    prefix: str
+    """How the names of its results start."""
+    groups: tuple[str, ...]
+    at: tuple[int, ...]
+    """Numbers of questions, without 0."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The numbers of questions as columns of its tables, from 0 on."""
+        return ("0", *map(str, self.at))
+
+
+PARTS = (
+    Part("", ("first", "second"), (10, 25, 50, 100, 200)),
+    Part("many_", ("many",), (3, 5, 10, 15, 25, 50, 100, 200, 400)),
+)
 LEARNERS: dict[str, Callable[[int, int], Any]] = {
     "KIN": lambda k, seed: KIN(random_state=seed),
     "COBRAS": lambda k, seed: COBRAS(random_state=seed),
@@ -55,38 +86,78 @@ LEARNERS: dict[str, Callable[[int, int], Any]] = {
     "NPU": lambda k, seed: NPU(k, estimator="mpckmeans", random_state=seed),
     "ActiveCOBS": lambda k, seed: ActiveCOBS(random_state=seed),
 }
+ALL = (*LEARNERS, *a3s.LEARNERS)
 USUAL = ("KIN", "COBRAS", "MinMax")
-AT = (10, 25, 50, 100, 200)  # questions
 RUNS = 10
 FIELDS = ("task", "learner", "run")
 OURS = "KIN"
-HEAD = ("task", "learner", *map(str, AT), "quartiles", "aim", "met")
 
 
-def measure(cell: Cell, where: data.Source) -> Row:
+def find_part(task: str) -> Part:
+    """The part of a task; a task outside all groups is measured as the first two groups are."""
+    return next((part for part in PARTS if any(task in GROUPS[g] for g in part.groups)), PARTS[0])
+
+
+def measure(cell: Cell, where: data.Source, at: Sequence[int]) -> Row:
     """ARI of one run after each number of questions."""
     name, learner, run = cell
     task = data.load(name, where)
     model = LEARNERS[learner](len(set(task.y)), int(run))
-    model.fit(task.X, oracle=TruthOracle(task.y), budget=max(AT))
-    curve = score_curve(task.y, model.history_, max(AT))
-    return {str(n): f"{curve[n - 1]:.4f}" for n in AT}
+    model.fit(task.X, oracle=TruthOracle(task.y), budget=max(at))
+    curve = score_curve(task.y, model.history_, max(at))
+    return {str(n): f"{curve[n - 1]:.4f}" for n in at}
+
+
+def measure_start(cell: Cell, where: data.Source) -> Row:
+    """ARI before the first question."""
+    name, learner, run = cell
+    task = data.load(name, where)
+    model = LEARNERS[learner](len(set(task.y)), int(run))
+    model.fit(task.X, oracle=TruthOracle(task.y), budget=0)
+    return {"0": f"{adjusted_rand_score(task.y, model.labels_):.4f}"}
 
 
 def entries(cell: Cell) -> tuple[str, ...]:
     """Return where a cell enters linkwise."""
     learner = cell[1]
+    if learner in a3s.LEARNERS:
+        return a3s.USES
     return learner, *(("MPCKMeans",) if learner in ("MinMax", "NPU") else ()), "TruthOracle"
 
 
-def build_lines(runs: Runs) -> list[tuple[str, ...]]:
+def measure_part(
+    part: Part,
+    tasks: Sequence[str],
+    options: argparse.Namespace,
+    where: data.Source,
+    folder: Path,
+    program: a3s.Program | None,
+) -> list[Row]:
+    """Run the cells of a part that have not been run; return the ARI of each from 0 questions on."""
+
+    def list_cells(learners: Sequence[str]) -> list[Cell]:
+        ours = [learner for learner in options.learners if learner in learners]
+        return [(task, name, str(run)) for task in tasks for name in ours for run in range(options.runs)]
+
+    cells, others = list_cells(tuple(LEARNERS)), list_cells(a3s.LEARNERS if program else ())
+    run = partial(run_cells, uses=entries, jobs=options.jobs, reuse=options.reuse)
+    starts = run(folder / "start.csv", FIELDS, cells, partial(measure_start, where=where))
+    rows = run(folder / f"{part.prefix}runs.csv", FIELDS, cells, partial(measure, where=where, at=part.at))
+    rows = [row | {"0": start["0"]} for row, start in zip(rows, starts, strict=True)]
+    if program is None:
+        return rows
+    work = partial(a3s.measure, where=where, program=program, at=(0, *part.at))
+    return rows + run(folder / f"{part.prefix}a3s.csv", FIELDS, others, work)
+
+
+def build_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     """A line for each task and learner, then for each group of which all tasks are there."""
     lines = []
     for (task, learner), found in runs.items():
         lines.append((task, learner, *format_values(found.mean(axis=0)), format_bands(found), "", ""))
-    for group, tasks in GROUPS.items():
-        for learner in find_learners(runs, tasks, tuple(LEARNERS)):
-            found, aims = average_tasks(runs, tasks, learner), find_aims(group, learner)
+    for group in part.groups:
+        for learner in find_learners(runs, GROUPS[group], ALL):
+            found, aims = average_tasks(runs, GROUPS[group], learner), find_aims(group, learner, part.at)
             values = found.mean(axis=0)
             lines.append(
                 (
@@ -95,7 +166,7 @@ def build_lines(runs: Runs) -> list[tuple[str, ...]]:
                     *format_values(values),
                     format_bands(found),
                     " ".join(format_values(aims)),
-                    check_aims(values, aims),
+                    check_aims(values[1:], aims),
                 )
             )
     return lines
@@ -106,11 +177,12 @@ def format_bands(found: np.ndarray) -> str:
     return " ".join(f"{low:.2f}-{high:.2f}" for low, high in quartiles(found).T)
 
 
-def build_rank_lines(runs: Runs) -> list[tuple[str, ...]]:
+def build_rank_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     """Mean aligned ranks of the learners that were measured on a whole group."""
     lines = []
-    for group, tasks in GROUPS.items():
-        found = find_learners(runs, tasks, tuple(LEARNERS))
+    for group in part.groups:
+        tasks = GROUPS[group]
+        found = find_learners(runs, tasks, ALL)
         if len(found) > 1:
             placed = ranks(runs, tasks, found)
             lines += [
@@ -119,11 +191,12 @@ def build_rank_lines(runs: Runs) -> list[tuple[str, ...]]:
     return lines
 
 
-def build_duel_lines(runs: Runs) -> list[tuple[str, ...]]:
+def build_duel_lines(runs: Runs, part: Part) -> list[tuple[str, ...]]:
     """On how many sets KIN is better than each other learner, and worse."""
     lines = []
-    for group, tasks in GROUPS.items():
-        found = find_learners(runs, tasks, tuple(LEARNERS))
+    for group in part.groups:
+        tasks = GROUPS[group]
+        found = find_learners(runs, tasks, ALL)
         for other in found if OURS in found else ():
             if other != OURS:
                 counts = duel(runs, tasks, OURS, other).T
@@ -135,11 +208,11 @@ def format_values(values: Sequence[float] | np.ndarray) -> list[str]:
     return [f"{value:.2f}" for value in values]
 
 
-def find_aims(group: str, learner: str) -> list[float]:
-    """What is aimed at for a group; nothing for most learners."""
+def find_aims(group: str, learner: str, at: Sequence[int]) -> list[float]:
+    """What is aimed at for a group, from the first question on; nothing for most learners."""
     for row in read_target("active.csv"):
         if (row["group"], row["learner"], row["of"]) == (group, learner, "aim"):
-            return [float(row[str(n)]) for n in AT]
+            return [float(row[str(n)]) for n in at]
     return []
 
 
@@ -150,55 +223,63 @@ def check_aims(values: np.ndarray, aims: Sequence[float]) -> str:
     return "yes" if all(round(v, 2) >= aim for v, aim in zip(values.tolist(), aims, strict=True)) else "no"
 
 
-def _write_and_print(
-    folder: Path, name: str, title: str, fields: Sequence[str], lines: list[tuple[str, ...]]
-) -> None:
-    write_csv(folder / f"{name}.csv", fields, lines)
-    if lines:
-        print(f"\n{title}")
-        print(format_table(fields, lines))
+def report_part(part: Part, rows: Sequence[Row], runs: int, folder: Path) -> bool:
+    """Write and print the tables of a part and draw its curves; return whether an aim is missed."""
+    found = group_runs(rows, part.columns)
+    lines = build_lines(found, part)
+    for name, title, head, shown in (
+        (
+            "table",
+            f"Mean ARI on all rows by number of questions, {runs} runs",
+            ("task", "learner", *part.columns, "quartiles", "aim", "met"),
+            lines,
+        ),
+        (
+            "ranks",
+            "Mean aligned ranks, the lowest is the best",
+            ("group", "learner", *part.columns),
+            build_rank_lines(found, part),
+        ),
+        (
+            "duels",
+            "Sets won and lost (paired runs, p < 0.05)",
+            ("group", "duel", *part.columns),
+            build_duel_lines(found, part),
+        ),
+    ):
+        write_csv(folder / f"{part.prefix}{name}.csv", head, shown)
+        if shown:
+            print(f"\n{title}")
+            print(format_table(head, shown))
+    if find_spec("matplotlib") is not None:
+        groups = {group: GROUPS[group] for group in part.groups}
+        at = tuple(map(int, part.columns))
+        draw_curves(folder / f"{part.prefix}curves.png", found, groups, ALL, at)
+    return any(line[-1] == "no" for line in lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench run active", description="Active learners")
     add_common_options(parser)
-    parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
+    parser.add_argument("--runs", "--seeds", type=int, default=RUNS, metavar="N", help="run r has seed r")
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=tuple(GROUPS), metavar="GROUP")
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks [default: all that are there]")
-    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=USUAL, metavar="LEARNER")
+    parser.add_argument("--learners", nargs="+", choices=ALL, default=USUAL, metavar="LEARNER")
+    a3s.add_options(parser)
     options = parser.parse_args(arguments)
     where = find_source(options)
-    there = [task for group in GROUPS.values() for task in group if task in data.names(where)]
+    there = data.names(where)
+    chosen = options.tasks or [t for group in options.groups for t in GROUPS[group] if t in there]
     folder = out_folder(options, "active")
-    cells = [
-        (task, learner, str(run))
-        for task in options.tasks or there
-        for learner in options.learners
-        for run in range(options.runs)
-    ]
-    rows = run_cells(
-        folder / "runs.csv",
-        FIELDS,
-        cells,
-        partial(measure, where=where),
-        uses=entries,
-        jobs=options.jobs,
-        reuse=options.reuse,
-    )
-    runs = group_runs(rows, AT)
-    lines = build_lines(runs)
-    at = tuple(map(str, AT))
-    show = partial(_write_and_print, folder)
-    show("table", f"Mean ARI on all rows by number of questions, {options.runs} runs", HEAD, lines)
-    show(
-        "ranks",
-        "Mean aligned ranks, the lowest is the best",
-        ("group", "learner", *at),
-        build_rank_lines(runs),
-    )
-    show("duels", "Sets won and lost (paired runs, p < 0.05)", ("group", "duel", *at), build_duel_lines(runs))
-    if find_spec("matplotlib") is not None:
-        draw_curves(folder / "curves.png", runs, GROUPS, tuple(LEARNERS), AT)
-    return int(any(line[-1] == "no" for line in lines))
+    program = a3s.find_program(options)
+    if program is None and set(options.learners) & set(a3s.LEARNERS):
+        print("A3S is left out, since its program was not found. Give its folder with --a3s.")
+    missed = False
+    for part in PARTS:
+        if tasks := [task for task in chosen if find_part(task) is part]:
+            rows = measure_part(part, tasks, options, where, folder, program)
+            missed |= report_part(part, rows, options.runs, folder)
+    return int(missed)
 
 
 if __name__ == "__main__":

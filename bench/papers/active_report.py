@@ -20,11 +20,11 @@ Runs = Mapping[tuple[str, str], np.ndarray]
 """(n_runs, n_budgets) ARI by task and learner, in order of runs."""
 
 
-def group_runs(rows: Sequence[Row], at: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
+def group_runs(rows: Sequence[Row], at: Sequence[str]) -> dict[tuple[str, str], np.ndarray]:
     """ARI of all runs by task and learner."""
     gathered: dict[tuple[str, str], list[tuple[int, list[float]]]] = {}
     for row in rows:
-        values = int(row["run"]), [float(row[str(n)]) for n in at]
+        values = int(row["run"]), [float(row[n]) for n in at]
         gathered.setdefault((row["task"], row["learner"]), []).append(values)
     return {key: np.array([values for _, values in sorted(runs)]) for key, runs in gathered.items()}
 
@@ -67,7 +67,8 @@ def draw_curves(
         if found:
             curves = {name: values.mean(axis=0) for name, values in found.items()}
             half = {name: np.ptp(quartiles(values), axis=0) / 2 for name, values in found.items()}
-            panels.append(Panel(f"{group} group", "mean ARI", curves, at=at, errors=half))
+            title = "many classes" if group == "many" else f"{group} group"
+            panels.append(Panel(title, "mean ARI", curves, at=at, errors=half))
     if panels:
         plot_panels(path, panels)
     return bool(panels)

@@ -270,6 +270,7 @@ STUDIES = {
             "split_within_budget=False": learner(lw.COBRAS, split_within_budget=False),
             "askable_means=True": learner(lw.COBRAS, askable_means=True),
             "enforce=False": learner(lw.COBRAS, enforce=False),
+            'first_merge="parts"': learner(lw.COBRAS, first_merge="parts"),
             "paper()": learner(lw.COBRAS.paper),
             "authors()": learner(lw.COBRAS.authors),
         },
@@ -350,6 +351,7 @@ WHAT = {  # what the printed method, or the authors' program, does instead of th
     "split_within_budget=False": "A split may have more parts than questions are left.",
     "askable_means=True": "Means and medoids are those of the training rows.",
     "enforce=False": "No row leaves its super-instance because of an answer.",
+    'first_merge="parts"': "The first merging is shown when it ends, not from question to question.",
 }
 PRESET_WHAT = {
     "default": "",

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from bench.papers import active as bench
 from bench.papers import active_report as report
+from sklearn.metrics import adjusted_rand_score
 
 from bench import data
+from linkwise.asking.run import Run
+from linkwise.constraints.evidence import Evidence
 from linkwise.experiments.tasks import scale_rows
+from linkwise.validation import check_rows, resolve_seed
 
 
 @pytest.fixture
@@ -20,33 +24,79 @@ def small(monkeypatch):
     monkeypatch.setattr(
         data, "load", lambda name, source: data.LabelledTask(name, scale_rows(X), y, "made up")
     )
-    monkeypatch.setattr(data, "names", lambda source: ["iris", "wine"])
-    monkeypatch.setattr(bench, "GROUPS", {"first": ("iris", "wine"), "second": ("glass",)})
-    monkeypatch.setattr(bench, "AT", (10, 25))
-    monkeypatch.setattr(bench, "HEAD", ("task", "learner", "10", "25", "quartiles", "aim", "met"))
+    monkeypatch.setattr(data, "names", lambda source: ["iris", "wine", "yale"])
+    monkeypatch.setattr(bench, "GROUPS", {"first": ("iris", "wine"), "second": ("glass",), "many": ("yale",)})
+    monkeypatch.setattr(
+        bench,
+        "PARTS",
+        (bench.Part("", ("first", "second"), (10, 25)), bench.Part("many_", ("many",), (3, 5, 25))),
+    )
+
+
+def read(file):
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def test_all_learners_are_measured_and_groups_held_against_their_aims(small, tmp_path, capsys):
     assert bench.main(["--runs", "2", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    with (tmp_path / "active" / "table.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = read(tmp_path / "active" / "table.csv")
     assert [(line["task"], line["learner"]) for line in lines] == [
         (task, learner) for task in ("iris", "wine", "first") for learner in bench.USUAL
     ]
+    assert list(lines[0]) == ["task", "learner", "0", "10", "25", "quartiles", "aim", "met"]
     assert {line["25"] for line in lines} == {"1.00"}
     assert [line["met"] for line in lines if line["task"] == "first"] == ["yes", "", ""]
     assert lines[-3]["aim"] == "0.52 0.63"
-    assert lines[0]["quartiles"] == "1.00-1.00 1.00-1.00"
+    assert lines[0]["quartiles"].split()[1:] == ["1.00-1.00", "1.00-1.00"]
     assert "COBRAS" in printed
-    with (tmp_path / "active" / "ranks.csv").open(newline="") as file:
-        assert [line["learner"] for line in csv.DictReader(file)] == list(bench.USUAL)
-    with (tmp_path / "active" / "duels.csv").open(newline="") as file:
-        assert [(line["duel"], line["25"]) for line in csv.DictReader(file)] == [
-            ("KIN : COBRAS", "0:0"),
-            ("KIN : MinMax", "0:0"),
-        ]
+    ranks = read(tmp_path / "active" / "ranks.csv")
+    assert [line["learner"] for line in ranks] == list(bench.USUAL)
+    assert [(line["duel"], line["25"]) for line in read(tmp_path / "active" / "duels.csv")] == [
+        ("KIN : COBRAS", "0:0"),
+        ("KIN : MinMax", "0:0"),
+    ]
     assert (tmp_path / "active" / "curves.png").exists()
+
+
+def test_sets_with_many_classes_have_numbers_and_files_of_their_own(small, tmp_path, capsys):
+    folder = tmp_path / "active"
+    asked = ["--seeds", "2", "--learners", "COBRAS", "MinMax", "--out", str(tmp_path)]
+    assert bench.main([*asked, "--groups", "many"]) == 0
+    assert not (folder / "table.csv").exists()
+    lines = read(folder / "many_table.csv")
+    assert list(lines[0]) == ["task", "learner", "0", "3", "5", "25", "quartiles", "aim", "met"]
+    assert [(line["task"], line["learner"]) for line in lines] == [
+        (task, learner) for task in ("yale", "many") for learner in ("COBRAS", "MinMax")
+    ]
+    assert [line["learner"] for line in read(folder / "many_ranks.csv")] == ["COBRAS", "MinMax"]
+    assert read(folder / "many_duels.csv") == []  # without KIN
+    assert (folder / "many_curves.png").exists()
+    for file in ("start.csv", "many_runs.csv"):
+        assert len(read(folder / file)) == 4
+    capsys.readouterr()
+    bench.main([*asked, "--runs", "3"])  # also the other groups, and one run more
+    assert "start.csv: 2 cells to run" in capsys.readouterr().out
+    assert len(read(folder / "many_runs.csv")) == 6
+    assert len(read(folder / "runs.csv")) == 12
+
+
+def test_the_start_is_the_clustering_before_the_first_question(small):
+    """Also of a learner that is given more questions."""
+    for learner in ("KIN", "COBRAS", "MinMax"):
+        task = data.load("iris", None)
+        model = bench.LEARNERS[learner](3, 0)
+        X, seed = check_rows(task.X, model), resolve_seed(0)
+        run = Run(model, X, Evidence(len(X)), seed, prepared=model.prepare(X, seed), budget=25)
+        wanted = adjusted_rand_score(task.y, run.labels)
+        assert bench.measure_start(("iris", learner, "0"), None) == {"0": f"{wanted:.4f}"}
+
+
+def test_a_task_outside_the_groups_is_measured_as_the_first_groups_are(small, tmp_path):
+    bench.main(["--runs", "1", "--learners", "COBRAS", "--tasks", "sonar", "--out", str(tmp_path)])
+    lines = read(tmp_path / "active" / "table.csv")
+    assert [(line["task"], line["25"]) for line in lines] == [("sonar", "1.00")]
 
 
 def test_bands_ranks_and_duels():
@@ -59,7 +109,7 @@ def test_bands_ranks_and_duels():
         )
         for run in reversed(range(10))
     ]
-    runs = report.group_runs(rows, (10,))
+    runs = report.group_runs(rows, ("10",))
     np.testing.assert_allclose(runs["a", "x"][:, 0], 0.7 + noise[0])
     assert report.find_learners(runs, ("a", "b"), ("x", "y", "z")) == ["x", "y"]
     np.testing.assert_allclose(
@@ -72,11 +122,12 @@ def test_bands_ranks_and_duels():
 
 
 def test_a_missed_aim_is_marked():
-    aims = bench.find_aims("second", "KIN")
+    at = bench.PARTS[0].at
+    aims = bench.find_aims("second", "KIN", at)
     assert aims == [0.49, 0.58, 0.67, 0.77, 0.88]
     assert bench.check_aims(np.array([0.486, 0.6, 0.7, 0.8, 0.9]), aims) == "yes"
     assert bench.check_aims(np.array([0.484, 0.6, 0.7, 0.8, 0.9]), aims) == "no"
-    assert bench.find_aims("second", "COBRAS") == []
+    assert bench.find_aims("second", "COBRAS", at) == []
 
 
 def test_targets_are_about_what_is_measured():

@@ -64,7 +64,7 @@ def test_what_a_script_imports_is_named(module):
 
 
 CELLS = {
-    "active": [active.entries(("", learner)) for learner in active.LEARNERS],
+    "active": [active.entries(("", learner)) for learner in active.ALL],
     "active_known_k": [
         active_known_k.entries(("", learner, estimator))
         for learner in (*active_known_k.LEARNERS, "COBRAS")

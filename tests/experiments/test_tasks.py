@@ -153,12 +153,43 @@ def test_counts_of_words_have_unit_length(tmp_path):
     assert task.y.tolist() == [0, 1]
 
 
+MANY = ("mfeat_fou", "coil20", "yale", "alphadigits", "letter", "cardio")
+
+
+def test_arrays_stay_as_they_are(tmp_path):
+    X = np.array([[0.0, 0.3, 1], [0.5, 0.25, 0], [0.5, 0.25, 0], [0.125, 0.75, 0.5]], dtype=np.float32)
+    np.savez(tmp_path / "small.npz", X=X, y=np.array([0, 2, 2, 1], dtype=np.int16))
+    spec = TaskSpec("small", "small.npz", form="arrays", scale="none", distinct=False, counts=(4, 3, 3))
+    task = load_task(spec, Source(tmp_path))
+    assert task.X.dtype == np.float64
+    np.testing.assert_array_equal(task.X, X)  # equal rows and other ranges than 0 to 1 stay
+    assert task.y.tolist() == [0, 2, 2, 1]
+    assert task.n_clusters == 3
+    assert task.features == "as they are"
+    scaled = load_task(TaskSpec("small", "small.npz", form="arrays"), Source(tmp_path))
+    assert scaled.X[:, 0].tolist() == [0, 1, 0.25]
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_sets_with_many_classes_are_read_as_arrays(tmp_path, name):
+    spec = CATALOGUE[name]
+    n_rows, n_features, n_classes = spec.counts
+    assert 10 <= n_classes <= 36
+    X = np.random.default_rng(0).random((n_rows, n_features), dtype=np.float32) / 2
+    X[1] = X[0]
+    y = np.resize(np.arange(n_classes), n_rows)
+    np.savez(tmp_path / spec.file, X=X, y=y)
+    task = load_task(spec, Source(tmp_path))
+    np.testing.assert_array_equal(task.X, X)
+    np.testing.assert_array_equal(task.y, y)
+
+
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
         ([{"file": "a.csv"}], "Task 1 of my.toml has no name"),
         ([{"name": "a", "colour": 3}], "unknown field 'colour'"),
-        ([{"name": "a", "form": "song"}], "form = 'song'. Give table, pixels, texts, counts"),
+        ([{"name": "a", "form": "song"}], "form = 'song'. Give table, arrays, pixels, texts, counts"),
         ([{"name": "a", "scale": "log"}], "scale = 'log'. Give unit, standard, none"),
         ([{"name": "a"}, {"name": "a"}], "Two tasks of my.toml are named 'a'"),
     ],

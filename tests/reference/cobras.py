@@ -218,7 +218,18 @@ def cobra(X, facts, k_means, n_super_instances, *, askable):
 
 
 def cobras(
-    X, facts, k_means, pick, *, askable, budget, max_split, descend, impure_first, split_within_budget
+    X,
+    facts,
+    k_means,
+    pick,
+    *,
+    askable,
+    budget,
+    max_split,
+    descend,
+    impure_first,
+    split_within_budget,
+    first_merge,
 ):
     """Algorithm 1."""
     parts = [Part(X, askable, range(len(X)), ())]
@@ -239,7 +250,9 @@ def cobras(
             continue
         at = parts.index(chosen)
         parts = [*parts[:at], new[0], *parts[at + 1 :], *new[1:]]
-        labels = yield from merge(X, parts, facts, labels if published else None)
+        if not published:
+            labels = labels_of(clusters_of(parts, facts), len(X)) if first_merge == "parts" else None
+        labels = yield from merge(X, parts, facts, labels)
         published = True
 
 

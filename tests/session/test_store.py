@@ -71,7 +71,10 @@ def test_a_session_is_a_plain_database(path):
         "learner": {"name": "COBRAS", "parameters": LEARNERS["COBRAS"]().get_params()},
         "seed": 0,
         "source": {"file": "ä.csv"},
-        "description": [],
+        "description": [
+            "The rows are split into 4 parts, which form 2 clusters.",
+            "A finer split may show more.",
+        ],
     }
     kinds = query(path, "SELECT number, kind, target, source FROM event")
     assert [kind for _, kind, _, _ in kinds] == ["answer"] * 5 + ["import", "change", "undo"]

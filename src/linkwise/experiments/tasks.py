@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from linkwise import datasets
 from linkwise.errors import DataError
 
-Form = Literal["table", "pixels", "texts", "counts"]
+Form = Literal["table", "arrays", "pixels", "texts", "counts"]
 Scale = Literal["unit", "standard", "none"]
 Rows = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -93,9 +93,10 @@ class TaskSpec:
         Name of a set that comes with scikit-learn, which is taken where there is no folder.
     openml : str
         Name at OpenML.
-    form : {"table", "pixels", "texts", "counts"}
-        What the file holds: a table with a column ``class``; images ``X`` and one array of classes for each
-        labelling; one object a line with ``text`` and ``class``; or counts of words as a sparse matrix.
+    form : {"table", "arrays", "pixels", "texts", "counts"}
+        What the file holds: a table with a column ``class``; a table as an array ``X`` and classes ``y``;
+        images ``X`` and one array of classes for each labelling; one object a line with ``text`` and
+        ``class``; or counts of words as a sparse matrix.
     labels : str
         Array of classes in a file of images.
     drop_before, drop_after : tuple of str
@@ -376,6 +377,13 @@ def _from_table(spec: TaskSpec, path: Path) -> LabelledTask:
     return prepare_table(spec, *read_classes_csv(path))
 
 
+def _from_arrays(spec: TaskSpec, path: Path) -> LabelledTask:
+    """A table whose columns have no names."""
+    with np.load(path) as held:
+        X, classes = held["X"].astype(np.float64), held["y"]
+    return prepare_table(spec, X, classes, [str(column) for column in range(X.shape[1])])
+
+
 def _from_pixels(spec: TaskSpec, path: Path) -> LabelledTask:
     """Images by one of their labellings: pixels in [0, 1], principal components."""
     from sklearn.decomposition import PCA
@@ -419,4 +427,10 @@ def _from_counts(spec: TaskSpec, path: Path) -> LabelledTask:
     return _task(spec, csr_array(TfidfTransformer().fit_transform(counts)), classes, "TF-IDF")
 
 
-_FORMS = {"table": _from_table, "pixels": _from_pixels, "texts": _from_texts, "counts": _from_counts}
+_FORMS = {
+    "table": _from_table,
+    "arrays": _from_arrays,
+    "pixels": _from_pixels,
+    "texts": _from_texts,
+    "counts": _from_counts,
+}

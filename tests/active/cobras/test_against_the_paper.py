@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.asking.learner import Problem, rng_at
@@ -90,6 +91,7 @@ SETTINGS = [
     lw.COBRAS(impure_first=False),
     lw.COBRAS(max_split=3, n_init=2),
     lw.COBRAS(split_within_budget=False),
+    lw.COBRAS(first_merge="parts"),
     lw.COBRA(5),
     lw.COBRA(20),
 ]
@@ -134,10 +136,38 @@ def test_the_presets_say_what_they_change():
     default = lw.COBRAS().get_params()
     text = {"enforce": False, "askable_means": True, "descend": "random"}
     assert lw.COBRAS.paper().get_params() == default | common | text
-    assert lw.COBRAS.authors().get_params() == default | common | {"enforce": False, "descend": "smallest"}
+    program = {"enforce": False, "descend": "smallest", "first_merge": "parts"}
+    assert lw.COBRAS.authors().get_params() == default | common | program
     assert lw.COBRAS.paper(n_init=1, random_state=3).get_params()["random_state"] == 3
     changed = {"n_init": 10, "askable_means": True, "enforce": False}
     assert lw.COBRA.paper(7).get_params() == lw.COBRA(7).get_params() | changed
+
+
+def test_what_is_shown_during_the_first_merging():
+    """On wine the first split is at question 3, into four parts; question 6 ends the first merging."""
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    shown = {}
+    for first_merge in ("merged", "parts"):
+        learner = lw.COBRAS.authors(first_merge=first_merge, random_state=0)
+        model = learner.fit(X, oracle=TruthOracle(y), budget=20)
+        assert np.unique(model.tree_.question)[1] == 3
+        shown[first_merge] = [len(np.unique(labels)) for labels in model.history_[:7]]
+    assert shown["merged"] == [1, 1, 4, 3, 3, 3, 3]
+    assert shown["parts"] == [1, 1, 4, 4, 4, 3, 3]  # as the authors' program shows them
+
+
+def test_given_constraints_join_the_parts_that_are_shown_first():
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    plain = lw.COBRAS.authors(random_state=0).fit(X, oracle=TruthOracle(y), budget=4)
+    assert plain.n_clusters_ == len(plain.representatives_) == 4
+    classes = y[plain.representatives_].tolist()
+    twice = next(c for c in classes if classes.count(c) == 2)
+    known = lw.Constraints(len(X), [plain.representatives_[y[plain.representatives_] == twice]])
+    given = lw.COBRAS.authors(random_state=0).fit(X, oracle=TruthOracle(y), budget=4, constraints=known)
+    assert given.representatives_.tolist() == plain.representatives_.tolist()
+    assert given.n_clusters_ == 3
 
 
 @pytest.mark.parametrize("enforce", [True, False])

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import minmax_scale
 
 import linkwise as lw
 from linkwise.active.cobras.split_plot import MOST_NAMED, place_nodes
@@ -124,3 +125,26 @@ def test_the_dendrogram_shows_every_super_instance():
 
 def test_parents_stand_above_the_middle_of_their_parts():
     assert place_nodes([[1, 4], [2, 3], [], [], []]) == [1.25, 0.5, 0.0, 1.0, 2.0]
+
+
+def test_it_says_how_many_clusters_its_parts_form():
+    """On wine the first split is at question 3, into four parts, and question 6 ends the first merging."""
+    X, y = load_wine(return_X_y=True)
+    session = lw.Session(minmax_scale(X), lw.COBRAS.authors(random_state=0))
+    described = [session.status.description]
+    while len(described) < 8:
+        session.answer(bool(y[session.question.first] == y[session.question.second]))
+        described.append(session.status.description)
+    assert described[:3] == [()] * 3  # nothing is known before the split
+    assert described[3] == (
+        "The rows are split into 4 parts, which form at most 4 clusters.",
+        "5 pairs of clusters may still belong together.",  # an answer before it has separated two
+    )
+    assert described[5] == (
+        "The rows are split into 4 parts, which form at most 3 clusters.",
+        "1 pair of clusters may still belong together.",
+    )
+    assert described[6] == (
+        "The rows are split into 4 parts, which form 3 clusters.",
+        "A finer split may show more.",
+    )

@@ -5,7 +5,11 @@ Clustering with Pairwise Constraints". The largest super-instance is split, at a
 questions, and its parts are merged with the clusters by questions, until the budget ends or
 nothing can be split.
 
-Kept: the two steps, the split level, what is published when. Changed, and why:
+Kept: the two steps, the split level, what is published when. A clustering is replaced when all relations of
+the next one are known. The paper excepts the first merging, since there is no clustering before it, and does
+not say what is shown instead. Here it is what is merged so far. The authors' program shows the parts of the
+first split until the merging ends (``first_merge="parts"``), so one cluster may be in many pieces.
+Changed, and why:
 
 - An answer counts for ever and for all that follows from it (the authors' program forgets answers
   about earlier representatives), so no question is asked whose answer is known.
@@ -47,6 +51,7 @@ from linkwise.active.super_instances import (
     Splitter,
     SuperInstance,
     SuperInstanceState,
+    group,
     merge,
 )
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question, rng_at
@@ -83,6 +88,9 @@ class COBRAS(SuperInstanceLearner):
         Its representative is the row nearest to this mean, the medoid under squared distances.
     enforce : bool
         Whether rows with answers are moved where the labels of their super-instances contradict an answer.
+    first_merge : {"merged", "parts"}
+        Clusters that are shown during the first merging. "merged": what is merged so far; "parts": the parts
+        of the first split, joined only by answers from before it.
     random_state : int, RandomState or None
         Seed of all random draws.
 
@@ -132,6 +140,7 @@ class COBRAS(SuperInstanceLearner):
         "split_within_budget": ["boolean"],
         "askable_means": ["boolean"],
         "enforce": ["boolean"],
+        "first_merge": [StrOptions({"merged", "parts"})],
         "random_state": ["random_state"],
     }
 
@@ -145,6 +154,7 @@ class COBRAS(SuperInstanceLearner):
         split_within_budget: bool = True,
         askable_means: bool = False,
         enforce: bool = True,
+        first_merge: Literal["merged", "parts"] = "merged",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_init = n_init
@@ -154,6 +164,7 @@ class COBRAS(SuperInstanceLearner):
         self.split_within_budget = split_within_budget
         self.askable_means = askable_means
         self.enforce = enforce
+        self.first_merge = first_merge
         self.random_state = random_state
 
     @classmethod
@@ -180,6 +191,7 @@ class COBRAS(SuperInstanceLearner):
         """Create the method of the authors' program: the search goes on in the smallest half.
 
         A representative is the training row that is nearest to the mean of all rows of its super-instance.
+        During the first merging the parts of the first split are shown.
 
         Parameters
         ----------
@@ -191,7 +203,7 @@ class COBRAS(SuperInstanceLearner):
         COBRAS
             The learner, not fitted.
         """
-        return cls(**{**_PRINTED, "descend": "smallest", **parameters})
+        return cls(**{**_PRINTED, "descend": "smallest", "first_merge": "parts", **parameters})
 
     def prepare(self, X: NDArray[Any], seed: int, *, progress: Progress | None = None) -> None:
         """Do nothing: all work depends on the rows that may be shown, or on answers."""
@@ -212,7 +224,7 @@ class COBRAS(SuperInstanceLearner):
         """Algorithm 1 of the paper."""
         splitter, partition, evidence = state.splitter, state.partition, state.evidence
         labels: Labels = np.zeros(len(splitter.X), dtype=np.int32)
-        published = False  # in the first iteration there is nothing better to show than what is merged so far
+        published = False  # in the first iteration there is no clustering to show
         solid: set[tuple[int, ...]] = set()  # places that cannot be split
         while (number := self._next(partition, solid, evidence)) is not None:
             chosen = partition.instances[number]
@@ -225,9 +237,12 @@ class COBRAS(SuperInstanceLearner):
                 continue
             partition.replace(number, parts)
             state.record_split(chosen, parts)
+            shown: Labels | None = labels
             if not published:
                 state.representatives = partition.row_representatives()
-            grouping = yield from merge(splitter.X, partition, evidence, labels if published else None)
+                parts_first = self.first_merge == "parts"
+                shown = group(partition, evidence).labels(partition) if parts_first else None
+            grouping = yield from merge(splitter.X, partition, evidence, shown)
             published = True
             labels, state.representatives = grouping.labels(partition), partition.row_representatives()
         return labels

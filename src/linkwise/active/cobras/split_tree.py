@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import native, parallel
 from linkwise.active.base import ActiveLearner
-from linkwise.active.super_instances import Node, SuperInstanceState
+from linkwise.active.super_instances import Node, SuperInstanceState, group
 from linkwise.asking.learner import Labels
 from linkwise.cluster.nearest_row import NearestRow
 from linkwise.constraints.evidence import Evidence
 from linkwise.validation import check_rows
+from linkwise.wording import count_noun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,6 +146,30 @@ class SuperInstanceLearner(ActiveLearner):
             return self._nearest_row.find(rows)
         found: Labels = self.tree_.cluster[self.tree_.find_leaf(rows)].astype(np.int32)
         return found
+
+    def describe(self, state: SuperInstanceState) -> list[str]:
+        """How many clusters the super-instances form; nothing before the first split.
+
+        Parameters
+        ----------
+        state : SuperInstanceState
+            The state of the run. About the state of a subclass that keeps another one nothing is said.
+
+        Returns
+        -------
+        list of str
+            Two sentences, or none.
+        """
+        if not isinstance(state, SuperInstanceState) or not state.splits:
+            return []
+        now = group(state.partition, state.evidence)
+        n_open = int(np.triu(~now.apart).sum())
+        parts = f"The rows are split into {len(state.partition.instances)} parts, which form"
+        clusters = count_noun(len(now.apart), "cluster")
+        if n_open:
+            pairs = count_noun(n_open, "pair")
+            return [f"{parts} at most {clusters}.", f"{pairs} of clusters may still belong together."]
+        return [f"{parts} {clusters}.", "A finer split may show more."]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         labels = super()._unasked(X, evidence, seed)

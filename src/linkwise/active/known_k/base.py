@@ -82,13 +82,16 @@ class KnownClusters(ActiveLearner):
         return KnownKState(self, problem)
 
     def describe(self, state: KnownKState) -> list[str]:
-        """How many clusters the answers have reached, and how many rows they place."""
+        """How many clusters the answers have reached, of how many, and how many rows they place."""
         now = state.neighbourhoods()
         reached = len(now.members) if state.has_answers else 0
         placed = int((now.place >= 0)[state.points.of].sum()) if reached else 0
         clusters = f"{reached} of {max(reached, self.n_clusters)} clusters"
         rows = "1 row" if placed == 1 else f"{placed} rows"
-        return [f"Your answers have reached {clusters} and placed {rows}."]
+        lines = [f"Your answers have reached {clusters} and placed {rows}."]
+        if reached > self.n_clusters:
+            return [*lines, f"That is more than the number that was set, {self.n_clusters}."]
+        return [*lines, f"The number of clusters is set to {self.n_clusters}."]
 
     def _unasked(self, X: NDArray[Any], evidence: Evidence, seed: int) -> Labels:
         """Cluster by the constraints alone."""
