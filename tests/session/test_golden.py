@@ -82,7 +82,8 @@ def test_nothing_that_was_said_is_lost(name, path):
 def test_it_goes_on_with_its_data(name, path):
     wanted = EXPECTED[name]
     with Session.open(path, rows_of(name)) as session:
-        assert session.labels.tolist() == wanted["labels"]  # until its learner is changed on purpose
+        # a learner that was changed on purpose shows other labels than the file holds
+        assert session.labels.tolist() == wanted.get("labels_now", wanted["labels"])
         n_answers = session.status.n_answers
         if session.question is not None:
             session.answer("unsure")
