@@ -77,7 +77,7 @@ def read(page: Any) -> None:
 
 
 def press_early(page: Any, key: str) -> None:
-    """Read, press a key that answers, and press it again at the moment at which the next question is shown."""
+    """Read, press a key that answers, and press it once more the moment the next question is shown."""
     read(page)
     page.evaluate(
         """key => { const root = document.querySelector(".linkwise");
