@@ -71,12 +71,29 @@ def pair(page: Any) -> tuple[int, int]:
     return int(first), int(second)
 
 
+def read(page: Any) -> None:
+    """Look at the question long enough: before any key or click that answers it."""
+    page.wait_for_timeout(READ_MS)
+
+
+def press_early(page: Any, key: str) -> None:
+    """Read, press a key that answers, and press it once more the moment the next question is shown."""
+    read(page)
+    page.evaluate(
+        """key => { const root = document.querySelector(".linkwise");
+        const press = () => root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        root.addEventListener("linkwise:drawn", press, {once: true});
+        press(); }""",
+        key,
+    )
+
+
 def press(page: Any, key: str) -> None:
     """Read, press a key that changes the session, and wait until the page shows the next state.
 
     The number of the question would not do: it stays the same when a change of an answer is undone.
     """
-    page.wait_for_timeout(READ_MS)
+    read(page)
     page.evaluate("""() => { window.hasDrawn = false;
         const root = document.querySelector(".linkwise");
         root.addEventListener("linkwise:drawn", () => { hasDrawn = true; }, {once: true}); }""")

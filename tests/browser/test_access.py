@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser.presenters import Bundled, press
+from browser.presenters import Bundled, press, read
 
 UNNAMED = """() => [...document.querySelectorAll("button, input, [role=img], [role=region], dialog, section")]
   .filter((node) => !(node.getAttribute("aria-label") || node.textContent.trim() && node.tagName === "BUTTON"
@@ -169,6 +169,7 @@ def test_two_views_on_one_page(server, browse):
         page.evaluate("() => document.activeElement.closest('#second')") is None
     )  # a notebook keeps its focus
     second.locator(".lw-eyebrow").click()
+    read(page)
     page.keyboard.press("n")
     assert [{k: m[k] for k in ("do", "question", "answer")} for m in page.evaluate("() => sent")] == [
         {"do": "answer", "question": "0:0-1", "answer": "no"}

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from browser.presenters import QUESTION, READ_MS, Bundled, by_truth, describe_moved, pair, press
+from browser.presenters import (
+    QUESTION,
+    Bundled,
+    by_truth,
+    describe_moved,
+    pair,
+    press,
+    press_early,
+    read,
+)
 
 STATUS = "document.querySelector('.linkwise > [role=status]').textContent"
 
@@ -66,7 +75,7 @@ def test_buttons_do_what_keys_do(wine, browse):
     n = bundled.n_answers
     for name, said in (("Same", "yes"), ("Different", "no"), ("Not sure", "unsure")):
         before = page.evaluate(QUESTION)
-        page.wait_for_timeout(READ_MS)
+        read(page)
         page.get_by_role("button", name=name, exact=True).click()
         page.wait_for_function(f"before => {QUESTION} !== before", arg=before)
         assert bundled.session.history[-1].answer == said
@@ -109,6 +118,7 @@ def test_two_windows(wine, browse):
 
     here["late"], n = True, bundled.n_answers
     press(page, "s")
+    read(other)
     other.keyboard.press("y")
     page.wait_for_timeout(400)
     here["late"] = False
@@ -128,6 +138,7 @@ def test_hasty_presses_answer_once(wine, browse):
         server, before=lambda p: p.on("websocket", lambda s: s.on("framesent", lambda f: sent.append(f)))
     )
     n, before = bundled.n_answers, page.evaluate(QUESTION)
+    read(page)
     page.evaluate("""() => { const root = document.querySelector(".linkwise");
         for (const key of "ynyys")
           root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }""")
@@ -145,11 +156,7 @@ def test_a_key_before_one_has_read_is_not_taken(wine, browse):
     server, bundled = wine
     page = browse(server)
     n = bundled.n_answers
-    page.wait_for_timeout(READ_MS)
-    page.evaluate("""() => { const root = document.querySelector(".linkwise");
-        const press = () => root.dispatchEvent(new KeyboardEvent("keydown", {key: "s", bubbles: true}));
-        root.addEventListener("linkwise:drawn", press, {once: true});  // the next question is there
-        press(); }""")
+    press_early(page, "s")
     page.wait_for_selector(".lw-notice[data-tone=warn]")
     assert "before you could read" in page.locator(".lw-notice").inner_text()
     page.wait_for_function(f"() => {STATUS}.startsWith('Saved.')")
@@ -191,6 +198,7 @@ def test_keys_stay_in_the_widget(wine, browse):
         page.keyboard.press(key)
     assert page.evaluate("heard") == []
     page.evaluate("document.activeElement.blur()")
+    read(page)
     page.keyboard.press("y")
     assert page.evaluate("heard") == ["y"]
     assert bundled.n_answers == n
@@ -222,6 +230,7 @@ def test_saved_appears_after_the_reply(wine, browse):
 
     page = browse(server, before=lambda p: p.route_web_socket("**/ws", slow))
     saved, live = page.locator(".lw-saved"), page.locator(".linkwise > [role=status]")
+    read(page)
     here["late"], before = True, bundled.session.labels
     page.keyboard.press("s")
     page.wait_for_selector(".lw-saved[data-is=saving]")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.served import Served
 
-from browser.presenters import READ_MS, Bundled, press, shown_as
+from browser.presenters import Bundled, press_early, read, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items
 from linkwise.errors import DataError
@@ -101,11 +101,10 @@ def test_a_session_from_its_first_question_to_its_end(served, browse, look):
     page.wait_for_selector(".lw-map .lw-explanation:visible")
     look(page, "two rows chosen, and why")
     page.get_by_role("button", name="Clear").click()
-    press(page, "s")
-    page.keyboard.press("y")
+    press_early(page, "s")
     page.wait_for_selector(".lw-notice[data-tone=warn]")
     look(page, "a key that came too soon")
-    page.wait_for_timeout(READ_MS)
+    read(page)
     page.keyboard.press("s")
     page.wait_for_selector(".lw-finish:visible")
     look(page, "end")

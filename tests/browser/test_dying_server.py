@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bench.served import Served
 
-from browser.presenters import QUESTION, READ_MS, blobs, press
+from browser.presenters import QUESTION, blobs, press, read
 from linkwise.session.session import Session
 from patience import patience
 
@@ -86,7 +86,7 @@ def test_after_a_failure_it_does_not_say_that_the_connection_is_lost(browse):
     server = Served(failing)
     try:
         page = browse(server)
-        page.wait_for_timeout(READ_MS)
+        read(page)
         broken.append(True)
         page.keyboard.press("s")
         page.wait_for_function(
@@ -133,7 +133,7 @@ def test_killed_and_started_again(chromium, animals):
         page.wait_for_selector(".lw-banner", state="hidden")
         page.wait_for_function("asked => document.querySelector('.lw-items').innerText === asked", arg=asked)
         assert page.evaluate(QUESTION) == "Question 4"
-        page.wait_for_timeout(READ_MS)
+        read(page)
         page.keyboard.press("n")
         page.wait_for_function(f"() => {QUESTION} === 'Question 5'")
         page.wait_for_function(

@@ -126,9 +126,7 @@ def test_colours_follow_an_answer(served, browse):
     page = browse(server)
     numbers, frames = set(), []
     for key in "nnnu":
-        page.keyboard.press(key)
-        page.wait_for_function("() => document.querySelector('.linkwise > [role=status]').textContent")
-        page.evaluate("() => document.querySelector('.linkwise > [role=status]').replaceChildren()")
+        press(page, key)
         found = seen(page, server)
         assert is_right(found), agreement(**found)
         numbers.add(server.hub.presenter.labels()[0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from browser.pixels import positions
-from browser.presenters import QUESTION, READ_MS, blobs
+from browser.presenters import QUESTION, blobs, read
 
 PHONE = {
     "viewport": {"width": 390, "height": 760},
@@ -20,7 +20,7 @@ SHOWN = "() => document.querySelector('.lw-points').toDataURL()"
 @pytest.fixture
 def phone(served, browse):
     page = browse(served(blobs()), **PHONE)
-    page.wait_for_timeout(READ_MS)
+    read(page)
     return page
 
 
@@ -43,10 +43,10 @@ def middle(page):
 
 def test_a_tap_answers_once(phone):
     before = phone.evaluate(QUESTION)
-    phone.wait_for_timeout(READ_MS)
+    read(phone)
     phone.get_by_role("button", name="Different", exact=True).tap()
     phone.wait_for_function(f"before => {QUESTION} !== before", arg=before)
-    phone.wait_for_timeout(READ_MS)
+    read(phone)
     assert phone.evaluate(QUESTION) == f"Question {int(before.split()[1]) + 1}"
 
 
@@ -57,7 +57,8 @@ def test_two_taps_at_once_answer_once(phone):
         document.querySelector(".linkwise").addEventListener("linkwise:drawn", again, {once: true}); }""")
     phone.get_by_role("button", name="Not sure", exact=True).tap()
     phone.wait_for_selector(".lw-notice[data-tone=warn]")
-    phone.wait_for_timeout(3 * READ_MS)
+    for _ in range(3):
+        read(phone)
     assert phone.evaluate(QUESTION) == f"Question {before + 1}"
 
 
