@@ -51,6 +51,12 @@ def test_older_answers_count_less():
     )
 
 
+def test_one_answer_never_excludes_a_sharpness():
+    told = Calibration.begin().learn(answer([50.0], 0, False)).told
+    assert told.min() == pytest.approx(np.log(0.005))
+    assert Calibration.begin().learn(answer([0.0], 0, True)).told.min() == pytest.approx(np.log(0.005))
+
+
 def test_chances_add_up():
     score = np.random.default_rng(0).normal(0.2, 0.3, (20, 4))
     join, new = share_chances(score, Sharpness(2.0, 0.1))

@@ -122,3 +122,12 @@ def test_one_item_is_one_cluster():
     pairs = PairChances(np.zeros((1, 0)), np.zeros(1), np.zeros((0, 0)), np.zeros(1, int), np.ones((1, 1)),
                         np.ones(1, int))  # fmt: skip
     assert find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((0, 0), bool)).labels.tolist() == [0]
+
+
+@pytest.mark.parametrize(("chance", "n_clusters"), [(0.03, 1), (0.015, 6)])
+def test_what_is_hardly_together_is_not_merged(chance, n_clusters):
+    """All clusterings are equally good here, and the coarsest is taken."""
+    alike = np.full((6, 6), chance)
+    pairs = PairChances(np.zeros((6, 0)), np.zeros(6), np.zeros((0, 0)), np.arange(6), alike, np.ones(6, int))
+    found = find_best_clustering(pairs, NOBODY, NOBODY, np.zeros((0, 0), bool))
+    assert found.labels.max() + 1 == n_clusters
