@@ -21,9 +21,9 @@ from linkwise.active.kin.forest_kernel import ForestKernel
 from linkwise.active.kin.kernels import Kernels, KINItems, Matrix, Rows, Table, choose_shown_rows
 from linkwise.active.kin.model import Chances, Covariance, Known, Model, fit_model
 from linkwise.active.kin.placement import Mask, PlacedItems, Placement, place_items
+from linkwise.active.kin.prior_belief import Start
 from linkwise.active.kin.sharpness import Sharpness
 from linkwise.active.kin.shown_evidence import ShownRowEvidence
-from linkwise.active.kin.start import Start
 from linkwise.active.neighbourhoods import PointEvidence, Points
 from linkwise.asking.learner import Problem
 from linkwise.constraints.evidence import Groups

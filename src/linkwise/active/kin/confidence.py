@@ -22,9 +22,9 @@ from linkwise.active.kin.belief import (
     item_chances,
     neighbourhood_chances,
 )
+from linkwise.active.kin.best_clustering import estimate_belonging
 from linkwise.active.kin.kernels import Table
 from linkwise.active.kin.model import Chances, Known, fit_model
-from linkwise.active.kin.partition import find_company_chances
 from linkwise.active.kin.sharpness import Calibration
 from linkwise.active.kin.shown import find_anchors, item_labels, pair_chances
 from linkwise.asking.learner import Labels
@@ -44,8 +44,8 @@ def certainty(belief: Belief) -> Table:
     labels, pairs = item_labels(belief), pair_chances(belief)
     cluster = labels[known.items[known.is_first()]]
     belongs = np.where(labels[:, None] == cluster, pairs.join[:, : len(cluster)], 0).sum(axis=1)
-    company = find_company_chances(pairs, labels.astype(np.int64))
-    certain = pairs.trust * belongs + (1 - pairs.trust) * company
+    by_similarity = estimate_belonging(pairs, labels.astype(np.int64))
+    certain = pairs.trust * belongs + (1 - pairs.trust) * by_similarity
     certain[find_anchors(belief).items] = 1
     found: Table = certain.take(items.of)
     return found

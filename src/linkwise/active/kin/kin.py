@@ -44,10 +44,10 @@ from linkwise.active.kin.confidence import (
     expected_changes,
 )
 from linkwise.active.kin.kernels import KINItems, make_items, make_kernels, make_views, scale_rows
+from linkwise.active.kin.prior_belief import are_unit_rows, find_start
 from linkwise.active.kin.questions import choose_item, closest_open_pair, likeliest_pair
 from linkwise.active.kin.sharpness import PlaceAnswer
 from linkwise.active.kin.shown import item_labels, row_labels
-from linkwise.active.kin.start import are_unit_rows, find_start
 from linkwise.active.kin.state import KINState
 from linkwise.asking.learner import Asking, Labels, Problem, Progress, Question
 from linkwise.constraints.evidence import Answer, Evidence

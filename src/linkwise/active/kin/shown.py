@@ -4,7 +4,7 @@ Facts may name items that have no place yet, because no question led to them. Ea
 as a neighbourhood of its own that may be one with others; a component that is certain enough counts as known
 for the others, and no component that is apart from it may go to the same neighbourhood. A component is one
 with another group as two items belong together: as far as the regression is trusted by its chances, and else
-by similarity alone (`linkwise.active.kin.partition`).
+by similarity alone (`linkwise.active.kin.best_clustering`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from linkwise.active.kin.belief import (
     neighbourhood_chances,
     verdicts,
 )
+from linkwise.active.kin.best_clustering import PairChances, find_best_clustering
 from linkwise.active.kin.borders import border_items, weigh_rows
 from linkwise.active.kin.kernels import Rows, Table
 from linkwise.active.kin.model import Chances, Known, fit_model
 from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair_weights
-from linkwise.active.kin.partition import PairChances, find_best_clustering
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
@@ -118,14 +118,16 @@ def _name_labels(belief: Belief) -> tuple[object, ...]:
 def _label_items(belief: Belief) -> NDArray[np.int32]:
     if len(belief.known.items) == 0:
         nobody = np.empty(0, dtype=np.int64)
-        found = find_best_clustering(unasked_chances(belief), nobody, nobody, np.zeros((0, 0), dtype=bool))
+        found = find_best_clustering(
+            initial_pair_chances(belief), nobody, nobody, np.zeros((0, 0), dtype=bool)
+        )
     else:
         anchors = find_anchors(belief)
         found = find_best_clustering(pair_chances(belief), anchors.items, anchors.label, anchors.apart)
     return found.labels.astype(np.int32)
 
 
-def unasked_chances(belief: Belief) -> PairChances:
+def initial_pair_chances(belief: Belief) -> PairChances:
     """How likely two items belong together before any answer."""
     task = belief.task
     start, n = task.prepared.start, len(task.items.first)

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from laws.asking import nobody_is_asked
-from linkwise.active.kin import start
+from linkwise.active.kin import prior_belief
 from linkwise.active.kin.kernels import make_kernels, make_views, scale_rows
 from linkwise.asking.learner import rng_at
 from linkwise.asking.run import Run
@@ -50,7 +50,7 @@ SETS = {
 
 def prepare(X):
     rows = scale_rows(X)
-    return rows, make_kernels(make_views(rows), SEED).mean, start.are_unit_rows(X)
+    return rows, make_kernels(make_views(rows), SEED).mean, prior_belief.are_unit_rows(X)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -58,7 +58,7 @@ def test_the_start_is_that_of_the_definition(name):
     X = SETS[name]()
     rows, kernel, are_directions = prepare(X)
     assert are_directions == (name in ("unit rows", "1 row"))
-    found = start.find_start(rows, kernel, SEED, are_directions=are_directions)
+    found = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
     n, rng = len(X), rng_at(SEED, 6)
     parts = [[np.sort(rng.permutation(n)[: int(0.75 * n)]) for _ in range(2)] for _ in range(3)]
     with one_blas_thread():
@@ -77,9 +77,9 @@ def test_the_start_is_that_of_the_definition(name):
 @pytest.mark.parametrize(("block", "name"), [(16, "wine"), (7, "5 rows"), (30, "30 rows")])
 def test_blocks_of_any_size_give_the_same(block, name, monkeypatch):
     rows, kernel, are_directions = prepare(SETS[name]())
-    whole = start.find_start(rows, kernel, SEED, are_directions=are_directions)
-    monkeypatch.setattr(start, "BLOCK", block)
-    parts = start.find_start(rows, kernel, SEED, are_directions=are_directions)
+    whole = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
+    monkeypatch.setattr(prior_belief, "BLOCK", block)
+    parts = prior_belief.find_start(rows, kernel, SEED, are_directions=are_directions)
     np.testing.assert_array_equal(parts.fine, whole.fine)
     np.testing.assert_array_equal(parts.shared.toarray(), whole.shared.toarray())
     np.testing.assert_allclose(parts.fine_similarity, whole.fine_similarity, rtol=1e-6)
@@ -91,7 +91,7 @@ def test_rounding_chooses_no_neighbours(name):
     """The order of the columns changes nothing but the rounding of cosines."""
     rows, kernel, _ = prepare(SETS[name]())
     one, other = (
-        start.find_start(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
+        prior_belief.find_start(np.ascontiguousarray(each), kernel, SEED, are_directions=False)
         for each in (rows, rows[:, ::-1])
     )
     np.testing.assert_array_equal(one.shared.toarray(), other.shared.toarray())
@@ -102,30 +102,30 @@ def test_rounding_chooses_no_neighbours(name):
 def test_the_number_of_classes_is_about_right(n_classes):
     X, _ = blobs(n_classes, 15 * n_classes, columns=8)
     rows, kernel, _ = prepare(X)
-    found = start.find_start(rows, kernel, SEED, are_directions=False).n_classes
+    found = prior_belief.find_start(rows, kernel, SEED, are_directions=False).n_classes
     assert n_classes / 1.6 < found < 1.6 * n_classes
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=13))
 def test_the_level_is_that_of_the_definition(agreement):
-    levels = start.LEVELS[: len(agreement)]
-    found = start._find_level(np.array(agreement), levels)
+    levels = prior_belief.LEVELS[: len(agreement)]
+    found = prior_belief._find_level(np.array(agreement), levels)
     assert found == pytest.approx(plain.level_of(agreement, levels), rel=1e-9)
     assert levels[0] <= found <= levels[-1]
 
 
 def test_a_few_outliers_are_no_classes():
     """They are found again and again, and so are the classes, but nothing between."""
-    assert start._find_level(np.array([0.9, 0.3, 0.5, 0.95, 0.9]), start.LEVELS[:5]) > 8
-    assert start._find_level(np.array([0.9, 0.8, 0.8, 0.95, 0.9]), start.LEVELS[:5]) == 3
+    assert prior_belief._find_level(np.array([0.9, 0.3, 0.5, 0.95, 0.9]), prior_belief.LEVELS[:5]) > 8
+    assert prior_belief._find_level(np.array([0.9, 0.8, 0.8, 0.95, 0.9]), prior_belief.LEVELS[:5]) == 3
 
 
 def test_rows_of_one_norm_are_directions():
     X = unit_rows()
     rng = np.random.default_rng(0)
-    assert start.are_unit_rows(X)
-    assert start.are_unit_rows(1000 * X * (1 + 0.005 * rng.normal(size=(len(X), 1))))
-    assert not start.are_unit_rows(X * (1 + 0.05 * rng.normal(size=(len(X), 1))))
+    assert prior_belief.are_unit_rows(X)
+    assert prior_belief.are_unit_rows(1000 * X * (1 + 0.005 * rng.normal(size=(len(X), 1))))
+    assert not prior_belief.are_unit_rows(X * (1 + 0.05 * rng.normal(size=(len(X), 1))))
 
 
 def test_of_directions_the_length_does_not_count():
@@ -133,9 +133,9 @@ def test_of_directions_the_length_does_not_count():
     X = unit_rows()
     rows, kernel, _ = prepare(X)
     other = np.roll(kernel, 5, axis=(0, 1))
-    one, two = (start.find_start(rows, each, SEED, are_directions=True) for each in (kernel, other))
+    one, two = (prior_belief.find_start(rows, each, SEED, are_directions=True) for each in (kernel, other))
     np.testing.assert_array_equal(one.shared.toarray(), two.shared.toarray())
-    three = start.find_start(rows, other, SEED, are_directions=False)
+    three = prior_belief.find_start(rows, other, SEED, are_directions=False)
     assert (one.shared.toarray() != three.shared.toarray()).any()
 
 

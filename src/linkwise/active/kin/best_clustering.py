@@ -56,7 +56,7 @@ class PairChances(NamedTuple):
     """(n,) rows of each item."""
 
 
-class Clustering(NamedTuple):
+class BestClustering(NamedTuple):
     """Labels of the items, and the adjusted Rand index that is expected of them."""
 
     labels: Rows
@@ -101,7 +101,7 @@ class _Gains(NamedTuple):
     """(C,) rows."""
 
 
-def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Mask) -> Clustering:
+def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Mask) -> BestClustering:
     """Find the clustering with the highest expected index.
 
     Parameters
@@ -122,7 +122,7 @@ def find_best_clustering(pairs: PairChances, known: Rows, label: Rows, apart: Ma
         return _move_items(parts, _link_groups(parts, number, group, apart), known)
 
 
-def find_company_chances(pairs: PairChances, labels: Rows) -> Table:
+def estimate_belonging(pairs: PairChances, labels: Rows) -> Table:
     """Compute how likely each item is with what it belongs to: its mean p to the others of its cluster.
 
     An item that is alone is right if it belongs to no other cluster.
@@ -247,7 +247,7 @@ def _link_groups(parts: _Parts, number: Rows, group: Rows, apart: Mask) -> Rows:
     return np.unique(label[group], return_inverse=True)[1]
 
 
-def _move_items(parts: _Parts, labels: Rows, known: Rows) -> Clustering:
+def _move_items(parts: _Parts, labels: Rows, known: Rows) -> BestClustering:
     """Move single items, all at once, while it raises the expected index.
 
     With an index of e, a pair gains by being together if it belongs together with a probability above
@@ -278,4 +278,4 @@ def _move_items(parts: _Parts, labels: Rows, known: Rows) -> Clustering:
         if better <= value + 1e-9:
             break
         labels, value, gains = moved, better, its_gains
-    return Clustering(np.unique(labels, return_inverse=True)[1], value)
+    return BestClustering(np.unique(labels, return_inverse=True)[1], value)
