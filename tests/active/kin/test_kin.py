@@ -156,7 +156,7 @@ def test_identical_rows_are_one_item(seed):
 
 @pytest.mark.parametrize("n", [6, 12, 29])
 def test_where_all_rows_are_equally_far_rounding_decides_nothing(n):
-    for seed in range(4):
+    for seed in range(2):
         y = np.random.default_rng(seed).integers(0, 3, n)
         compared(np.eye(n), TruthOracle(y))
     compared(np.eye(6), TruthOracle([4, 0, 0, 4, 4, 1]))

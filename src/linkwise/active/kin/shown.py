@@ -32,6 +32,7 @@ from linkwise.active.kin.pair_model import PairWeights, expect_weights, fit_pair
 from linkwise.active.kin.placement import Mask, Placement
 from linkwise.asking.consistency import enforce_answers
 from linkwise.asking.learner import Labels
+from linkwise.parallel import one_blas_thread
 
 ROUNDS = 3
 SURE = 0.5  # probability from which a component counts as known
@@ -167,7 +168,8 @@ def pair_chances(belief: Belief) -> PairChances:
     component = belief.placement.component
     size = np.bincount(component)
     belongs = outcome.component * (np.bincount(component, is_met[belief.placement.unplaced]) / size)[:, None]
-    weights, same = _judge_similarity(belief, anchors, belongs)
+    with one_blas_thread():
+        weights, same = _judge_similarity(belief, anchors, belongs)
     return PairChances(join, trust, same, start.fine, _fine_chances(belief, weights), task.items.size)
 
 
