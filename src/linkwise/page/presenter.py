@@ -35,6 +35,7 @@ from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_eve
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
+from linkwise.page.cluster_search import RowHits, create_matcher, find_rows
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
@@ -305,6 +306,22 @@ class Presenter:
     def _item(self, request: Request) -> dict[str, Any]:
         return {"items": [self._render_row(row) for row in requests.read_rows(request, self._session.n_rows)]}
 
+    def _find(self, request: Request) -> dict[str, Any]:
+        """Find clusters by name, number or row, and describe those that the state does not list."""
+        matches = create_matcher(requests.read_text(request, "text"))
+        hits = find_rows(matches, self._view.name, self._labels)
+        unlisted = [
+            c for c in self._clusters[MOST_CLUSTERS:] if c.number in hits or any(map(matches, c.names))
+        ]
+        described = unlisted[:MOST_CLUSTERS]
+        shown = [c.number for c in (*self._clusters[:MOST_CLUSTERS], *described) if c.number in hits]
+        return {
+            "labels": self._counter,
+            "rows": [{"cluster": number, **self._hits(hits[number])} for number in shown],
+            "clusters": [self._cluster(c) for c in described],
+            "more": len(unlisted) - len(described),
+        }
+
     def _history(self, request: Request) -> dict[str, Any]:
         limit = (
             requests.read_integer(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
@@ -344,7 +361,8 @@ class Presenter:
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
         "merge": _merge, "done": _set_done, "name": _name,
-        "item": _item, "history": _history, "rules": _list_rules, "why": _why, "export": _export,
+        "item": _item, "find": _find, "history": _history, "rules": _list_rules, "why": _why,
+        "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
@@ -409,7 +427,11 @@ class Presenter:
             "exemplars": list(cluster.exemplars),
             "exemplar_names": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
+            "answered": cluster.n_answered,
         }
+
+    def _hits(self, hits: RowHits) -> dict[str, Any]:
+        return {"count": hits.count, "rows": hits.rows, "names": [self._view.name(row) for row in hits.rows]}
 
     def _find_cluster(self, request: Request, name: str) -> ClusterSummary:
         number = requests.read_integer({name: request.get(name, None)}, name)
