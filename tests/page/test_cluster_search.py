@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from fixed_labels import FixedLabels
 from linkwise.data.items import value_items
 from linkwise.page.cards import RowView
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary
@@ -42,32 +43,11 @@ def test_rows_are_found_by_cluster_and_the_first_of_them_are_listed():
     assert MOST_HITS == 3
 
 
-class Crowd:
-    """A learner with the clusters that it is given, which asks about all pairs in order."""
-
-    def __init__(self, labels):
-        self.labels = np.asarray(labels, dtype=np.int32)
-
-    def get_params(self, deep=True):
-        return {}
-
-    def prepare(self, X, seed, *, progress=None):
-        return None
-
-    def start(self, problem):
-        return problem.X
-
-    def ask(self, X):
-        for row in range(1, len(X)):
-            yield lw.Question(0, row, self.labels, "because")
-        return self.labels
-
-
 def crowd(n_clusters):
     """Clusters of three rows and more, the later ones the larger."""
     labels = np.repeat(np.arange(n_clusters), 3 + np.arange(n_clusters) // 100)
     X = np.arange(len(labels), dtype=float)[:, None]
-    session = lw.Session(X, Crowd(labels))
+    session = lw.Session(X, FixedLabels(labels))
     return Presenter(session, X, RowView(value_items(X, ["x"])), title=""), labels
 
 

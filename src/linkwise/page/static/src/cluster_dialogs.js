@@ -1,4 +1,5 @@
 /** Statements about whole clusters: merge two, or mark one as done. */
+import { ClusterSearch } from "./cluster_search.js";
 import { createButton } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -17,34 +18,40 @@ import {
 /**
  * @param {Page} page
  * @param {Cluster} cluster
+ * @param {Cluster} other
+ */
+const merge = (page, cluster, other) =>
+  page.controller.store(
+    { do: "merge", first: cluster.cluster, second: other.cluster },
+    {
+      describe: () => describeMerge(cluster, other),
+      pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" },
+    },
+  );
+
+/**
+ * Choose the cluster to merge with, and merge.
+ * @param {Page} page
+ * @param {Cluster} cluster
  */
 export function openMerge(page, cluster) {
-  const { controller } = page;
   const { body, close } = openDialog(page, `Merge ${clusterName(cluster)} with…`);
-  const clusters = controller.state?.clusters ?? [];
-  const others = clusters.filter((each) => each.cluster !== cluster.cluster && each.cluster >= 0);
-  const merge = /** @param {Cluster} other */ async (other) => {
-    close();
-    await controller.store(
-      { do: "merge", first: cluster.cluster, second: other.cluster },
-      {
-        describe: () => describeMerge(cluster, other),
-        pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" },
-      },
-    );
-  };
   const renderChoice = /** @param {Cluster} other */ (other) => {
     const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
-    return h(
-      "li",
-      {},
-      createButton(label, () => merge(other)),
-    );
+    const choose = async () => {
+      close();
+      await merge(page, cluster, other);
+    };
+    return h("li", {}, createButton(label, choose));
   };
-  body.append(
-    h("p", { class: "lw-soft" }, describeMergeEffect(cluster)),
-    h("ul", { class: "lw-choices" }, others.map(renderChoice)),
-  );
+  const list = h("ul", { class: "lw-choices" });
+  const show = () => {
+    const { state } = page.controller;
+    if (state) list.replaceChildren(...search.select(state, cluster).clusters.map(renderChoice));
+  };
+  const search = new ClusterSearch(page, show);
+  body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);
+  show();
 }
 
 /**

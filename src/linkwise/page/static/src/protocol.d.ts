@@ -42,6 +42,16 @@ export interface Cluster {
   /** Names of the exemplars. */
   exemplar_names: string[];
   done: boolean;
+  /** How many of its rows have an answer. */
+  answered?: number;
+}
+
+/** The rows of one cluster that a search found; the first of them by position and name. */
+export interface RowHits {
+  cluster: number;
+  count: number;
+  rows: number[];
+  names: string[];
 }
 
 export interface SessionEvent {

@@ -230,6 +230,20 @@ export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.tex
 /** @param {ConflictLink} link */
 export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
 
+/**
+ * How many clusters a search found.
+ * @param {number} found
+ * @param {number} total
+ */
+export const describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
+
+/** @param {number} n clusters that are in no list */
+export const describeUnlisted = (n) =>
+  `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
+
+/** @param {Cluster} cluster */
+export const describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
 
