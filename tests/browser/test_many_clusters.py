@@ -9,6 +9,10 @@ from browser.presenters import Bundled, crowd, press
 
 NUMBERS = """() => [...document.querySelectorAll(".lw-cluster")].map((row) =>
   Number(row.querySelector(".lw-name").placeholder.split(" ")[1]))"""
+COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".lw-cluster")].map((row) =>
+  [row.querySelector(".lw-name").placeholder.split(" ")[1],
+   getComputedStyle(row.querySelector(".lw-swatch"), "::before").backgroundColor]))"""
+LEGEND = "Clusters with similar colours lie near each other"
 FIELD = "Search clusters by name, number or row"
 LIVE = ".linkwise > [role=status]"
 
@@ -126,3 +130,35 @@ def test_clusters_that_are_not_listed_are_found_named_and_merged(served, browse)
     last = server.hub.presenter._session.history[-1]
     assert (last.kind, last.answer) == ("add", "yes")
     assert {last.first % 300, last.second % 300} == {298, 299}
+
+
+# ---------------------------------------------------------------- colours
+def test_the_colours_of_many_clusters_are_explained(server, served, browse):
+    page = browse(server)
+    assert page.locator(".lw-legend").inner_text().startswith(LEGEND)
+    assert len(set(page.evaluate(COLOURS).values())) > 30
+    page = browse(served(Bundled("iris", answers=12)))
+    assert not page.locator(".lw-legend").is_visible()
+
+
+def test_a_chosen_cluster_dims_the_others_while_it_is_there(server, browse):
+    page = browse(server)
+    points = "() => document.querySelector('.lw-points').toDataURL()"
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(100)
+    whole = page.evaluate(points)
+    find(page, "cluster 9", "1 of 60 clusters")
+    page.get_by_role("button", name="Show only Cluster 9 in the plot").click()
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(100)
+    alone = page.evaluate(points)
+    assert alone != whole
+    find(page, "cluster 8", "1 of 60 clusters")  # the chosen one is no longer listed, and is still chosen
+    page.mouse.move(5, 6)
+    page.wait_for_timeout(100)
+    assert page.evaluate(points) == alone
+    find(page, "cluster 9", "1 of 60 clusters")
+    page.locator(".lw-swatch[aria-pressed=true]").click()
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(100)
+    assert page.evaluate(points) == whole

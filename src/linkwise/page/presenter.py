@@ -106,7 +106,7 @@ class Presenter:
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
-        self._colours = session.cluster_colours
+        self._colours, self._shades = session.cluster_colours, session.cluster_shades
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
@@ -146,6 +146,7 @@ class Presenter:
                 "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
                 "colours": self._colours,
+                "shades": self._shades,
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
@@ -372,12 +373,15 @@ class Presenter:
         if last == self._event:
             return
         labels, colours = self._session.labels, self._session.cluster_colours
+        shades = self._session.cluster_shades
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
             share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
-        if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
+        are_new = (colours, shades) != (self._colours, self._shades)
+        if self._event < 0 or are_new or not np.array_equal(labels, self._labels):
             self._labels, self._colours, self._counter = labels, colours, self._counter + 1
+            self._shades = shades
             self._typical = find_exemplars(labels, self._X)
         self._clusters = summarize_clusters(self._labels, self._typical, self._session)
         self._event = last

@@ -115,6 +115,7 @@ var CONFLICT = "Your answer conflicts with earlier answers";
 var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
 var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
 var EMPTY_HISTORY = "There are no answers yet.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
@@ -554,7 +555,9 @@ function openDone(page, cluster) {
 }
 
 // src/colours.js
-var N_COLOURS = 12;
+var N_FAMILIES = 12;
+var N_SHADES = 4;
+var N_SLOTS = N_FAMILIES * N_SHADES;
 var OPAQUE = 217;
 var FAINT = 20;
 function detectScheme() {
@@ -566,6 +569,9 @@ function detectScheme() {
   const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
   return isDark ? "dark" : "light dark";
 }
+var chooseSlots = ({ colours = [], shades }) => shades ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES)) : colours.map((colour) => colour % N_FAMILIES);
+var slotName = (slot) => slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
+var hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
 function readPalette(root) {
   if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
@@ -577,9 +583,9 @@ function readPalette(root) {
       return getComputedStyle(probe).color;
     }
   );
-  const names = [...Array(N_COLOURS).keys(), "none"];
+  const names = [...Array.from({ length: N_SLOTS }, (_, slot) => slotName(slot)), "cluster-none"];
   const palette = {
-    clusters: names.map((name) => parseColour(resolve(`cluster-${name}`))),
+    clusters: names.map((name) => parseColour(resolve(name))),
     ink: resolve("ink"),
     paper: resolve("card")
   };
@@ -590,7 +596,7 @@ var parseColour = (colour) => (
   /** @type {Rgb} */
   (colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number)
 );
-function createColourTable(palette, colours, noise, highlighted) {
+function createColourTable(palette, slots, noise, highlighted) {
   const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
   const setColour = (
     /** @type {(label: number, colour: Rgb) => void} */
@@ -599,8 +605,8 @@ function createColourTable(palette, colours, noise, highlighted) {
       table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
     }
   );
-  for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
-  setColour(noise, palette.clusters[N_COLOURS]);
+  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
+  setColour(noise, palette.clusters[N_SLOTS]);
   return table;
 }
 
@@ -879,14 +885,14 @@ var ClusterRow = class {
   /**
    * @param {Cluster} cluster
    * @param {State} state
-   * @param {number | undefined} colour
+   * @param {number | undefined} slot of its colour in the palette
    * @param {boolean} [withAnswered] whether to show how many of its rows have an answer
    */
-  update(cluster, state, colour, withAnswered = false) {
+  update(cluster, state, slot, withAnswered = false) {
     const isNoise = cluster.cluster < 0;
-    const slot = isNoise ? "none" : (colour ?? cluster.cluster) % N_COLOURS;
+    const colour = isNoise || slot === void 0 ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
-    const drawing = JSON.stringify([cluster, slot, state.rows, isOnly, withAnswered]);
+    const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
     [this.#drawn, this.cluster] = [drawing, cluster];
@@ -899,7 +905,7 @@ var ClusterRow = class {
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
     this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
-    this.node.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
+    this.node.style.setProperty("--lw-own", `var(--lw-${colour})`);
     const share = withAnswered ? describeAnswered(cluster) : formatPercent(cluster.size / state.rows);
     setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${100 * cluster.size / state.rows}%`;
@@ -962,6 +968,7 @@ var ClustersPanel = class {
     this.fidelity = h("p", { class: "lw-soft", hidden: true });
     this.search = new ClusterSearch(page, () => page.controller.state && this.#show(page.controller.state));
     this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
+    this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
@@ -969,6 +976,7 @@ var ClustersPanel = class {
       { class: "lw-card", "aria-labelledby": this.heading.id, hidden: true },
       h("div", { class: "lw-row" }, this.heading, this.rulesButton),
       this.search.node,
+      this.legend,
       this.fidelity,
       this.list,
       this.foot
@@ -980,6 +988,7 @@ var ClustersPanel = class {
     this.rulesButton.hidden = !state.rules;
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
+    this.legend.hidden = !hasFamilies(state);
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
@@ -995,7 +1004,7 @@ var ClustersPanel = class {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.colours[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);
@@ -2109,7 +2118,7 @@ var Scatter = class {
   /** @type {Palette | null} */
   #palette = null;
   /** @type {number[]} */
-  #colours = [];
+  #slots = [];
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -2166,9 +2175,9 @@ var Scatter = class {
     this.node.addEventListener("webglcontextlost", lose, true);
     this.node.addEventListener("webglcontextrestored", restore, true);
   }
-  /** The colour of each cluster. */
-  get colours() {
-    return this.#colours;
+  /** The slot of each cluster in the palette. */
+  get slots() {
+    return this.#slots;
   }
   /** @param {Float32Array} places two coordinates a row, within [-1, 1] */
   setPlaces(places) {
@@ -2176,15 +2185,15 @@ var Scatter = class {
     [this.#findRow, this.#home, this.#viewport] = [null, null, null];
   }
   /**
-   * The cluster of each row, and the colour of each cluster.
+   * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} colours
+   * @param {number[]} slots
    */
-  setLabels(labels, colours) {
+  setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
-    [this.#labels, this.#colours] = [labels, colours];
+    [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= colours.length) {
+    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
@@ -2252,7 +2261,7 @@ var Scatter = class {
   #setColours() {
     const palette = this.#palette;
     if (!this.#painter || !palette) return;
-    const table = createColourTable(palette, this.#colours, this.#noise, this.#highlighted);
+    const table = createColourTable(palette, this.#slots, this.#noise, this.#highlighted);
     this.#painter.setColours(table, parseColour(palette.paper));
   }
   #drawLater() {
@@ -2483,7 +2492,7 @@ function createMapPanel(page, model) {
       places = model.get("places");
       plot.setPlaces(node.hidden ? new Float32Array(0) : coordinates);
     }
-    plot.setLabels(labels, state.colours ?? []);
+    plot.setLabels(labels, chooseSlots(state));
   };
   return {
     node,

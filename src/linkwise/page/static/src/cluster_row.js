@@ -1,6 +1,6 @@
 /** One line of the list of clusters. */
 import { openDone, openMerge } from "./cluster_dialogs.js";
-import { N_COLOURS } from "./colours.js";
+import { slotName } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
@@ -111,14 +111,14 @@ export class ClusterRow {
   /**
    * @param {Cluster} cluster
    * @param {State} state
-   * @param {number | undefined} colour
+   * @param {number | undefined} slot of its colour in the palette
    * @param {boolean} [withAnswered] whether to show how many of its rows have an answer
    */
-  update(cluster, state, colour, withAnswered = false) {
+  update(cluster, state, slot, withAnswered = false) {
     const isNoise = cluster.cluster < 0;
-    const slot = isNoise ? "none" : (colour ?? cluster.cluster) % N_COLOURS;
+    const colour = isNoise || slot === undefined ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
-    const drawing = JSON.stringify([cluster, slot, state.rows, isOnly, withAnswered]);
+    const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
     [this.#drawn, this.cluster] = [drawing, cluster];
@@ -131,7 +131,7 @@ export class ClusterRow {
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
     this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
-    this.node.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
+    this.node.style.setProperty("--lw-own", `var(--lw-${colour})`);
     const share = withAnswered ? describeAnswered(cluster) : formatPercent(cluster.size / state.rows);
     setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${(100 * cluster.size) / state.rows}%`;

@@ -1,9 +1,10 @@
 /** The list of clusters, with rules on demand. */
 import { ClusterRow } from "./cluster_row.js";
 import { ClusterSearch } from "./cluster_search.js";
+import { hasFamilies } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
-import { countClusters, describeUnlisted, formatNumber, formatPercent } from "./wording.js";
+import { COLOUR_FAMILIES, countClusters, describeUnlisted, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -33,6 +34,7 @@ export class ClustersPanel {
     this.fidelity = h("p", { class: "lw-soft", hidden: true });
     this.search = new ClusterSearch(page, () => page.controller.state && this.#show(page.controller.state));
     this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
+    this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
@@ -40,6 +42,7 @@ export class ClustersPanel {
       { class: "lw-card", "aria-labelledby": this.heading.id, hidden: true },
       h("div", { class: "lw-row" }, this.heading, this.rulesButton),
       this.search.node,
+      this.legend,
       this.fidelity,
       this.list,
       this.foot,
@@ -52,6 +55,7 @@ export class ClustersPanel {
     this.rulesButton.hidden = !state.rules;
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
+    this.legend.hidden = !hasFamilies(state);
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
@@ -68,7 +72,7 @@ export class ClustersPanel {
     this.#removeRows(clusters, state);
     for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.colours[cluster.cluster], this.search.order === "answered");
+      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
       row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);

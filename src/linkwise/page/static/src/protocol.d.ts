@@ -102,6 +102,8 @@ export interface State {
   labels: number;
   /** The colour of each cluster. */
   colours?: number[];
+  /** The colour family of each cluster, from 0 to 11, and its shade within the family. */
+  shades?: [number, number][];
   event: number;
   busy: boolean;
   question: Question | null;

@@ -32,6 +32,8 @@ export const ANOTHER_CONFLICT = "Your answer conflicts with another answer, too"
 export const CONFLICT_ADVICE =
   "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 export const HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+export const COLOUR_FAMILIES =
+  "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
 export const EMPTY_HISTORY = "There are no answers yet.";
 
 const SAVED = "Every answer marked as saved is in the session file.";
