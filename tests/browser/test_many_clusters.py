@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from browser.presenters import Bundled, crowd, press
+from browser.test_touch import PHONE, touch
 
 NUMBERS = """() => [...document.querySelectorAll(".lw-cluster")].map((row) =>
   Number(row.querySelector(".lw-name").placeholder.split(" ")[1]))"""
@@ -162,3 +163,149 @@ def test_a_chosen_cluster_dims_the_others_while_it_is_there(server, browse):
     page.mouse.move(5, 5)
     page.wait_for_timeout(100)
     assert page.evaluate(points) == whole
+
+
+# ---------------------------------------------------------------- merging by dragging
+def middle(page, number, what=".lw-size"):
+    """The middle of a part of the row of a cluster."""
+    row = page.locator(".lw-cluster", has=page.locator(f"[placeholder='Cluster {number}']"))
+    row.scroll_into_view_if_needed()
+    box = row.locator(what).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, first, second, what=".lw-size"):
+    """Take the first cluster to the second one, and hold it there."""
+    page.mouse.move(*middle(page, first, what))
+    page.mouse.down()
+    page.mouse.move(*middle(page, second), steps=5)
+
+
+def marked(page):
+    """The numbers of the clusters that are marked as dragged, and as the place to drop."""
+    return page.evaluate("""() => ["source", "target"].map((what) => {
+        const row = document.querySelector(`.lw-cluster[data-drag=${what}]`);
+        return row && Number(row.querySelector(".lw-name").placeholder.split(" ")[1]); })""")
+
+
+@pytest.mark.parametrize("what", [".lw-size", ".lw-swatch"], ids=["row", "colour"])
+def test_a_cluster_that_is_dropped_on_another_is_merged_once_confirmed(served, browse, what):
+    server = served(crowd(6))
+    page, session = browse(server), server.hub.presenter._session
+    drag(page, 1, 4, what)
+    assert marked(page) == [1, 4]
+    assert page.locator(".lw-dragging").inner_text() == "Merge Cluster 1 with Cluster 4?"
+    page.mouse.up()
+    assert marked(page) == [None, None]
+    assert page.locator(".lw-dragging").count() == 0
+    assert page.locator("dialog h2").inner_text() == "Merge Cluster 1 with Cluster 4?"
+    page.get_by_role("button", name="Cancel").click()
+    assert page.locator("dialog").count() == 0
+    assert session.events == []
+    assert page.locator(".lw-swatch[aria-pressed=true]").count() == 0  # it was no click
+    drag(page, 1, 4, what)
+    page.mouse.up()
+    exemplars = [
+        c["exemplar"] for n in (1, 4) for c in server.hub.presenter.state()["clusters"] if c["cluster"] == n
+    ]
+    page.locator("dialog").get_by_role("button", name="Merge").click()
+    page.wait_for_function("() => document.querySelector('.lw-notice').textContent.startsWith('Saved')")
+    assert page.locator(".lw-notice").inner_text().startswith("Saved: Cluster 1 and Cluster 4 are merged.")
+    (event,) = session.events
+    assert (event.kind, event.answer) == ("add", "yes")
+    assert {event.first, event.second} == set(exemplars)
+
+
+def test_a_merge_by_dragging_can_conflict_with_an_answer(served, browse):
+    server = served(crowd(6))
+    page, session = browse(server), server.hub.presenter._session
+    first, second = (c["exemplar"] for c in server.hub.presenter.state()["clusters"][:2])
+    numbers = [c["cluster"] for c in server.hub.presenter.state()["clusters"][:2]]
+    session.add(first, second, "cannot-link")
+    page.wait_for_function("() => document.querySelector('.lw-progress').textContent.includes('1 added')")
+    drag(page, *numbers)
+    page.mouse.up()
+    page.locator("dialog").get_by_role("button", name="Merge").click()
+    page.wait_for_selector(".lw-chain")
+    assert len(session.events) == 1
+
+
+def test_what_is_dropped_elsewhere_or_given_up_stays(served, browse):
+    server = served(crowd(6))
+    page, session = browse(server), server.hub.presenter._session
+    drag(page, 1, 4)
+    page.mouse.move(200, 300)
+    assert marked(page) == [1, None]
+    assert page.locator(".lw-dragging").inner_text() == "Drag Cluster 1 onto another cluster"
+    page.mouse.up()
+    drag(page, 1, 4)
+    page.keyboard.press("Escape")
+    assert marked(page) == [None, None]
+    page.mouse.up()
+    drag(page, 1, 1)
+    page.mouse.up()
+    x, y = middle(page, 2)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3, y)
+    page.mouse.up()
+    drag(page, 1, 4)
+    session.add(0, 6, "cannot-link")  # another page splits a cluster
+    page.wait_for_function("() => document.querySelector('.lw-progress').textContent.includes('1 added')")
+    page.mouse.up()
+    page.wait_for_timeout(100)
+    assert page.locator("dialog").count() == 0
+    page.locator(".lw-swatch").first.click()  # a click is a click
+    assert page.locator(".lw-swatch[aria-pressed=true]").count() == 1
+
+
+def test_a_name_is_written_and_not_dragged(served, browse):
+    page = browse(served(crowd(6)))
+    drag(page, 1, 4, ".lw-name")
+    assert marked(page) == [None, None]
+    page.mouse.up()
+    drag(page, 1, 4, ".lw-actions")
+    assert marked(page) == [None, None]
+    page.mouse.up()
+    page.keyboard.press("Escape")
+
+
+def test_the_list_scrolls_while_a_cluster_is_dragged(server, browse):
+    page = browse(server)
+    first = page.evaluate(NUMBERS)[0]
+    page.mouse.move(*middle(page, first))
+    page.mouse.down()
+    box = page.locator(".lw-clusters").bounding_box()
+    page.mouse.move(box["x"] + 100, min(box["y"] + box["height"], 800) - 12, steps=4)
+    page.wait_for_function("() => document.querySelector('.lw-clusters').scrollTop > 1000")
+    page.wait_for_selector(".lw-cluster[data-drag=target]")
+    target = marked(page)[1]
+    assert target not in page.evaluate(NUMBERS)[:8]
+    page.keyboard.press("Escape")
+    at = page.evaluate("() => document.querySelector('.lw-clusters').scrollTop")
+    page.wait_for_timeout(150)
+    assert page.evaluate("() => document.querySelector('.lw-clusters').scrollTop") == at
+    page.mouse.up()
+
+
+def test_a_finger_drags_a_colour_and_scrolls_elsewhere(served, browse):
+    server = served(crowd(6))
+    page = browse(server, **PHONE)
+    page.evaluate("() => document.querySelector('.lw-clusters').scrollIntoView({block: 'center'})")
+    page.wait_for_timeout(200)
+    box = {n: page.locator(".lw-cluster", has=page.locator(f"[placeholder='Cluster {n}']")) for n in (1, 0)}
+    swatch = box[1].locator(".lw-swatch").bounding_box()
+    start = swatch["x"] + 12, swatch["y"] + 12
+    over = box[0].bounding_box()
+    end = start[0] + 40, over["y"] + 20
+    touch(page, [start], [(start[0] + 10, start[1])], [end], [end])
+    assert page.locator("dialog h2").inner_text() == "Merge Cluster 1 with Cluster 0?"
+    assert page.locator("dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
+    page.keyboard.press("Escape")
+    before = page.evaluate("() => scrollY")
+    x = over["x"] + over["width"] - 20
+    touch(page, [(x, 500)], *([(x, 500 + 15 * step)] for step in range(1, 9)))
+    page.wait_for_timeout(200)
+    assert page.evaluate("() => scrollY") < before - 50
+    assert page.locator("dialog").count() == 0
+    assert server.hub.presenter._session.events == []

@@ -8,9 +8,10 @@ import {
 } from "../../../src/linkwise/page/static/src/cluster_order.js";
 import {
   describeAnswered,
+  describeDrag,
   describeFound,
   describeUnlisted,
-} from "../../../src/linkwise/page/static/src/wording.js";
+} from "../../../src/linkwise/page/static/src/cluster_wording.js";
 
 const NAMES = ["Reds", "dark red", "Cluster 1", "Cluster 12", "Cluster 112", "row 12", "a12b", "(x+y)"];
 const CLUSTERS = [
@@ -55,6 +56,12 @@ test("every order is complete, and leaves what it is given as it was", () => {
     answered: [-1, 12, 112, 4, 2],
   });
   assert.deepEqual(CLUSTERS, before);
+});
+
+test("what is said about a drag", () => {
+  const [zebras, four] = [CLUSTERS[2], CLUSTERS[0]];
+  assert.equal(describeDrag(zebras), "Drag Zebras onto another cluster");
+  assert.equal(describeDrag(zebras, four), "Merge Zebras with Cluster 4?");
 });
 
 test("what is said about a search", () => {

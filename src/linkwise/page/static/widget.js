@@ -64,33 +64,6 @@ var sortClusters = (clusters, order) => [...clusters].sort(
   (one, other) => COMPARISONS[order](one, other) || Number(one.cluster < 0) - Number(other.cluster < 0) || one.cluster - other.cluster
 );
 
-// src/dom.js
-var SVG = "http://www.w3.org/2000/svg";
-function fillElement(node, props, children) {
-  for (const [name, value] of Object.entries(props)) {
-    if (value === null || value === void 0 || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...listChildren(...children));
-  return node;
-}
-function listChildren(...children) {
-  const shown = (
-    /** @param {Child} child */
-    (child) => child !== null && child !== void 0 && child !== false
-  );
-  return children.flat().filter(shown).map((child) => child instanceof Node ? child : String(child));
-}
-var h = (tag, props = {}, ...children) => fillElement(document.createElement(tag), props, children);
-var s = (tag, props = {}, ...children) => fillElement(document.createElementNS(SVG, tag), props, children);
-function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
-
 // src/wording.js
 var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
 var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
@@ -115,7 +88,6 @@ var CONFLICT = "Your answer conflicts with earlier answers";
 var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
 var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
-var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
 var EMPTY_HISTORY = "There are no answers yet.";
 var SAVED = "Every answer marked as saved is in the session file.";
 var RESTART = "Start it again and open the address that it prints.";
@@ -191,9 +163,6 @@ function describeLink(link, failed) {
 }
 var describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
 var describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
-var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
-var describeUnlisted = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
-var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
 var countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
 function describeOtherFacts(counts) {
   const parts = [
@@ -211,6 +180,40 @@ var describeExhaustion = (counts) => counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHA
 function describeNextQuestion(state) {
   const question = state.question;
   return question ? `Next question: ${question.first.name} and ${question.second.name}.` : `${NO_MORE_QUESTIONS}.`;
+}
+
+// src/cluster_wording.js
+var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
+var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
+var describeUnlisted = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
+var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+var describeDrag = (cluster, other) => other ? `Merge ${clusterName(cluster)} with ${clusterName(other)}?` : `Drag ${clusterName(cluster)} onto another cluster`;
+
+// src/dom.js
+var SVG = "http://www.w3.org/2000/svg";
+function fillElement(node, props, children) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === void 0 || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...listChildren(...children));
+  return node;
+}
+function listChildren(...children) {
+  const shown = (
+    /** @param {Child} child */
+    (child) => child !== null && child !== void 0 && child !== false
+  );
+  return children.flat().filter(shown).map((child) => child instanceof Node ? child : String(child));
+}
+var h = (tag, props = {}, ...children) => fillElement(document.createElement(tag), props, children);
+var s = (tag, props = {}, ...children) => fillElement(document.createElementNS(SVG, tag), props, children);
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
 // src/cluster_search.js
@@ -538,6 +541,15 @@ function openMerge(page, cluster) {
   body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);
   show();
 }
+function confirmMerge(page, cluster, other) {
+  const { body, foot, close } = openDialog(page, describeDrag(cluster, other));
+  const confirm = async () => {
+    close();
+    await merge(page, cluster, other);
+  };
+  body.append(h("p", {}, describeMergeEffect(cluster)));
+  foot.append(createButton("Merge", confirm, { className: "lw-main" }), createButton("Cancel", close));
+}
 function openDone(page, cluster) {
   const { body, foot, close } = openDialog(page, `Is ${clusterName(cluster)} done?`);
   const confirm = async () => {
@@ -553,6 +565,135 @@ function openDone(page, cluster) {
     createButton("Not yet", close)
   );
 }
+
+// src/cluster_drag.js
+var CLICK = 6;
+var EDGE = 44;
+var STEP = 9;
+var STEP_MS = 16;
+var NOT_HERE = "input, .lw-link, .lw-actions, .lw-rules";
+var ClusterDrag = class {
+  /** Where the pointer went down. @type {{ row: Row, id: number, x: number, y: number } | null} */
+  #press = null;
+  /** @type {Row | null} */
+  #target = null;
+  /** @type {HTMLElement | null} */
+  #label = null;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
+  /** Where the pointer is. */
+  #at = { x: 0, y: 0 };
+  /**
+   * @param {HTMLElement} root
+   * @param {HTMLElement} list
+   * @param {(node: Element) => Row | null} findRow the row of an element, if its cluster can be merged
+   * @param {(cluster: Cluster, other: Cluster) => void} drop
+   */
+  constructor(root, list, findRow, drop) {
+    this.root = root;
+    this.list = list;
+    this.findRow = findRow;
+    this.drop = drop;
+    list.addEventListener("pointerdown", (event) => this.#begin(event));
+    list.addEventListener("pointermove", (event) => this.#move(event));
+    list.addEventListener("pointerup", (event) => this.#end(event));
+    list.addEventListener("pointercancel", () => this.cancel());
+    const onKey = (
+      /** @param {KeyboardEvent} event */
+      (event) => {
+        if (event.key !== "Escape" || !this.#label) return;
+        event.stopPropagation();
+        this.cancel();
+      }
+    );
+    root.addEventListener("keydown", onKey, true);
+  }
+  /** @param {PointerEvent} event */
+  #begin(event) {
+    const node = (
+      /** @type {Element} */
+      event.target
+    );
+    const isHandle = node.closest(".lw-swatch") !== null || event.pointerType === "mouse";
+    if (event.button || !event.isPrimary || !isHandle || node.closest(NOT_HERE)) return;
+    const row = this.findRow(node);
+    this.#press = row && { row, id: event.pointerId, x: event.clientX, y: event.clientY };
+  }
+  /** @param {PointerEvent} event */
+  #move(event) {
+    const press = this.#press;
+    if (!press || press.id !== event.pointerId) return;
+    if (!(event.buttons & 1)) {
+      this.cancel();
+      return;
+    }
+    this.#at = { x: event.clientX, y: event.clientY };
+    if (!this.#label && Math.hypot(this.#at.x - press.x, this.#at.y - press.y) > CLICK) this.#start(press);
+    if (this.#label) this.#follow();
+  }
+  /** @param {{ row: Row, id: number }} press */
+  #start({ row, id }) {
+    this.list.setPointerCapture(id);
+    document.getSelection()?.removeAllRanges();
+    this.#label = h("div", { class: "lw-dragging", "aria-hidden": "true" });
+    this.root.append(this.#label);
+    this.root.dataset.drags = "";
+    row.node.dataset.drag = "source";
+    this.#timer = setInterval(() => this.#scroll(), STEP_MS);
+  }
+  /** Show what is dragged at the pointer, and where it would be dropped. */
+  #follow() {
+    const [press, label, { x, y }] = [this.#press, this.#label, this.#at];
+    if (!press || !label) return;
+    const document2 = (
+      /** @type {Document | ShadowRoot} */
+      this.root.getRootNode()
+    );
+    const below = document2.elementFromPoint(x, y);
+    const row = below && this.list.contains(below) ? this.findRow(below) : null;
+    if (this.#target) delete this.#target.node.dataset.drag;
+    this.#target = row && row.node !== press.row.node ? row : null;
+    if (this.#target) this.#target.node.dataset.drag = "target";
+    setText(label, describeDrag(press.row.cluster, this.#target?.cluster));
+    const edge = this.root.getBoundingClientRect();
+    const { offsetWidth, offsetHeight } = label;
+    label.style.left = `${clamp(x - edge.left + 12, 4, Math.max(4, edge.width - offsetWidth - 4))}px`;
+    label.style.top = `${clamp(y - edge.top - offsetHeight - 10, 4, edge.height - offsetHeight - 4)}px`;
+  }
+  /** Scroll the list, or the page around it, while the pointer is near their ends. */
+  #scroll() {
+    const { top, bottom } = this.list.getBoundingClientRect();
+    const isBox = this.list.scrollHeight > this.list.clientHeight + 1;
+    const { y } = this.#at;
+    const isAbove = y < Math.max(0, isBox ? top : 0) + EDGE;
+    const isBelow = y > Math.min(window.innerHeight, isBox ? bottom : window.innerHeight) - EDGE;
+    if (!isAbove && !isBelow) return;
+    (isBox ? this.list : window).scrollBy(0, isAbove ? -STEP : STEP);
+    this.#follow();
+  }
+  /** @param {PointerEvent} event */
+  #end(event) {
+    const [press, target, isDragged] = [this.#press, this.#target, this.#label !== null];
+    if (!press || press.id !== event.pointerId) return;
+    this.cancel();
+    if (!isDragged) return;
+    const ignore = (
+      /** @param {Event} click */
+      (click) => click.stopPropagation()
+    );
+    this.root.addEventListener("click", ignore, { capture: true, once: true });
+    setTimeout(() => this.root.removeEventListener("click", ignore, true), 0);
+    if (target) this.drop(press.row.cluster, target.cluster);
+  }
+  /** Forget what is dragged, since the list has changed or the person gave up. */
+  cancel() {
+    clearInterval(this.#timer);
+    for (const row of [this.#press?.row, this.#target]) if (row) delete row.node.dataset.drag;
+    this.#label?.remove();
+    delete this.root.dataset.drags;
+    [this.#press, this.#target, this.#label] = [null, null, null];
+  }
+};
 
 // src/colours.js
 var N_FAMILIES = 12;
@@ -818,7 +959,7 @@ var ClusterRow = class {
     this.swatch = createButton("", pin, {
       className: "lw-swatch",
       "aria-pressed": "false",
-      title: "Show only this cluster in the plot"
+      title: "Show only this cluster in the plot. Drag it onto another cluster to merge the two."
     });
     this.name = h("input", {
       class: "lw-name",
@@ -855,6 +996,9 @@ var ClusterRow = class {
       if (event.key === "Escape") this.name.value = this.cluster.name;
       page.root.focus();
     });
+  }
+  get canMerge() {
+    return !this.mergeButton.hidden;
   }
   /** @param {boolean} isPinned */
   setPinned(isPinned) {
@@ -951,6 +1095,7 @@ var ClustersPanel = class {
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  #labels = -1;
   /** @type {number | null} */
   #pinned = null;
   /**
@@ -970,6 +1115,12 @@ var ClustersPanel = class {
     this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
     this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
+    this.drag = new ClusterDrag(
+      page.root,
+      this.list,
+      (node) => this.#findRow(node),
+      (cluster, other) => confirmMerge(page, cluster, other)
+    );
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
       "section",
@@ -989,6 +1140,8 @@ var ClustersPanel = class {
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
     this.legend.hidden = !hasFamilies(state);
+    if (this.#labels !== state.labels) this.drag.cancel();
+    this.#labels = state.labels;
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
@@ -1043,6 +1196,15 @@ var ClustersPanel = class {
   }
   focusSearch() {
     this.search.field.focus();
+  }
+  /**
+   * The row of an element of the list, if its cluster can be merged.
+   * @param {Element} node
+   */
+  #findRow(node) {
+    const found = node.closest(".lw-cluster");
+    const row = [...this.#rows.values()].find((each) => each.node === found);
+    return row?.canMerge ? row : null;
   }
   /** @param {Cluster} cluster */
   #createRow(cluster) {
@@ -1647,7 +1809,7 @@ function createHeader(page) {
 }
 
 // src/keys.js
-var NOT_HERE = "input, textarea, select, [contenteditable], dialog";
+var NOT_HERE2 = "input, textarea, select, [contenteditable], dialog";
 function listenToKeys(root, actions) {
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
@@ -1656,7 +1818,7 @@ function listenToKeys(root, actions) {
       /** @type {Element} */
       event.composedPath()[0]
     );
-    if (event.defaultPrevented || event.isComposing || target.closest(NOT_HERE)) return;
+    if (event.defaultPrevented || event.isComposing || target.closest(NOT_HERE2)) return;
     const act = actions[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
@@ -1665,8 +1827,8 @@ function listenToKeys(root, actions) {
 }
 
 // src/gestures.js
-var CLICK = 4;
-var STEP = 24;
+var CLICK2 = 4;
+var STEP2 = 24;
 var KEYBOARD_REACH = 40;
 var ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 function listenToGestures(node, actions) {
@@ -1709,10 +1871,10 @@ function listenToPointers(node, actions) {
     }
     const [dx, dy] = [at[0] - from[0], at[1] - from[1]];
     dragged += Math.hypot(dx, dy);
-    if (dragged > CLICK && actions.isReady()) actions.pan(dx, dy);
+    if (dragged > CLICK2 && actions.isReady()) actions.pan(dx, dy);
   });
   node.addEventListener("pointerup", (event) => {
-    const isClick = touches.delete(event.pointerId) && dragged <= CLICK;
+    const isClick = touches.delete(event.pointerId) && dragged <= CLICK2;
     spread = 0;
     if (!isClick) return;
     actions.point(...locate(event), event.pointerType === "mouse" ? 9 : 18);
@@ -1746,7 +1908,7 @@ function listenToKeyboard(node, actions) {
     const direction = ARROWS[event.key];
     if (direction) {
       actions.setKeyboard(true);
-      actions.pan(STEP * direction[0], STEP * direction[1]);
+      actions.pan(STEP2 * direction[0], STEP2 * direction[1]);
       pointAtCentre();
     } else if (event.key !== "Enter" || !actions.choose()) return;
     event.preventDefault();

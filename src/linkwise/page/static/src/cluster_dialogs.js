@@ -1,5 +1,6 @@
 /** Statements about whole clusters: merge two, or mark one as done. */
 import { ClusterSearch } from "./cluster_search.js";
+import { describeDrag } from "./cluster_wording.js";
 import { createButton } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -52,6 +53,22 @@ export function openMerge(page, cluster) {
   const search = new ClusterSearch(page, show);
   body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);
   show();
+}
+
+/**
+ * Ask whether to merge two clusters, and merge them.
+ * @param {Page} page
+ * @param {Cluster} cluster
+ * @param {Cluster} other
+ */
+export function confirmMerge(page, cluster, other) {
+  const { body, foot, close } = openDialog(page, describeDrag(cluster, other));
+  const confirm = async () => {
+    close();
+    await merge(page, cluster, other);
+  };
+  body.append(h("p", {}, describeMergeEffect(cluster)));
+  foot.append(createButton("Merge", confirm, { className: "lw-main" }), createButton("Cancel", close));
 }
 
 /**

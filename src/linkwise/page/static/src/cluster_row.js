@@ -1,17 +1,11 @@
 /** One line of the list of clusters. */
 import { openDone, openMerge } from "./cluster_dialogs.js";
+import { describeAnswered } from "./cluster_wording.js";
 import { slotName } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
-import {
-  clusterName,
-  describeAnswered,
-  describeName,
-  formatCount,
-  formatNumber,
-  formatPercent,
-} from "./wording.js";
+import { clusterName, describeName, formatCount, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, RowHits, State } from "./protocol.d.ts" */
@@ -40,7 +34,7 @@ export class ClusterRow {
     this.swatch = createButton("", pin, {
       className: "lw-swatch",
       "aria-pressed": "false",
-      title: "Show only this cluster in the plot",
+      title: "Show only this cluster in the plot. Drag it onto another cluster to merge the two.",
     });
     this.name = h("input", {
       class: "lw-name",
@@ -77,6 +71,10 @@ export class ClusterRow {
       if (event.key === "Escape") this.name.value = this.cluster.name;
       page.root.focus(); // which sends the name, and the keys answer again
     });
+  }
+
+  get canMerge() {
+    return !this.mergeButton.hidden;
   }
 
   /** @param {boolean} isPinned */

@@ -1,7 +1,8 @@
 /** Search and order of a list of clusters, for more clusters than one can survey. */
 import { FEW, findClusters, ORDERS, sortClusters } from "./cluster_order.js";
+import { describeFound } from "./cluster_wording.js";
 import { h, setText } from "./dom.js";
-import { countClusters, describeFound } from "./wording.js";
+import { countClusters } from "./wording.js";
 
 /** @import { Order } from "./cluster_order.js" */
 /** @import { Page } from "./page.js" */

@@ -1,10 +1,13 @@
 /** The list of clusters, with rules on demand. */
+import { confirmMerge } from "./cluster_dialogs.js";
+import { ClusterDrag } from "./cluster_drag.js";
 import { ClusterRow } from "./cluster_row.js";
 import { ClusterSearch } from "./cluster_search.js";
+import { COLOUR_FAMILIES, describeUnlisted } from "./cluster_wording.js";
 import { hasFamilies } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
-import { COLOUR_FAMILIES, countClusters, describeUnlisted, formatNumber, formatPercent } from "./wording.js";
+import { countClusters, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -16,6 +19,7 @@ export class ClustersPanel {
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  #labels = -1;
   /** @type {number | null} */
   #pinned = null;
 
@@ -36,6 +40,12 @@ export class ClustersPanel {
     this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
     this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
+    this.drag = new ClusterDrag(
+      page.root,
+      this.list,
+      (node) => this.#findRow(node),
+      (cluster, other) => confirmMerge(page, cluster, other),
+    );
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
       "section",
@@ -56,6 +66,8 @@ export class ClustersPanel {
     this.foot.hidden = !state.more_clusters;
     setText(this.foot, describeUnlisted(state.more_clusters || 0));
     this.legend.hidden = !hasFamilies(state);
+    if (this.#labels !== state.labels) this.drag.cancel(); // the numbers mean other clusters now
+    this.#labels = state.labels;
     this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
@@ -114,6 +126,16 @@ export class ClustersPanel {
 
   focusSearch() {
     this.search.field.focus();
+  }
+
+  /**
+   * The row of an element of the list, if its cluster can be merged.
+   * @param {Element} node
+   */
+  #findRow(node) {
+    const found = node.closest(".lw-cluster");
+    const row = [...this.#rows.values()].find((each) => each.node === found);
+    return row?.canMerge ? row : null;
   }
 
   /** @param {Cluster} cluster */

@@ -32,8 +32,6 @@ export const ANOTHER_CONFLICT = "Your answer conflicts with another answer, too"
 export const CONFLICT_ADVICE =
   "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
 export const HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
-export const COLOUR_FAMILIES =
-  "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
 export const EMPTY_HISTORY = "There are no answers yet.";
 
 const SAVED = "Every answer marked as saved is in the session file.";
@@ -231,20 +229,6 @@ export const describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.tex
 
 /** @param {ConflictLink} link */
 export const describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
-
-/**
- * How many clusters a search found.
- * @param {number} found
- * @param {number} total
- */
-export const describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
-
-/** @param {number} n clusters that are in no list */
-export const describeUnlisted = (n) =>
-  `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
-
-/** @param {Cluster} cluster */
-export const describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
 
 /** @param {State} state */
 export const countClusters = (state) => state.clusters.length + (state.more_clusters || 0);

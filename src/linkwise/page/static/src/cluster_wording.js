@@ -1,0 +1,31 @@
+/** The words about many clusters: search, order, colours and dragging. */
+import { clusterName, formatCount, formatNumber } from "./wording.js";
+
+/** @import { Cluster } from "./protocol.d.ts" */
+
+export const COLOUR_FAMILIES =
+  "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
+
+/**
+ * How many clusters a search found.
+ * @param {number} found
+ * @param {number} total
+ */
+export const describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
+
+/** @param {number} n clusters that are in no list */
+export const describeUnlisted = (n) =>
+  `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
+
+/** @param {Cluster} cluster */
+export const describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+
+/**
+ * What is dragged, and what happens if it is dropped.
+ * @param {Cluster} cluster
+ * @param {Cluster} [other] the one below the pointer
+ */
+export const describeDrag = (cluster, other) =>
+  other
+    ? `Merge ${clusterName(cluster)} with ${clusterName(other)}?`
+    : `Drag ${clusterName(cluster)} onto another cluster`;
