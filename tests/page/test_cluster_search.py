@@ -7,9 +7,9 @@ import linkwise as lw
 from fixed_labels import FixedLabels
 from linkwise.data.items import value_items
 from linkwise.page.cards import RowView
-from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary
-from linkwise.page.cluster_search import MOST_HITS, create_matcher, find_rows
+from linkwise.page.cluster_list import MOST_CLUSTERS
 from linkwise.page.presenter import Presenter
+from linkwise.workspace.cluster_search import MOST_HITS, cluster_names, create_matcher, find_rows
 from page.test_presenter import answer, ask, make_presenter, refused, rows_of
 
 
@@ -52,8 +52,7 @@ def crowd(n_clusters):
 
 
 def test_clusters_are_called_by_name_and_by_number_and_noise_is_noise():
-    summaries = [ClusterSummary(number, 1, (0,), name, False, 0) for number, name in ((3, "reds"), (-1, ""))]
-    assert [summary.names for summary in summaries] == [("reds", "Cluster 3"), ("", "Noise")]
+    assert [cluster_names(3, "reds"), cluster_names(-1, "")] == [("reds", "Cluster 3"), ("", "Noise")]
 
 
 def test_what_is_found_by_row():

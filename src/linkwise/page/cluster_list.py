@@ -44,11 +44,6 @@ class ClusterSummary:
     done: bool
     n_answered: int
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """The name that a person gave it, and the one that it has without."""
-        return self.name, "Noise" if self.number < 0 else f"Cluster {self.number}"
-
 
 def summarize_clusters(
     labels: Labels, typical: Mapping[int, tuple[int, ...]], session: Session

@@ -35,7 +35,6 @@ from linkwise.page.answer_list import AnswerList, serialize_chain, serialize_eve
 from linkwise.page.cards import RowView, list_differing_fields
 from linkwise.page.cluster_descriptions import ClusterDescriptions, describe_by_rules, describe_by_words
 from linkwise.page.cluster_list import MOST_CLUSTERS, ClusterSummary, find_exemplars, summarize_clusters
-from linkwise.page.cluster_search import RowHits, create_matcher, find_rows
 from linkwise.page.earlier_moves import EarlierMoves
 from linkwise.page.exports import export_constraints, export_labels, export_session
 from linkwise.page.requests import RefusedRequest, Reply, Request
@@ -44,6 +43,7 @@ from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.wording import NO_MORE_QUESTIONS
+from linkwise.workspace.cluster_search import RowHits, cluster_names, create_matcher, find_rows
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
@@ -312,7 +312,9 @@ class Presenter:
         matches = create_matcher(requests.read_text(request, "text"))
         hits = find_rows(matches, self._view.name, self._labels)
         unlisted = [
-            c for c in self._clusters[MOST_CLUSTERS:] if c.number in hits or any(map(matches, c.names))
+            c
+            for c in self._clusters[MOST_CLUSTERS:]
+            if c.number in hits or any(map(matches, cluster_names(c.number, c.name)))
         ]
         described = unlisted[:MOST_CLUSTERS]
         shown = [c.number for c in (*self._clusters[:MOST_CLUSTERS], *described) if c.number in hits]

@@ -19,7 +19,7 @@ const escapePattern = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
  * Tell whether a name contains a text, in any case. A number is found only as a whole: 12 is not in “Cluster 112”. A
- * blank text is in every name. The host finds rows by the same rule (`page/cluster_search.py`).
+ * blank text is in every name. The host finds rows by the same rule (`workspace/cluster_search.py`).
  * @param {string} text
  * @returns {(name: string) => boolean}
  */

@@ -1,7 +1,7 @@
 """The search for clusters: by a name, a number, or the name of a row.
 
 A text is found anywhere in a name, in any case, but a number only as a whole: ``12`` finds cluster 12 and row
-12, and not cluster 112. `static/src/cluster_order.js` matches the names of clusters by the same rule.
+12, and not cluster 112. `cluster_order.js` of the page matches the names of clusters by the same rule.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from dataclasses import dataclass, field
 from linkwise.asking.learner import Labels
 
 MOST_HITS = 3  # rows of one cluster that are named
+
+
+def cluster_names(number: int, name: str) -> tuple[str, str]:
+    """Return the name that a person gave a cluster, or an empty one, and the name that it has without."""
+    return name, "Noise" if number < 0 else f"Cluster {number}"
 
 
 @dataclass(slots=True)
