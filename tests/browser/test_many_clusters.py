@@ -165,6 +165,18 @@ def test_a_chosen_cluster_dims_the_others_while_it_is_there(server, browse):
     assert page.evaluate(points) == whole
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_many_clusters_need_no_scrolling_sideways_on_a_phone(server, browse, width):
+    fits = "() => document.documentElement.scrollWidth <= innerWidth"
+    page = browse(server, viewport={"width": width, "height": 760}, has_touch=True)
+    assert page.evaluate(fits)
+    find(page, "row", "60 of 60 clusters")
+    assert page.evaluate(fits)
+    page.locator(".lw-cluster").last.scroll_into_view_if_needed()
+    box = page.get_by_label(FIELD).bounding_box()
+    assert 0 <= box["y"] < 200  # the search stays in sight
+
+
 # ---------------------------------------------------------------- merging by dragging
 def middle(page, number, what=".lw-size"):
     """The middle of a part of the row of a cluster."""

@@ -8,8 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkwise.active.cobras.cobras import COBRAS
 from linkwise.session.colours import Colours, carry_colours, count_shared_rows, find_heirs
 from linkwise.session.events import Event
+from linkwise.session.session import Session
 
 
 def after(before, colours, labels):
@@ -242,3 +244,29 @@ def test_shared_counts_rows(before, data):
     found = dict(zip(zip(source.tolist(), target.tolist(), strict=True), rows.tolist(), strict=True))
     pairs = list(zip(before, then, strict=True))
     assert found == {pair: pairs.count(pair) for pair in pairs}
+
+
+# ---------------------------------------------------------------- of a session
+def test_shades_survive_answers_undo_and_a_restart(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = np.arange(160) % 40
+    X = rng.uniform(-20, 20, (40, 3))[kind] + rng.normal(0, 0.1, (160, 3))
+    path = tmp_path / "s.linkwise"
+    with Session.open(path, X, COBRAS(n_init=1, random_state=0)) as session:
+        seen = []
+        for _ in range(90):
+            seen.append((session.labels, session.cluster_colours, session.cluster_shades))
+            q = session.question
+            session.answer(bool(kind[q.first] == kind[q.second]))
+        last = session.cluster_shades
+        assert len(last) > 16
+        assert any(shade for _, shade in last)
+        for (before, _, shades), (then, _, after_it) in pairwise(seen):
+            for new, old in find_heirs(before, then)[0].items():
+                assert after_it[new] == shades[old]
+        with Session.open(path, X) as again:
+            assert again.cluster_shades == last
+        for found, colours, shades in reversed(seen[-20:]):
+            session.undo()
+            assert session.labels.tolist() == found.tolist()
+            assert (session.cluster_colours, session.cluster_shades) == (colours, shades)
