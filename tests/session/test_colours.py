@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise.active.cobras.cobras import COBRAS
-from linkwise.session.colours import Colours, carry_colours, count_shared_rows, find_heirs
+from linkwise.session.colours import Colours, carry_colours, count_shared_rows, find_heirs, group_clusters
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 
@@ -177,6 +178,46 @@ def test_clusters_at_the_start_that_lie_near_each_other_share_a_family():
     assert shades_of(with_noise, X=np.vstack([X, X[:2] + 7])) == wanted
     assert shades_of(range(13), X=np.zeros((13, 2))) == [(0, shade) for shade in range(13)]
     assert shades_of(range(13))[11:] == [(11, 0), (0, 1)]  # without rows in turn
+
+
+def group_plainly(numbers, X):
+    """Families of clusters, by k-means that begins with the first mean and then the farthest ones."""
+    means = [
+        np.mean([x for x, k in zip(X, numbers, strict=True) if k == c], axis=0)
+        for c in range(max(numbers) + 1)
+    ]
+
+    def far(mean, center):
+        return sum((a - b) ** 2 for a, b in zip(mean, center, strict=True))
+
+    centers = means[:1]
+    while len(centers) < 12:
+        gaps = [min(far(mean, center) for center in centers) for mean in means]
+        centers = [*centers, means[gaps.index(max(gaps))]]
+    for _ in range(10):
+        families = [min(range(12), key=lambda f, mean=mean: far(mean, centers[f])) for mean in means]
+        for f in set(families):
+            centers[f] = np.mean([mean for mean, g in zip(means, families, strict=True) if g == f], axis=0)
+    return [list(dict.fromkeys(families)).index(f) for f in families]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_families_at_the_start_are_those_of_a_plain_k_means(seed):
+    rng = np.random.default_rng(seed)
+    numbers = np.repeat(np.arange(40), rng.integers(1, 5, 40))  # some clusters have one row
+    X = rng.normal(-3, 2, (len(numbers), 3))
+    order = rng.permutation(len(numbers))
+    wanted = group_plainly(numbers.tolist(), X)
+    assert group_clusters(labels(*numbers[order]), X[order]).tolist() == wanted
+    noise = np.append(numbers, [-1] * 5)
+    assert group_clusters(labels(*noise), np.vstack([X, np.full((5, 3), 1e9)])).tolist() == wanted
+    assert group_clusters(labels(*numbers), 1e300 * np.minimum(X, 1e-300)).tolist() == group_plainly(
+        numbers.tolist(), np.minimum(X, 0)
+    )
+
+
+def test_twelve_clusters_at_the_start_have_families_of_their_own_wherever_they_lie():
+    assert shades_of(range(12), X=np.zeros((12, 2))) == [(family, 0) for family in range(12)]
 
 
 @given(st.lists(LABELS_OF_TWELVE, min_size=1, max_size=5))
