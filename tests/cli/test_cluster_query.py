@@ -45,6 +45,12 @@ def test_the_largest_a_range_and_a_search(wanted, listed, more):
     assert ranks(wanted) == (list(listed), more)
 
 
+def test_a_range_is_not_endless():
+    labels = np.arange(1000, dtype=np.int32)
+    assert ranks("1-999999999", labels, {}) == (list(range(1, 301)), 700)
+    assert ranks("900-999999999", labels, {}) == (list(range(900, 1001)), 0)
+
+
 def test_a_number_finds_a_cluster_a_name_and_a_row():
     listing = list_clusters("12", LABELS, NAMES, "row {}".format)
     assert [cluster.number for cluster in listing.clusters] == [0, 12, 68]
@@ -66,17 +72,22 @@ def test_clusters_are_ranked_by_size_and_then_by_number():
 
 
 def test_what_is_listed():
+    first = int(np.flatnonzero(LABELS == 32)[0])
     listing = list_clusters("33-35", LABELS, {**NAMES, 33: "a\x1b[31m\nb"}, "row {}".format)
     assert drawn(screen.draw_clusters(listing, "row {}".format)) == (
         "Clusters 33 to 35 of 70, the largest first\n"
-        "  32  38\n"
-        "  33  37  a·[31m b\n"
-        "  34  36  old barolo\n"
+        "cluster  rows\n"
+        f"     32    38  row {first}, row {first + 1}, row {first + 2} and 35 more\n"
+        "     33    37  a·[31m b\n"
+        "     34    36  old barolo\n"
         "   …  35 more, for example: clusters 36-65\n"
     )
     listing = list_clusters("69-70", LABELS, NAMES, "row {}".format)
     assert drawn(screen.draw_clusters(listing, "row {}".format)) == (
-        "Clusters 69 to 70 of 70, the largest first\n  69  2\n  68  1  12 left\n"
+        "Clusters 69 to 70 of 70, the largest first\n"
+        "cluster  rows\n"
+        f"     69     2  row {len(LABELS) - 2}, row {len(LABELS) - 1}\n"
+        "     68     1  12 left\n"
     )
     listing = list_clusters("90-99", LABELS, NAMES, "row {}".format)
     assert drawn(screen.draw_clusters(listing, "row {}".format)) == "There are only 70 clusters.\n"
@@ -86,12 +97,17 @@ def test_what_a_search_found():
     name_of = ["ant", "bee", "ant 2", "ant 3", "ant 4", "cow"].__getitem__
     listing = list_clusters("ant", np.array([1, 0, 1, 1, 1, 2], dtype=np.int32), {2: "Antlers"}, name_of)
     assert drawn(screen.draw_clusters(listing, name_of)) == (
-        "ant: 2 of 3 clusters\n   1  4  ant, ant 2, ant 3 and 1 more\n   2  1  Antlers\n"
+        "ant: 2 of 3 clusters\n"
+        "cluster  rows\n"
+        "      1     4  ant, ant 2, ant 3 and 1 more\n"
+        "      2     1  Antlers\n"
     )
     listing = list_clusters("zebra", np.zeros(6, dtype=np.int32), {0: "all"}, name_of)
     assert drawn(screen.draw_clusters(listing, name_of)) == "zebra: 0 of 1 cluster\n"
-    listing = list_clusters("a", np.zeros(6, dtype=np.int32), {0: "all"}, name_of)
-    assert "   0  6  all: ant, ant 2, ant 3 and 1 more\n" in drawn(screen.draw_clusters(listing, name_of))
+    listing = list_clusters("an", np.zeros(6, dtype=np.int32), {0: "all"}, name_of)
+    assert "      0     6  all: ant, ant 2, ant 3 and 1 more\n" in drawn(
+        screen.draw_clusters(listing, name_of)
+    )
 
 
 def test_the_bars_name_the_key_from_thirty_clusters_on():

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkwise.asking.learner import Labels
-from linkwise.workspace.cluster_search import RowHits, cluster_names, create_matcher, find_rows
+from linkwise.workspace.cluster_search import MOST_HITS, RowHits, cluster_names, create_matcher, find_rows
 
 PAGE = 30  # clusters that are listed at once
+MOST_LISTED = 300  # of a range
 RANGE = re.compile(r"(\d{1,9}) *[-–] *(\d{1,9})")
 
 
@@ -28,6 +29,8 @@ class ListedCluster:
         Empty if it has none.
     found : RowHits or None
         The rows that a search found in it.
+    first : tuple of int
+        Its first rows, so that a person recognises it without a name.
     """
 
     rank: int
@@ -35,6 +38,7 @@ class ListedCluster:
     size: int
     name: str
     found: RowHits | None = None
+    first: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +85,21 @@ def list_clusters(
         matches = create_matcher(wanted)
         hits = find_rows(matches, name_of, labels)
         found = [
-            ListedCluster(c.rank, c.number, c.size, c.name, hits.get(c.number))
+            replace(c, found=hits.get(c.number))
             for c in ranked
             if c.number in hits or any(map(matches, cluster_names(c.number, c.name)))
         ]
-        return ClusterListing(wanted, tuple(found[:PAGE]), len(ranked), len(found[PAGE:]))
-    first, last = _read_range(wanted)
-    listed = ranked[first - 1 : last]
-    return ClusterListing("", tuple(listed), len(ranked), len(ranked[last:]) if listed else 0)
+        listed, n_more = found[:PAGE], len(found[PAGE:])
+    else:
+        wanted, (first, last) = "", _read_range(wanted)
+        listed = ranked[first - 1 : min(last, first - 1 + MOST_LISTED)]
+        n_more = len(ranked) - listed[-1].rank if listed else 0
+    described = tuple(replace(c, first=_first_rows(labels, c.number)) for c in listed)
+    return ClusterListing(wanted, described, len(ranked), n_more)
+
+
+def _first_rows(labels: Labels, number: int) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(labels == number)[:MOST_HITS].tolist())
 
 
 def _rank_clusters(labels: Labels, names: Mapping[int, str]) -> list[ListedCluster]:

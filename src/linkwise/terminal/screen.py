@@ -286,22 +286,31 @@ def draw_cluster_bars(sizes: Sequence[int], *, width: int, key: str = "") -> Ren
 
 
 def draw_clusters(listing: ClusterListing, name_of: Callable[[int], str]) -> RenderableType:
-    """Draw clusters with their numbers, sizes and names, and the rows that a search found in them."""
-    shown = listing.clusters
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
-    for justify in ("right", "right", "left"):
-        table.add_column(justify=justify, no_wrap=justify == "right", overflow="fold")
-    for cluster in shown:
+    """Draw clusters with their numbers, sizes and names, and with the rows that a search found in them.
+
+    A cluster without a name shows its first rows instead.
+    """
+    if not listing.clusters:
+        return Text(_describe_listing(listing))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("cluster", justify="right", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for cluster in listing.clusters:
         words = [strip_controls(cluster.name)] if cluster.name else []
         if cluster.found:
-            rows = [strip_controls(name_of(row)) for row in cluster.found.rows]
-            words.append(join_names(rows) + _count_more(cluster.found.count - len(rows)))
-        table.add_row(Text(f"{cluster.number:>4}"), Text(str(cluster.size), "bold"), Text(": ".join(words)))
+            words.append(_list_rows(cluster.found.rows, cluster.found.count, name_of))
+        elif not cluster.name:
+            words.append(_list_rows(cluster.first, cluster.size, name_of))
+        table.add_row(Text(str(cluster.number)), Text(str(cluster.size), "bold"), Text(": ".join(words)))
     return Group(Text(_describe_listing(listing)), table, *_describe_more(listing))
 
 
-def _count_more(number: int) -> str:
-    return f" and {number} more" if number else ""
+def _list_rows(rows: Sequence[int], number: int, name_of: Callable[[int], str]) -> str:
+    """List some of so many rows: ``ant, bee, cow and 4 more``."""
+    names = [strip_controls(name_of(row)) for row in rows]
+    more = f" and {number - len(rows)} more" if number > len(rows) else ""
+    return join_names(names) + more
 
 
 def _describe_listing(listing: ClusterListing) -> str:
