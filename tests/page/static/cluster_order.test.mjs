@@ -8,6 +8,7 @@ import {
 } from "../../../src/linkwise/page/static/src/cluster_order.js";
 import {
   describeAnswered,
+  describeChoice,
   describeDrag,
   describeFound,
   describeUnlisted,
@@ -56,6 +57,13 @@ test("every order is complete, and leaves what it is given as it was", () => {
     answered: [-1, 12, 112, 4, 2],
   });
   assert.deepEqual(CLUSTERS, before);
+});
+
+test("a choice names a cluster, its typical rows, and those that were found", () => {
+  const cluster = { ...CLUSTERS[2], exemplar_names: ["a", "b"] };
+  assert.equal(describeChoice(cluster), "Zebras, 10 rows, typical a, b");
+  const found = { cluster: 12, count: 9, rows: [3], names: ["c"] };
+  assert.equal(describeChoice(cluster, found), "Zebras, 10 rows, typical a, b, found c");
 });
 
 test("what is said about a drag", () => {

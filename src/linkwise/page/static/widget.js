@@ -187,6 +187,11 @@ var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were
 var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
 var describeUnlisted = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
 var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+var describeChoice = (cluster, found) => {
+  const typical = `typical ${cluster.exemplar_names.join(", ")}`;
+  const rows = found ? [`found ${found.names.join(", ")}`] : [];
+  return [clusterName(cluster), formatCount(cluster.size, "row"), typical, ...rows].join(", ");
+};
 var describeDrag = (cluster, other) => other ? `Merge ${clusterName(cluster)} with ${clusterName(other)}?` : `Drag ${clusterName(cluster)} onto another cluster`;
 
 // src/dom.js
@@ -521,21 +526,19 @@ var merge = (page, cluster, other) => page.controller.store(
 );
 function openMerge(page, cluster) {
   const { body, close } = openDialog(page, `Merge ${clusterName(cluster)} with…`);
-  const renderChoice = (
-    /** @param {Cluster} other */
-    (other) => {
-      const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
-      const choose = async () => {
-        close();
-        await merge(page, cluster, other);
-      };
-      return h("li", {}, createButton(label, choose));
-    }
-  );
+  const renderChoice = (other, found) => {
+    const choose = async () => {
+      close();
+      await merge(page, cluster, other);
+    };
+    return h("li", {}, createButton(describeChoice(other, found), choose));
+  };
   const list = h("ul", { class: "lw-choices" });
   const show = () => {
     const { state } = page.controller;
-    if (state) list.replaceChildren(...search.select(state, cluster).clusters.map(renderChoice));
+    if (!state) return;
+    const { clusters, hits } = search.select(state, cluster);
+    list.replaceChildren(...clusters.map((each) => renderChoice(each, hits.get(each.cluster))));
   };
   const search = new ClusterSearch(page, show);
   body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);

@@ -1,6 +1,6 @@
 /** Statements about whole clusters: merge two, or mark one as done. */
 import { ClusterSearch } from "./cluster_search.js";
-import { describeDrag } from "./cluster_wording.js";
+import { describeChoice, describeDrag } from "./cluster_wording.js";
 import { createButton } from "./controls.js";
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -10,11 +10,10 @@ import {
   describeDoneEffect,
   describeMerge,
   describeMergeEffect,
-  formatCount,
 } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Cluster } from "./protocol.d.ts" */
+/** @import { Cluster, RowHits } from "./protocol.d.ts" */
 
 /**
  * @param {Page} page
@@ -37,18 +36,23 @@ const merge = (page, cluster, other) =>
  */
 export function openMerge(page, cluster) {
   const { body, close } = openDialog(page, `Merge ${clusterName(cluster)} with…`);
-  const renderChoice = /** @param {Cluster} other */ (other) => {
-    const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
+  /**
+   * @param {Cluster} other
+   * @param {RowHits | undefined} found the rows that a search found in it
+   */
+  const renderChoice = (other, found) => {
     const choose = async () => {
       close();
       await merge(page, cluster, other);
     };
-    return h("li", {}, createButton(label, choose));
+    return h("li", {}, createButton(describeChoice(other, found), choose));
   };
   const list = h("ul", { class: "lw-choices" });
   const show = () => {
     const { state } = page.controller;
-    if (state) list.replaceChildren(...search.select(state, cluster).clusters.map(renderChoice));
+    if (!state) return;
+    const { clusters, hits } = search.select(state, cluster);
+    list.replaceChildren(...clusters.map((each) => renderChoice(each, hits.get(each.cluster))));
   };
   const search = new ClusterSearch(page, show);
   body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);

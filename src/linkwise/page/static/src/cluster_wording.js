@@ -1,7 +1,7 @@
 /** The words about many clusters: search, order, colours and dragging. */
 import { clusterName, formatCount, formatNumber } from "./wording.js";
 
-/** @import { Cluster } from "./protocol.d.ts" */
+/** @import { Cluster, RowHits } from "./protocol.d.ts" */
 
 export const COLOUR_FAMILIES =
   "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
@@ -19,6 +19,17 @@ export const describeUnlisted = (n) =>
 
 /** @param {Cluster} cluster */
 export const describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+
+/**
+ * A cluster that another one can be merged with.
+ * @param {Cluster} cluster
+ * @param {RowHits} [found] the rows that a search found in it
+ */
+export const describeChoice = (cluster, found) => {
+  const typical = `typical ${cluster.exemplar_names.join(", ")}`;
+  const rows = found ? [`found ${found.names.join(", ")}`] : [];
+  return [clusterName(cluster), formatCount(cluster.size, "row"), typical, ...rows].join(", ");
+};
 
 /**
  * What is dragged, and what happens if it is dropped.
