@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fixed_labels import FixedLabels
 from linkwise import datasets
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.asking.oracles import TruthOracle
@@ -55,6 +56,20 @@ def blobs(n_rows: int = 300, answers: int = 12) -> Callable[[], Presenter]:
         for _ in range(answers):
             if (question := session.question) is not None:
                 session.answer("yes" if kind[question.first] == kind[question.second] else "no")
+        return shown_as(session, X, value_items(X, ("x", "y")), places=X)
+
+    return begin
+
+
+def crowd(n_clusters: int, a_cluster: int = 4) -> Callable[[], Presenter]:
+    """Many clusters at the places of a grid, the first ones a little larger."""
+
+    def begin() -> Presenter:
+        rng = np.random.default_rng(0)
+        labels = np.concatenate([np.arange(n_clusters * a_cluster) % n_clusters, np.arange(n_clusters // 3)])
+        side = int(np.ceil(np.sqrt(n_clusters)))
+        X = np.stack([labels % side, labels // side], axis=1) + rng.normal(0, 0.1, (len(labels), 2))
+        session = Session(X, FixedLabels(labels))
         return shown_as(session, X, value_items(X, ("x", "y")), places=X)
 
     return begin

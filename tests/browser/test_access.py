@@ -62,6 +62,12 @@ def contrast(one, other):
     return (light[1] + 0.05) / (light[0] + 0.05)
 
 
+def to_lab(colours, eye=None):
+    """Colours in Oklab, as an eye sees them that may be colour-blind."""
+    seen = linear(colours) if eye is None else np.clip(linear(colours) @ np.transpose(eye), 0, 1)
+    return np.cbrt(seen @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast(server, browse, scheme):
     page = browse(server, color_scheme=scheme)
@@ -80,15 +86,34 @@ def test_clusters_can_be_distinguished(server, browse, scheme):
     colours = [page.evaluate(RESOLVED, f"cluster-{i}") for i in range(12)]
     assert min(contrast(colour, card) for colour in colours) >= 3
     for eye in [np.eye(3), *BLIND]:
-        lab = np.cbrt(
-            np.clip(linear(colours) @ np.transpose(eye), 0, 1) @ np.transpose(TO_CONES)
-        ) @ np.transpose(TO_LAB)
+        lab = to_lab(colours, eye)
         far = np.hypot.reduce((lab[:, None] - lab[None]).transpose(2, 0, 1))
         assert far[np.triu_indices(12, 1)].min() > 0.06
     assert (
         page.evaluate("() => getComputedStyle(document.querySelector('.linkwise')).colorScheme")
         == "light dark"
     )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_shade_is_seen_and_belongs_to_its_family(server, browse, scheme):
+    """It is clearly nearer to the first colour of its family than to that of another one."""
+    page = browse(server, color_scheme=scheme)
+    first = [page.evaluate(RESOLVED, f"cluster-{i}") for i in range(12)]
+    shades = [[page.evaluate(RESOLVED, f"cluster-{i}-{k}") for k in (1, 2, 3)] for i in range(12)]
+    card = page.evaluate(RESOLVED, "card")
+    assert min(contrast(colour, card) for family in shades for colour in family) >= 3
+    lab, grey = to_lab(first), to_lab([page.evaluate(RESOLVED, "cluster-none")])[0]
+    for number, family in enumerate(shades):
+        found = to_lab([first[number], *family])
+        far = np.hypot.reduce((found[:, None] - lab[None]).transpose(2, 0, 1))
+        others = np.delete(far, number, axis=1).min(axis=1)
+        assert (far[:, number] < 0.75 * others).all()
+        assert np.hypot.reduce((found - grey).T).min() > 0.05
+        within = np.hypot.reduce((found[:, None] - found[None]).transpose(2, 0, 1))
+        assert within[np.triu_indices(4, 1)].min() > 0.04
+        hue = np.arctan2(found[:, 2], found[:, 1])
+        assert np.abs(np.angle(np.exp(1j * (hue - hue[0])))).max() < np.radians(25)
 
 
 def test_everything_has_a_name(server, browse):

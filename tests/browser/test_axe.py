@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.served import Served
 
-from browser.presenters import Bundled, press_early, read, shown_as
+from browser.presenters import Bundled, crowd, press_early, read, shown_as
 from linkwise.active.cobras.cobras import COBRAS
 from linkwise.data.items import image_items, series_items, text_items
 from linkwise.errors import DataError
@@ -140,6 +140,35 @@ def test_pictures_texts_curves_and_a_contradiction(served, browse, look):
     page.keyboard.press("h")
     page.wait_for_selector(".lw-drawer .lw-soft:visible >> text=There are no answers yet")
     look(page, "empty history")
+
+
+def test_many_clusters(served, browse, look):
+    page = browse(served(crowd(60)))
+    look(page, "many clusters")
+    page.get_by_label("Search clusters").fill("row 7")
+    page.wait_for_selector(".lw-hits:visible")
+    page.locator(".lw-swatch").first.click()
+    look(page, "a search, and one cluster alone")
+    page.get_by_role("button", name="Merge").first.click()
+    page.wait_for_selector("dialog .lw-choices")
+    look(page, "merge with one of many")
+    page.locator("dialog").get_by_label("Search clusters").fill("row 8")
+    page.wait_for_function("() => document.querySelectorAll('.lw-choices button').length === 1")
+    look(page, "a search in a dialog")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog .lw-choices button").count() == 59  # it clears the field, and then closes
+    shut(page)
+    page.get_by_label("Search clusters").fill("")
+    one, other = (page.locator(".lw-size").nth(n).bounding_box() for n in (0, 1))
+    page.mouse.move(one["x"], one["y"])
+    page.mouse.down()
+    page.mouse.move(other["x"], other["y"], steps=4)
+    page.mouse.up()
+    page.wait_for_selector("dialog")
+    look(page, "the question whether to merge")
+    shut(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    look(page, "many clusters on a phone")
 
 
 class Waits:

@@ -484,11 +484,12 @@ FIELDS = {
     "done": {"cluster": 0},
     "name": {"cluster": 0, "name": "n"},
     "item": {"rows": [0]},
+    "find": {"text": "n"},
     "history": {"before": 1, "limit": 5},
     "why": {"first": 0, "second": 1},
     "export": {"what": "labels"},
 }
-LEGAL = {"name": ["0", "x", MARKUP], "before": [None, 2**53]}
+LEGAL = {"name": ["0", "x", MARKUP], "text": ["0", "x", MARKUP], "before": [None, 2**53]}
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def learned(session):
         [session.why(first, second) for first, second in WHY if max(first, second) < session.n_rows],
         session.cluster_names,
         session.cluster_colours,
+        session.cluster_shades,
         session.labels_are_current,
     )
 

@@ -125,12 +125,14 @@ def test_before_the_first_call_nothing_is_known(learner):
     assert replay.X is X
     assert shown(replay) == (-1, None, [0] * 6, [0], [], 0)
     assert replay.reason is None
+    assert replay.shades == [(0, 0)]
     assert not replay.foresee("yes", bool)
 
 
 def test_without_events_the_first_question_is_asked(learner, replay):
     follow(replay, [])
     assert shown(replay) == (0, (0, 1), [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [], 0)
+    assert replay.shades == [(family, 0) for family in range(6)]
     assert learner.notes == [("start",), ("ask", 0, 0)]
 
 

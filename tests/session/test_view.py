@@ -145,10 +145,12 @@ def test_what_is_read_is_a_copy():
     session.answer("yes")
     session.labels[:] = 4
     session.cluster_colours[:] = [4]
+    session.cluster_shades.clear()
     for read in (session.ids, session.events, session.source, session.learner):
         read.clear()
     assert session.labels.tolist() == [0, 0, 1, 2, 3]
     assert session.cluster_colours == [0, 2, 3, 4]
+    assert session.cluster_shades == [(0, 0), (2, 0), (3, 0), (4, 0)]
     assert session.ids == list("abcde")
     assert len(session.events) == 1
     assert session.source == {"file": "a.csv"}
@@ -265,6 +267,7 @@ def test_colours_stay_with_their_clusters(path):
         assert session.cluster_colours == [0, 2, 3]
     with Session.open(path) as kept:
         assert kept.labels.tolist() == [0, 0, 1, 2, 2]
+        assert kept.cluster_shades == [(0, 0), (1, 0), (2, 0)]
         assert kept.cluster_colours == [0, 1, 2]  # without the data there are only numbers
 
 
@@ -345,6 +348,7 @@ READ = {
     "constraints": lambda s: s.constraints,
     "labels": lambda s: s.labels.tolist(),
     "cluster_colours": lambda s: s.cluster_colours,
+    "cluster_shades": lambda s: s.cluster_shades,
     "cluster_names": lambda s: s.cluster_names,
     "names": lambda s: s.names,
     "status": lambda s: s.status,

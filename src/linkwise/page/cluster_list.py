@@ -33,6 +33,8 @@ class ClusterSummary:
         The name that a person gave it; empty if it has none.
     done : bool
         Whether all its rows are known to belong together.
+    n_answered : int
+        How many of its rows have an answer.
     """
 
     number: int
@@ -40,6 +42,7 @@ class ClusterSummary:
     exemplars: tuple[int, ...]
     name: str
     done: bool
+    n_answered: int
 
 
 def summarize_clusters(
@@ -47,13 +50,14 @@ def summarize_clusters(
 ) -> tuple[ClusterSummary, ...]:
     """Return all clusters, the largest first; `typical` has the exemplars of these labels."""
     numbers, first, sizes = _count_rows(labels)
-    names = session.cluster_names
-    done = _find_complete(
-        labels, session.evidence.groups(), dict(zip(numbers.tolist(), sizes.tolist(), strict=True))
-    )
+    names, components = session.cluster_names, session.evidence.groups()
+    done = _find_complete(labels, components, dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))
+    answered = np.bincount(np.searchsorted(numbers, labels[components.row]), minlength=len(numbers))
     found = [
-        ClusterSummary(number, size, typical.get(number, (row,)), names.get(number, ""), number in done)
-        for number, row, size in zip(numbers.tolist(), first.tolist(), sizes.tolist(), strict=True)
+        ClusterSummary(number, size, typical.get(number, (row,)), names.get(number, ""), number in done, n)
+        for number, row, size, n in zip(
+            numbers.tolist(), first.tolist(), sizes.tolist(), answered.tolist(), strict=True
+        )
     ]
     return tuple(sorted(found, key=lambda c: (-c.size, c.number)))
 

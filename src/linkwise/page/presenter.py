@@ -43,6 +43,7 @@ from linkwise.page.stopping import advise, count_moved_rows, measure_change
 from linkwise.session.events import Event
 from linkwise.session.session import Session
 from linkwise.wording import NO_MORE_QUESTIONS
+from linkwise.workspace.cluster_search import RowHits, cluster_names, create_matcher, find_rows
 from linkwise.workspace.method_choice import learner_phrase
 
 PROTOCOL = 1
@@ -105,7 +106,7 @@ class Presenter:
         self._times: list[float] = []  # from an answer to the next question, seconds
         self._counter = 0
         self._labels: Labels = session.labels
-        self._colours = session.cluster_colours
+        self._colours, self._shades = session.cluster_colours, session.cluster_shades
         self._typical: dict[int, tuple[int, ...]] = {}
         self._clusters: tuple[ClusterSummary, ...] = ()
         self._rules: tuple[int, ClusterDescriptions] | None = None
@@ -145,6 +146,7 @@ class Presenter:
                 "two_bytes": self._needs_two_bytes(),
                 "labels": self._counter,
                 "colours": self._colours,
+                "shades": self._shades,
                 "event": self._event,
                 "busy": False,
                 "question": None if ended else self._question(),
@@ -305,6 +307,24 @@ class Presenter:
     def _item(self, request: Request) -> dict[str, Any]:
         return {"items": [self._render_row(row) for row in requests.read_rows(request, self._session.n_rows)]}
 
+    def _find(self, request: Request) -> dict[str, Any]:
+        """Find clusters by name, number or row, and describe those that the state does not list."""
+        matches = create_matcher(requests.read_text(request, "text"))
+        hits = find_rows(matches, self._view.name, self._labels)
+        unlisted = [
+            c
+            for c in self._clusters[MOST_CLUSTERS:]
+            if c.number in hits or any(map(matches, cluster_names(c.number, c.name)))
+        ]
+        described = unlisted[:MOST_CLUSTERS]
+        shown = [c.number for c in (*self._clusters[:MOST_CLUSTERS], *described) if c.number in hits]
+        return {
+            "labels": self._counter,
+            "rows": [{"cluster": number, **self._hits(hits[number])} for number in shown],
+            "clusters": [self._cluster(c) for c in described],
+            "more": len(unlisted) - len(described),
+        }
+
     def _history(self, request: Request) -> dict[str, Any]:
         limit = (
             requests.read_integer(request, "limit", requests.MOST_EVENTS + 1) if "limit" in request else 50
@@ -344,7 +364,8 @@ class Presenter:
     ACTIONS: ClassVar[dict[str, Callable[[Any, Request], Any]]] = {
         "answer": _answer, "undo": _undo, "take_back": _take_back, "change": _change, "add": _add,
         "merge": _merge, "done": _set_done, "name": _name,
-        "item": _item, "history": _history, "rules": _list_rules, "why": _why, "export": _export,
+        "item": _item, "find": _find, "history": _history, "rules": _list_rules, "why": _why,
+        "export": _export,
     }  # fmt: skip
 
     # ------------------------------------------------------------ the present state
@@ -354,12 +375,15 @@ class Presenter:
         if last == self._event:
             return
         labels, colours = self._session.labels, self._session.cluster_colours
+        shades = self._session.cluster_shades
         if self._event >= 0:
             new = [e.number for e in self._session.events if self._event < e.number and e.kind != "name"]
             share = measure_change(self._labels, labels)
             self._shares |= {number: share if number == new[-1] else 0.0 for number in new}
-        if self._event < 0 or colours != self._colours or not np.array_equal(labels, self._labels):
+        are_new = (colours, shades) != (self._colours, self._shades)
+        if self._event < 0 or are_new or not np.array_equal(labels, self._labels):
             self._labels, self._colours, self._counter = labels, colours, self._counter + 1
+            self._shades = shades
             self._typical = find_exemplars(labels, self._X)
         self._clusters = summarize_clusters(self._labels, self._typical, self._session)
         self._event = last
@@ -409,7 +433,11 @@ class Presenter:
             "exemplars": list(cluster.exemplars),
             "exemplar_names": [self._view.name(row) for row in cluster.exemplars],
             "done": cluster.done,
+            "answered": cluster.n_answered,
         }
+
+    def _hits(self, hits: RowHits) -> dict[str, Any]:
+        return {"count": hits.count, "rows": hits.rows, "names": [self._view.name(row) for row in hits.rows]}
 
     def _find_cluster(self, request: Request, name: str) -> ClusterSummary:
         number = requests.read_integer({name: request.get(name, None)}, name)

@@ -21,7 +21,7 @@ from linkwise.asking.learner import (
 from linkwise.asking.memo import Memo
 from linkwise.asking.run import Run
 from linkwise.constraints.evidence import Answer, Evidence
-from linkwise.session.colours import Colours
+from linkwise.session.colours import Colours, Shade
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, evidence_of, facts_of
 
@@ -51,6 +51,8 @@ class Replay:
     labels : ndarray of shape (n_rows,)
     colours : list of int
         The colour of each cluster in `labels`.
+    shades : list of (int, int)
+        The colour family of each cluster in `labels`, and its shade within the family.
     reason : {"exhausted"} or None
     evidence : Evidence
     """
@@ -69,9 +71,10 @@ class Replay:
         self.question: Question | None = None
         self.labels: Labels = np.zeros(len(X), dtype=np.int32)
         self.colours: list[int] = [0]
+        self.shades: list[Shade] = [(0, 0)]
         self.reason: Reason | None = None
         self.evidence = Evidence(len(X))
-        self._colours = Colours()
+        self._colours = Colours(X)
         self._described: tuple[int, tuple[str, ...]] = (-1, ())
 
     def follow(self, settled: Sequence[Event], number: int) -> None:
@@ -89,7 +92,8 @@ class Replay:
             self._colours.follow(event, before, run.labels)
         self._run, self._applied = run, list(settled)
         self.question, self.labels, self._state = run.question, run.labels, run.state
-        self.reason, self.evidence, self.colours = run.reason, run.evidence, self._colours.now
+        self.reason, self.evidence = run.reason, run.evidence
+        self.colours, self.shades = self._colours.now, self._colours.shades
         self.at = number
 
     def _start_run(self, known: Sequence[Event]) -> Run:

@@ -17,6 +17,7 @@ from linkwise.constraints.evidence import Evidence
 from linkwise.errors import SessionDamagedError, SessionError
 from linkwise.reasons.explanation import Explanation
 from linkwise.reasons.why import Why, why
+from linkwise.session.colours import begin_shades
 from linkwise.session.description import seed_of_learner
 from linkwise.session.deserialize import Snapshot
 from linkwise.session.events import Event, apply_changes, drop_undone, evidence_of, names_of
@@ -208,6 +209,20 @@ class SessionView:
         if self._replay is None:
             return list(range(int(snapshot.labels.max()) + 1))
         return list(self._replay.colours)
+
+    @property
+    @synchronized
+    def cluster_shades(self) -> list[tuple[int, int]]:
+        """The colour family of each cluster in `labels`, from 0 to 11, and its shade within the family.
+
+        The page draws clusters in these colours, since not more than twelve can be told apart. With up to
+        twelve clusters each has a family of its own. A further cluster joins the family of the cluster that
+        it split off from. Shades stay with clusters as their colours do.
+        """
+        snapshot, _ = self._clustering()
+        if self._replay is None:
+            return begin_shades(snapshot.labels, None)
+        return list(self._replay.shades)
 
     @property
     @synchronized

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from linkwise.asking.learner import Question
+from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.session.events import Event
 from linkwise.session.session import Status
 from linkwise.terminal import screen
+from linkwise.terminal.cluster_query import list_clusters
 from linkwise.terminal.dialogue import Ending
 from linkwise.wording import NOTHING_TO_UNDO, QUESTION, answer_word, count_noun, strip_controls
 
 LINES_AROUND = 9  # lines of the screen besides the pair: heading, names, keys, prompt
+CLUSTER_KEY = "c"
 LEAST_LINES, MOST_LINES = 8, 40
 
 PairView = Callable[[Question, int, int], RenderableType]
@@ -76,7 +78,7 @@ class Terminal:
     def confirm_answer(self, answer: Answer, status: Status) -> None:
         """Show the answer and the clusters that follow from it."""
         self._show(Text.assemble((answer_word(answer), "bold"), "  saved"))
-        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width))
+        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
 
     def confirm_undo(self, event: Event | None, status: Status) -> None:
         """Show which answer is undone."""
@@ -84,7 +86,7 @@ class Terminal:
             self._show(Text(f"undo  {NOTHING_TO_UNDO}"))
             return
         self._show(Text.assemble(("undo", "bold"), f"  taken back: {event_in_words(event, self.name_of)}"))
-        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width))
+        self._show(screen.draw_cluster_bars(status.cluster_sizes, width=self.console.width, key=CLUSTER_KEY))
 
     def reject(self, why: str) -> None:
         """Show why nothing is saved."""
@@ -94,6 +96,11 @@ class Terminal:
         """Show the keys and the reason of the question."""
         self._show(Text("help", style="bold"))
         self._show(screen.help_text(question.why))
+
+    def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
+        """Show clusters, each with its number, size and name."""
+        listing = list_clusters(wanted, labels, names, self.name_of)
+        self._show(screen.draw_clusters(listing, self.name_of))
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show what is reached and what to do next."""

@@ -5,16 +5,16 @@ It depends on neither screen nor keys: a `Display` shows it, and a `Reader` read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
 
-from linkwise.asking.learner import Question
+from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.errors import SessionError, StaleAnswerError
 from linkwise.session.events import Event
 from linkwise.session.session import Session, Status
-from linkwise.terminal.keys import Reader, parse_command
+from linkwise.terminal.keys import Reader, parse_cluster_command, parse_command
 from linkwise.wording import STALE_ANSWER
 
 Ending = Literal["exhausted", "budget", "quit"]
@@ -41,6 +41,9 @@ class Display(Protocol):
 
     def help(self, question: Question) -> None:
         """Show the commands, and the reason of the question."""
+
+    def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
+        """Show the largest clusters, a range of them, or those that a text finds."""
 
     def end(self, reason: Ending, status: Status) -> None:
         """Show the end."""
@@ -81,7 +84,7 @@ def run_dialogue(
         if budget is not None and status.n_answers >= budget:
             return _finish(display, "budget", status)
         display.ask(question, question_id, status)
-        while (command := _read_command(display, reader)) == "help":
+        while (command := _read_command(display, reader, session)) == "help":
             display.help(question)
         if command == "quit":
             return _finish(display, "quit", session.status)
@@ -102,8 +105,10 @@ def run_dialogue(
             display.reject(str(error))
 
 
-def _read_command(display: Display, reader: Reader) -> Answer | Literal["undo", "quit", "help"]:
-    """Read the next command; the end of input means quit."""
+def _read_command(
+    display: Display, reader: Reader, session: Session
+) -> Answer | Literal["undo", "quit", "help"]:
+    """Read the next command, and show clusters in between; the end of input means quit."""
     while True:
         display.prompt()
         text = reader.read()
@@ -112,6 +117,10 @@ def _read_command(display: Display, reader: Reader) -> Answer | Literal["undo", 
         command = parse_command(text)
         if command is not None:
             return command
+        wanted = parse_cluster_command(text)
+        if wanted is not None:
+            display.show_clusters(wanted, session.labels, session.cluster_names)
+            continue
         shown = repr(text) if text.isprintable() and text else "this key"
         display.reject(f"{shown} is not an answer. Type y, n, s, u, q or ?.")
 

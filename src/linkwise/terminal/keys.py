@@ -32,12 +32,20 @@ COMMANDS: dict[str, Command] = {
     "help": "help",
 }
 POLL_S = 0.25  # a blocking read would miss a Ctrl-C whose signal reaches a thread of a library
+LONGEST_LINE = 4096  # bytes that a terminal hands over at once
+CLUSTERS = "clusters"  # the command with words after it: which clusters
 END_OF_TEXT = "\x04"  # Ctrl-D, which arrives as a key when the terminal sends keys one by one
 
 
 def parse_command(text: str) -> Command | None:
     """Parse a key or a line; None if it is not a command."""
     return COMMANDS.get(text.strip().lower())
+
+
+def parse_cluster_command(text: str) -> str | None:
+    """Return what follows ``c`` or ``clusters``; None if the line begins with another word."""
+    first, _, wanted = text.strip().partition(" ")
+    return wanted.strip() if first.lower() in ("c", CLUSTERS) else None
 
 
 class Reader(Protocol):
@@ -97,9 +105,26 @@ class KeyReader:
         self._early = [key for key in early if parse_command(key) not in ANSWERS]
 
     def read(self) -> str | None:
-        """Read one key; an arrow or a function key is the whole sequence that it sends."""
+        """Read one key; an arrow or a function key is the whole sequence that it sends.
+
+        After ``c`` the person types which clusters, as a line.
+        """
         key = self._early.pop(0) if self._early else self._key()
+        if key.lower() == "c":
+            return f"{CLUSTERS} {self._line(f'{CLUSTERS} ')}"
         return None if key in ("", END_OF_TEXT) else key
+
+    def _line(self, prompt: str) -> str:
+        """Read a line, which the terminal lets the person edit."""
+        single = termios.tcgetattr(self.terminal)
+        termios.tcsetattr(self.terminal, termios.TCSANOW, self._before)
+        try:
+            os.write(self.terminal, prompt.encode())
+            while not self._has_input(POLL_S):
+                pass
+            return os.read(self.terminal, LONGEST_LINE).decode("utf-8", errors="replace").strip()
+        finally:
+            termios.tcsetattr(self.terminal, termios.TCSANOW, single)
 
     def _key(self) -> str:
         while not self._has_input(POLL_S):

@@ -1,20 +1,22 @@
 """The dialogue as a stream: one JSON object a line on stdout, words for people on stderr.
 
 ``question``: id, ids and rows of the pair, both items, why, counts. ``state``: the command, counts
-and clusters. ``refused``: a command stores nothing. ``summary``: the end.
+and clusters. ``clusters``: those that were asked for. ``refused``: a command stores nothing.
+``summary``: the end.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from linkwise.asking.learner import Question
+from linkwise.asking.learner import Labels, Question
 from linkwise.constraints.evidence import Answer
 from linkwise.session.events import Event
 from linkwise.session.session import Status
+from linkwise.terminal.cluster_query import list_clusters
 from linkwise.terminal.dialogue import Ending
 from linkwise.workspace.exit_codes import say
 
@@ -71,6 +73,16 @@ class JsonLines:
     def help(self, question: Question) -> None:
         """Write the keys for people, to stderr."""
         say(f"y same, n different, s not sure, u undo, q quit. Why this question: {question.why}")
+
+    def show_clusters(self, wanted: str, labels: Labels, names: Mapping[int, str]) -> None:
+        """Write clusters, the largest first."""
+        listing = list_clusters(wanted, labels, names, self.id_of)
+        clusters = [
+            {"cluster": c.number, "rows": c.size, "name": c.name or None}
+            | ({"found": c.found.count, "ids": [self.id_of(row) for row in c.found.rows]} if c.found else {})
+            for c in listing.clusters
+        ]
+        emit(type="clusters", of=listing.n_clusters, clusters=clusters, more=listing.n_more)
 
     def end(self, reason: Ending | str, status: Status) -> None:
         """Write the summary."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -16,12 +16,14 @@ from linkwise import wording
 from linkwise.data.cells import MISSING
 from linkwise.session.session import Status
 from linkwise.session.status import count_answers
-from linkwise.wording import count_noun, strip_controls
+from linkwise.terminal.cluster_query import PAGE, ClusterListing
+from linkwise.wording import count_noun, join_names, shorten, strip_controls
 
 DIFFERS = "≠"
 BAR = "█"
 MOST_LINES = 4  # of one value
 MOST_CLUSTERS = 8
+MANY_CLUSTERS = 30  # from so many on, their list is worth a hint
 NAME_WIDTH = 24
 TRACK_WIDTH = 20
 LEAST_WIDTH_FOR_TRACKS = 76
@@ -260,8 +262,11 @@ def keys_line() -> Text:
     return Text("   ").join(Text.assemble((key, "bold"), f" {word}") for key, word in keys)
 
 
-def draw_cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
-    """Draw the sizes of clusters as bars, the largest first."""
+def draw_cluster_bars(sizes: Sequence[int], *, width: int, key: str = "") -> RenderableType:
+    """Draw the sizes of clusters as bars, the largest first.
+
+    With many clusters the last line names the `key` that lists more of them.
+    """
     numbered = sorted(enumerate(sizes), key=lambda c: (-c[1], c[0]))
     numbered = [(number, size) for number, size in numbered if size]
     shown = numbered if len(numbered) <= MOST_CLUSTERS else numbered[: MOST_CLUSTERS - 1]
@@ -274,13 +279,69 @@ def draw_cluster_bars(sizes: Sequence[int], *, width: int) -> RenderableType:
         lines.append(Text.assemble(f"{number:>4}  ", (f"{size:>{digits}}", "bold"), "  ", (bar, "cyan")))
     rest = numbered[len(shown) :]
     if rest:
-        lines.append(Text(f"   …  {len(rest)} smaller clusters, {sum(s for _, s in rest)} rows", style="dim"))
+        hint = f"  ({key} lists clusters)" if key and len(numbered) >= MANY_CLUSTERS else ""
+        counted = f"   …  {len(rest)} smaller clusters, {sum(s for _, s in rest)} rows{hint}"
+        lines.append(Text(counted, style="dim"))
     return Group(*lines)
+
+
+def draw_clusters(listing: ClusterListing, name_of: Callable[[int], str]) -> RenderableType:
+    """Draw clusters with their numbers, sizes and names, and with the rows that a search found in them.
+
+    A cluster without a name shows its first rows instead.
+    """
+    if not listing.clusters:
+        return Text(_describe_listing(listing))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("cluster", justify="right", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for cluster in listing.clusters:
+        words = [strip_controls(cluster.name)] if cluster.name else []
+        if cluster.found:
+            words.append(_list_rows(cluster.found.rows, cluster.found.count, name_of))
+        elif not cluster.name:
+            words.append(_list_rows(cluster.first, cluster.size, name_of))
+        table.add_row(Text(str(cluster.number)), Text(str(cluster.size), "bold"), Text(": ".join(words)))
+    return Group(Text(_describe_listing(listing)), table, *_describe_more(listing))
+
+
+def _list_rows(rows: Sequence[int], number: int, name_of: Callable[[int], str]) -> str:
+    """List some of so many rows: ``ant, bee, cow and 4 more``."""
+    names = [strip_controls(name_of(row)) for row in rows]
+    more = f" and {number - len(rows)} more" if number > len(rows) else ""
+    return join_names(names) + more
+
+
+def _describe_listing(listing: ClusterListing) -> str:
+    """Put into words which clusters are listed: ``Clusters 31 to 60 of 60, the largest first``."""
+    n, shown = listing.n_clusters, listing.clusters
+    if listing.wanted:
+        found = len(shown) + listing.n_more
+        return f"{strip_controls(shorten(listing.wanted))}: {found} of {count_noun(n, 'cluster')}"
+    if not shown:
+        return f"There are only {count_noun(n, 'cluster')}."
+    return f"Clusters {shown[0].rank} to {shown[-1].rank} of {n}, the largest first"
+
+
+def _describe_more(listing: ClusterListing) -> list[Text]:
+    """Say how to see the clusters that follow."""
+    if not listing.n_more:
+        return []
+    following = f"   …  {listing.n_more} more"
+    if not listing.wanted:
+        after = listing.clusters[-1].rank
+        following += f", for example: clusters {after + 1}-{after + min(PAGE, listing.n_more)}"
+    return [Text(following, style="dim")]
 
 
 def help_text(why: str) -> RenderableType:
     """Draw the task of the person, the keys, and the reason of the question."""
-    keys = (*wording.KEYS.items(), ("q", "Quit; every answer is saved, and you can go on later"))
+    keys = (
+        *wording.KEYS.items(),
+        ("c", "Clusters: the largest, or those that you type, such as 31-60, 12 or a name"),
+        ("q", "Quit; every answer is saved, and you can go on later"),
+    )
     return Group(
         Text("Judge by your own purpose: only your answers decide what a cluster is."),
         draw_listing(keys),

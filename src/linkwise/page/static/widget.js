@@ -31,6 +31,169 @@ function openChannel(model) {
   };
 }
 
+// src/cluster_order.js
+var FEW = 12;
+var ORDERS = [
+  ["size", "Largest first"],
+  ["number", "By number"],
+  ["name", "By name"],
+  ["answered", "Least answered first"]
+];
+var escapePattern = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+function createMatcher(text) {
+  const wanted = text.trim().replace(/\s+/g, " ").toLowerCase();
+  const before = /^[0-9]/.test(wanted) ? "(?<![0-9])" : "";
+  const after = /[0-9]$/.test(wanted) ? "(?![0-9])" : "";
+  const pattern = new RegExp(`${before}${escapePattern(wanted)}${after}`);
+  return (name) => pattern.test(name.toLowerCase());
+}
+function findClusters(clusters, text, others) {
+  const matches = createMatcher(text);
+  return clusters.filter(({ cluster, name }) => {
+    const number = cluster < 0 ? "Noise" : `Cluster ${cluster}`;
+    return others.has(cluster) || matches(number) || name !== "" && matches(name);
+  });
+}
+var COMPARISONS = {
+  size: (one, other) => other.size - one.size,
+  number: () => 0,
+  name: (one, other) => Number(one.name === "") - Number(other.name === "") || one.name.localeCompare(other.name, void 0, { numeric: true, sensitivity: "base" }),
+  answered: (one, other) => (one.answered ?? 0) / one.size - (other.answered ?? 0) / other.size || other.size - one.size
+};
+var sortClusters = (clusters, order) => [...clusters].sort(
+  (one, other) => COMPARISONS[order](one, other) || Number(one.cluster < 0) - Number(other.cluster < 0) || one.cluster - other.cluster
+);
+
+// src/wording.js
+var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
+var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
+var QUESTION = "Do these two belong together?";
+var NO_MORE_QUESTIONS = "There are no more questions";
+var BUDGET_SPENT = "The budget of questions is used up";
+var NOTHING_TO_UNDO = "There is nothing to undo.";
+var EXHAUSTED = "No further answer would change the clusters.";
+var EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
+var SHARED_KEYS = [
+  ["Y", "Same: the two rows belong together"],
+  ["N", "Different: they do not"],
+  ["S", "Not sure: nothing follows, and the pair is not asked again"],
+  ["U", "Undo the last answer, as often as you like"]
+];
+var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
+var BUSY = "The last answer is still being saved, so this one was ignored.";
+var MEMORY_ONLY = "In memory only";
+var CONNECTED_AGAIN = "Connected again.";
+var SAVED_ANSWER = "Saved.";
+var CONFLICT = "Your answer conflicts with earlier answers";
+var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
+var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
+var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
+var EMPTY_HISTORY = "There are no answers yet.";
+var SAVED = "Every answer marked as saved is in the session file.";
+var RESTART = "Start it again and open the address that it prints.";
+var ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
+var BROKEN_LINKS = {
+  lost: `The connection is lost. ${SAVED} Trying to reconnect…`,
+  closed: `linkwise is no longer running, or was restarted. ${SAVED} ${RESTART}`,
+  login: `linkwise was restarted and needs the password again. Reload this page to log in. ${SAVED}`
+};
+var FAILED_REQUESTS = {
+  stale: "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
+  lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question."
+};
+var SOURCES = {
+  answer: "your answer",
+  add: "added by you",
+  import: "imported",
+  done: "cluster marked as done"
+};
+var formatNumber = (value) => Number(value).toLocaleString("en");
+var formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : many}`;
+var formatPercent = (share) => share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
+var formatSeconds = (seconds) => seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1e3))} ms` : `${seconds.toFixed(1)} s`;
+var fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
+var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
+function describeEvent(event) {
+  const [first, second] = event.names ?? [];
+  if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
+  if (event.kind === "change")
+    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
+  if (event.kind === "done") return `the cluster of ${first} is done`;
+  if (event.kind === "name") {
+    return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
+  }
+  return describePair(first, second, event.answer);
+}
+function describeMoved(moved) {
+  if (moved === void 0) return "";
+  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
+}
+var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
+var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
+var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
+var describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
+var describeTakenBack = (answer) => `“${answer}” is taken back`;
+var describeMerge = (cluster, other) => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
+var describeMergeEffect = (cluster) => `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other cluster as same. You can undo it.`;
+var describeDone = (cluster) => `Saved: all ${formatCount(cluster.size, "row")} of ${clusterName(cluster)} are marked as same.`;
+var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.size, "row")} as same, and no more questions are asked inside it. You can undo it.`;
+var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
+var describeDownload = (name) => `Downloaded ${name}.`;
+var describeRefusal = (reason) => `Not stored. ${reason}`;
+var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
+var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
+var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
+function describeDetails(event) {
+  const when = new Date(event.when);
+  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
+  const parts = [
+    `${event.number}`,
+    date,
+    event.kind === "add" ? "added" : "",
+    event.changed ? "changed" : ""
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+var describeResumption = (n) => `Resumed with ${formatCount(n, "earlier answer")}.`;
+var describeGuess = (answer) => `The current clustering suggests “${ANSWER_WORDS[answer]}”.`;
+var joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
+function describeLink(link, failed) {
+  if (link === "open") return "";
+  return failed ? ENDED : BROKEN_LINKS[link] ?? BROKEN_LINKS.lost;
+}
+var describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
+var describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
+var countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
+function describeOtherFacts(counts) {
+  const parts = [
+    counts.added ? `${formatNumber(counts.added)} added` : "",
+    counts.imported ? `${formatNumber(counts.imported)} imported` : "",
+    counts.done ? `${formatCount(counts.done, "cluster")} done` : ""
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+function describeSession(state) {
+  const where = state.place ? `Saved in ${state.place}` : "The session is in memory only: export it before you leave.";
+  return [state.learner, ...state.description ?? [], where].filter(Boolean).map((line) => line === where || /[.!?…]$/.test(line) ? line : `${line}.`).join(" ");
+}
+var describeExhaustion = (counts) => counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHAUSTED;
+function describeNextQuestion(state) {
+  const question = state.question;
+  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : `${NO_MORE_QUESTIONS}.`;
+}
+
+// src/cluster_wording.js
+var COLOUR_FAMILIES = "Clusters with similar colours lie near each other or were one cluster before. Click a colour to dim the other clusters.";
+var describeFound = (found, total) => `${formatNumber(found)} of ${formatCount(total, "cluster")}`;
+var describeUnlisted = (n) => `${formatCount(n, "smaller cluster is", "smaller clusters are")} not listed. The search finds ${n === 1 ? "it" : "them"}, too.`;
+var describeAnswered = ({ answered = 0 }) => `${formatCount(answered, "row")} answered`;
+var describeChoice = (cluster, found) => {
+  const typical = `typical ${cluster.exemplar_names.join(", ")}`;
+  const rows = found ? [`found ${found.names.join(", ")}`] : [];
+  return [clusterName(cluster), formatCount(cluster.size, "row"), typical, ...rows].join(", ");
+};
+var describeDrag = (cluster, other) => other ? `Merge ${clusterName(cluster)} with ${clusterName(other)}?` : `Drag ${clusterName(cluster)} onto another cluster`;
+
 // src/dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function fillElement(node, props, children) {
@@ -57,6 +220,120 @@ function setText(node, text) {
 function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
+
+// src/cluster_search.js
+var TYPING_MS = 200;
+var NOTHING = { text: "", labels: -1, hits: /* @__PURE__ */ new Map(), clusters: [], more: 0 };
+var ClusterSearch = class {
+  /** @type {Found} */
+  #found = NOTHING;
+  /** The event that the host knew when it was asked. @type {number | undefined} */
+  #event;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /**
+   * @param {Page} page
+   * @param {() => void} show show the clusters that are found now
+   */
+  constructor(page, show) {
+    this.page = page;
+    this.show = show;
+    this.field = h("input", {
+      class: "lw-search",
+      type: "search",
+      placeholder: "Name, number or row",
+      "aria-label": "Search clusters by name, number or row",
+      "aria-keyshortcuts": "/",
+      maxlength: "200",
+      autocomplete: "off",
+      spellcheck: "false",
+      oninput: () => this.#type(),
+      onkeydown: (event) => {
+        if (event.key === "Escape" && this.text) this.#clear(event);
+      }
+    });
+    this.orders = h(
+      "select",
+      { class: "lw-order", "aria-label": "Order of the clusters", onchange: () => this.show() },
+      ORDERS.map(([order, label]) => h("option", { value: order }, label))
+    );
+    this.count = h("p", { class: "lw-soft lw-found", hidden: true });
+    this.node = h("div", { class: "lw-finder", hidden: true }, this.field, this.orders, this.count);
+  }
+  /** What is searched for; empty if nothing is. */
+  get text() {
+    return this.field.value.trim();
+  }
+  /** @returns {Order} */
+  get order() {
+    return (
+      /** @type {Order} */
+      this.orders.value
+    );
+  }
+  /**
+   * The clusters to list, and the rows that were found in them.
+   * @param {State} state
+   * @param {Cluster} [own] list only clusters that this one can be merged with
+   */
+  select(state, own) {
+    const isCurrent = this.#found.text === this.text && this.#found.labels === state.labels;
+    const found = isCurrent ? this.#found : NOTHING;
+    const isOffered = (
+      /** @param {Cluster} each */
+      ({ cluster }) => !own || cluster >= 0 && cluster !== own.cluster
+    );
+    const known = [...state.clusters, ...found.clusters].filter(isOffered);
+    const withNoise = state.clusters.some((each) => each.cluster < 0);
+    const total = countClusters(state) - (own ? 1 + Number(withNoise) : 0);
+    const shown = sortClusters(this.text ? findClusters(known, this.text, found.hits) : known, this.order);
+    this.node.hidden = total <= FEW && !this.text;
+    this.orders.options[ORDERS.length - 1].hidden = state.clusters.some(
+      (each) => each.answered === void 0
+    );
+    this.count.hidden = !this.text;
+    setText(this.count, describeFound(shown.length + found.more, total));
+    if (this.text && this.#event !== state.event) this.#askLater(0, false);
+    return { clusters: shown, hits: found.hits };
+  }
+  #type() {
+    this.show();
+    this.#askLater(TYPING_MS, true);
+  }
+  /** @param {KeyboardEvent} event */
+  #clear(event) {
+    event.preventDefault();
+    event.stopPropagation();
+    this.field.value = "";
+    this.#type();
+  }
+  /**
+   * @param {number} ms
+   * @param {boolean} isTyped whether screen readers hear the number that is found; they hear answers by themselves
+   */
+  #askLater(ms, isTyped) {
+    this.#event = this.page.controller.state?.event;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask(isTyped), ms);
+  }
+  /**
+   * Ask the host for rows, and for clusters that are not listed.
+   * @param {boolean} isTyped
+   */
+  async #ask(isTyped) {
+    const { text, page } = this;
+    if (!text || !this.field.isConnected) return;
+    const reply = await page.controller.request({ do: "find", text });
+    if (text !== this.text || !this.field.isConnected) return;
+    if (reply.ok) {
+      const { labels, clusters, more } = reply;
+      const hits = new Map(reply.rows.map((each) => [each.cluster, each]));
+      this.#found = { text, labels, hits, clusters, more };
+      this.show();
+    }
+    if (isTyped) page.announce(this.count.textContent ?? "");
+  }
+};
 
 // src/controls.js
 var DASHED = { "stroke-dasharray": "2.2 2.2" };
@@ -228,7 +505,7 @@ function openDialog(page, title, className = "") {
   return { box, body, foot, heading, close };
 }
 function keepFocus(page, box, event) {
-  const stops = [...box.querySelectorAll("button, input, [tabindex='0']")].filter((node) => node instanceof HTMLElement).filter((node) => node.offsetParent !== null);
+  const stops = [...box.querySelectorAll("button, input, select, [tabindex='0']")].filter((node) => node instanceof HTMLElement).filter((node) => node.offsetParent !== null);
   const [first, last] = [stops[0], stops[stops.length - 1]];
   const { focused } = page;
   const isInside = focused && box.contains(focused);
@@ -239,158 +516,42 @@ function keepFocus(page, box, event) {
   (event.shiftKey ? last : first)?.focus();
 }
 
-// src/wording.js
-var ANSWER_LABELS = { yes: "Same", no: "Different", unsure: "Not sure" };
-var ANSWER_WORDS = { yes: "same", no: "different", unsure: "not sure" };
-var QUESTION = "Do these two belong together?";
-var NO_MORE_QUESTIONS = "There are no more questions";
-var BUDGET_SPENT = "The budget of questions is used up";
-var NOTHING_TO_UNDO = "There is nothing to undo.";
-var EXHAUSTED = "No further answer would change the clusters.";
-var EXHAUSTED_BUT_UNSURE = "Only pairs that you were not sure of could still change the clusters.";
-var SHARED_KEYS = [
-  ["Y", "Same: the two rows belong together"],
-  ["N", "Different: they do not"],
-  ["S", "Not sure: nothing follows, and the pair is not asked again"],
-  ["U", "Undo the last answer, as often as you like"]
-];
-var EARLY = "That answer came before you could read the next question, so it was ignored. Please answer this question.";
-var BUSY = "The last answer is still being saved, so this one was ignored.";
-var MEMORY_ONLY = "In memory only";
-var CONNECTED_AGAIN = "Connected again.";
-var SAVED_ANSWER = "Saved.";
-var CONFLICT = "Your answer conflicts with earlier answers";
-var ANOTHER_CONFLICT = "Your answer conflicts with another answer, too";
-var CONFLICT_ADVICE = "These answers cannot all hold, so the new one was not stored. Change one or take it back:";
-var HISTORY_ADVICE = "Changing an answer or taking it back can change the questions that follow.";
-var EMPTY_HISTORY = "There are no answers yet.";
-var SAVED = "Every answer marked as saved is in the session file.";
-var RESTART = "Start it again and open the address that it prints.";
-var ENDED = `linkwise stopped with an error. ${SAVED} ${RESTART}`;
-var BROKEN_LINKS = {
-  lost: `The connection is lost. ${SAVED} Trying to reconnect…`,
-  closed: `linkwise is no longer running, or was restarted. ${SAVED} ${RESTART}`,
-  login: `linkwise was restarted and needs the password again. Reload this page to log in. ${SAVED}`
-};
-var FAILED_REQUESTS = {
-  stale: "The question has changed, perhaps in another window. Your answer was not stored. This is the current question.",
-  lost: "The connection broke before the answer was confirmed, so it may not be stored. Check the current question."
-};
-var SOURCES = {
-  answer: "your answer",
-  add: "added by you",
-  import: "imported",
-  done: "cluster marked as done"
-};
-var formatNumber = (value) => Number(value).toLocaleString("en");
-var formatCount = (n, one, many = `${one}s`) => `${formatNumber(n)} ${n === 1 ? one : many}`;
-var formatPercent = (share) => share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(share * 100)} %`;
-var formatSeconds = (seconds) => seconds < 0.995 ? `${Math.max(1, Math.round(seconds * 1e3))} ms` : `${seconds.toFixed(1)} s`;
-var fileName = (path) => path.split(/[\\/]/).at(-1) ?? path;
-var clusterName = (cluster) => cluster.name || (cluster.cluster < 0 ? "Noise" : `Cluster ${cluster.cluster}`);
-function describeEvent(event) {
-  const [first, second] = event.names ?? [];
-  if (event.kind === "import") return `${formatCount(event.pairs, "pair")} from ${event.text || "a file"}`;
-  if (event.kind === "change")
-    return `the change of answer ${event.target} to ${ANSWER_LABELS[event.answer]}`;
-  if (event.kind === "done") return `the cluster of ${first} is done`;
-  if (event.kind === "name") {
-    return event.text ? `the cluster of ${first} is named “${event.text}”` : `the cluster of ${first} has no name`;
-  }
-  return describePair(first, second, event.answer);
-}
-function describeMoved(moved) {
-  if (moved === void 0) return "";
-  return moved === 0 ? "No row moved." : `${formatCount(moved, "row")} moved.`;
-}
-var describeUndo = (event) => event ? `Taken back: “${describeEvent(event)}”.` : NOTHING_TO_UNDO;
-var describePair = (first, second, answer) => `${first} and ${second}: ${ANSWER_WORDS[answer]}`;
-var describeMark = (first, second, answer) => `Saved: ${first} and ${second} are marked as ${ANSWER_WORDS[answer]}.`;
-var describeChange = (names, answer) => `${names.join(" and ")} are now “${ANSWER_WORDS[answer]}”`;
-var describeTakenBack = (answer) => `“${answer}” is taken back`;
-var describeMerge = (cluster, other) => `Saved: ${clusterName(cluster)} and ${clusterName(other)} are merged.`;
-var describeMergeEffect = (cluster) => `This marks ${cluster.exemplar_names[0]}, the most typical row of this cluster, and the most typical row of the other cluster as same. You can undo it.`;
-var describeDone = (cluster) => `Saved: all ${formatCount(cluster.size, "row")} of ${clusterName(cluster)} are marked as same.`;
-var describeDoneEffect = (cluster) => `This marks all its ${formatCount(cluster.size, "row")} as same, and no more questions are asked inside it. You can undo it.`;
-var describeName = (name) => name ? `Saved: the cluster is named ${name}` : "Saved: the cluster has no name";
-var describeDownload = (name) => `Downloaded ${name}.`;
-var describeRefusal = (reason) => `Not stored. ${reason}`;
-var describeRetry = (moved) => joinSentences("Changed.", describeMoved(moved), "Your answer is sent again.");
-var describeResolved = (resolved) => resolved.length ? `Already changed: ${resolved.join("; ")}. You can revert this in the history.` : "";
-var describeUnstored = (resolved) => `Your last answer was not stored. ${describeResolved(resolved)}`;
-function describeDetails(event) {
-  const when = new Date(event.when);
-  const date = Number.isNaN(when.getTime()) ? "" : when.toLocaleString(void 0, { dateStyle: "short", timeStyle: "short" });
-  const parts = [
-    `${event.number}`,
-    date,
-    event.kind === "add" ? "added" : "",
-    event.changed ? "changed" : ""
-  ];
-  return parts.filter(Boolean).join(" · ");
-}
-var describeResumption = (n) => `Resumed with ${formatCount(n, "earlier answer")}.`;
-var describeGuess = (answer) => `The current clustering suggests “${ANSWER_WORDS[answer]}”.`;
-var joinSentences = (...sentences) => sentences.filter(Boolean).join(" ");
-function describeLink(link, failed) {
-  if (link === "open") return "";
-  return failed ? ENDED : BROKEN_LINKS[link] ?? BROKEN_LINKS.lost;
-}
-var describeError = (error) => FAILED_REQUESTS[error.kind] ?? error.text;
-var describeSource = (link) => `${SOURCES[link.kind] ?? link.kind}, number ${link.event}`;
-var countClusters = (state) => state.clusters.length + (state.more_clusters || 0);
-function describeOtherFacts(counts) {
-  const parts = [
-    counts.added ? `${formatNumber(counts.added)} added` : "",
-    counts.imported ? `${formatNumber(counts.imported)} imported` : "",
-    counts.done ? `${formatCount(counts.done, "cluster")} done` : ""
-  ];
-  return parts.filter(Boolean).join(", ");
-}
-function describeSession(state) {
-  const where = state.place ? `Saved in ${state.place}` : "The session is in memory only: export it before you leave.";
-  return [state.learner, ...state.description ?? [], where].filter(Boolean).map((line) => line === where || /[.!?…]$/.test(line) ? line : `${line}.`).join(" ");
-}
-var describeExhaustion = (counts) => counts.unsure ? EXHAUSTED_BUT_UNSURE : EXHAUSTED;
-function describeNextQuestion(state) {
-  const question = state.question;
-  return question ? `Next question: ${question.first.name} and ${question.second.name}.` : `${NO_MORE_QUESTIONS}.`;
-}
-
 // src/cluster_dialogs.js
+var merge = (page, cluster, other) => page.controller.store(
+  { do: "merge", first: cluster.cluster, second: other.cluster },
+  {
+    describe: () => describeMerge(cluster, other),
+    pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" }
+  }
+);
 function openMerge(page, cluster) {
-  const { controller } = page;
   const { body, close } = openDialog(page, `Merge ${clusterName(cluster)} with…`);
-  const clusters = controller.state?.clusters ?? [];
-  const others = clusters.filter((each) => each.cluster !== cluster.cluster && each.cluster >= 0);
-  const merge = (
-    /** @param {Cluster} other */
-    async (other) => {
+  const renderChoice = (other, found) => {
+    const choose = async () => {
       close();
-      await controller.store(
-        { do: "merge", first: cluster.cluster, second: other.cluster },
-        {
-          describe: () => describeMerge(cluster, other),
-          pair: { first: cluster.exemplar, second: other.exemplar, answer: "yes" }
-        }
-      );
-    }
-  );
-  const renderChoice = (
-    /** @param {Cluster} other */
-    (other) => {
-      const label = `${clusterName(other)}, ${formatCount(other.size, "row")}, typical ${other.exemplar_names.join(", ")}`;
-      return h(
-        "li",
-        {},
-        createButton(label, () => merge(other))
-      );
-    }
-  );
-  body.append(
-    h("p", { class: "lw-soft" }, describeMergeEffect(cluster)),
-    h("ul", { class: "lw-choices" }, others.map(renderChoice))
-  );
+      await merge(page, cluster, other);
+    };
+    return h("li", {}, createButton(describeChoice(other, found), choose));
+  };
+  const list = h("ul", { class: "lw-choices" });
+  const show = () => {
+    const { state } = page.controller;
+    if (!state) return;
+    const { clusters, hits } = search.select(state, cluster);
+    list.replaceChildren(...clusters.map((each) => renderChoice(each, hits.get(each.cluster))));
+  };
+  const search = new ClusterSearch(page, show);
+  body.append(h("p", { class: "lw-soft" }, describeMergeEffect(cluster)), search.node, list);
+  show();
+}
+function confirmMerge(page, cluster, other) {
+  const { body, foot, close } = openDialog(page, describeDrag(cluster, other));
+  const confirm = async () => {
+    close();
+    await merge(page, cluster, other);
+  };
+  body.append(h("p", {}, describeMergeEffect(cluster)));
+  foot.append(createButton("Merge", confirm, { className: "lw-main" }), createButton("Cancel", close));
 }
 function openDone(page, cluster) {
   const { body, foot, close } = openDialog(page, `Is ${clusterName(cluster)} done?`);
@@ -408,8 +569,139 @@ function openDone(page, cluster) {
   );
 }
 
+// src/cluster_drag.js
+var CLICK = 6;
+var EDGE = 44;
+var STEP = 9;
+var STEP_MS = 16;
+var NOT_HERE = "input, .lw-link, .lw-actions, .lw-rules";
+var ClusterDrag = class {
+  /** Where the pointer went down. @type {{ row: Row, id: number, x: number, y: number } | null} */
+  #press = null;
+  /** @type {Row | null} */
+  #target = null;
+  /** @type {HTMLElement | null} */
+  #label = null;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
+  /** Where the pointer is. */
+  #at = { x: 0, y: 0 };
+  /**
+   * @param {HTMLElement} root
+   * @param {HTMLElement} list
+   * @param {(node: Element) => Row | null} findRow the row of an element, if its cluster can be merged
+   * @param {(cluster: Cluster, other: Cluster) => void} drop
+   */
+  constructor(root, list, findRow, drop) {
+    this.root = root;
+    this.list = list;
+    this.findRow = findRow;
+    this.drop = drop;
+    list.addEventListener("pointerdown", (event) => this.#begin(event));
+    list.addEventListener("pointermove", (event) => this.#move(event));
+    list.addEventListener("pointerup", (event) => this.#end(event));
+    list.addEventListener("pointercancel", () => this.cancel());
+    const onKey = (
+      /** @param {KeyboardEvent} event */
+      (event) => {
+        if (event.key !== "Escape" || !this.#label) return;
+        event.stopPropagation();
+        this.cancel();
+      }
+    );
+    root.addEventListener("keydown", onKey, true);
+  }
+  /** @param {PointerEvent} event */
+  #begin(event) {
+    const node = (
+      /** @type {Element} */
+      event.target
+    );
+    const isHandle = node.closest(".lw-swatch") !== null || event.pointerType === "mouse";
+    if (event.button || !event.isPrimary || !isHandle || node.closest(NOT_HERE)) return;
+    const row = this.findRow(node);
+    this.#press = row && { row, id: event.pointerId, x: event.clientX, y: event.clientY };
+  }
+  /** @param {PointerEvent} event */
+  #move(event) {
+    const press = this.#press;
+    if (!press || press.id !== event.pointerId) return;
+    if (!(event.buttons & 1)) {
+      this.cancel();
+      return;
+    }
+    this.#at = { x: event.clientX, y: event.clientY };
+    if (!this.#label && Math.hypot(this.#at.x - press.x, this.#at.y - press.y) > CLICK) this.#start(press);
+    if (this.#label) this.#follow();
+  }
+  /** @param {{ row: Row, id: number }} press */
+  #start({ row, id }) {
+    this.list.setPointerCapture(id);
+    document.getSelection()?.removeAllRanges();
+    this.#label = h("div", { class: "lw-dragging", "aria-hidden": "true" });
+    this.root.append(this.#label);
+    this.root.dataset.drags = "";
+    row.node.dataset.drag = "source";
+    this.#timer = setInterval(() => this.#scroll(), STEP_MS);
+  }
+  /** Show what is dragged at the pointer, and where it would be dropped. */
+  #follow() {
+    const [press, label, { x, y }] = [this.#press, this.#label, this.#at];
+    if (!press || !label) return;
+    const document2 = (
+      /** @type {Document | ShadowRoot} */
+      this.root.getRootNode()
+    );
+    const below = document2.elementFromPoint(x, y);
+    const row = below && this.list.contains(below) ? this.findRow(below) : null;
+    if (this.#target) delete this.#target.node.dataset.drag;
+    this.#target = row && row.node !== press.row.node ? row : null;
+    if (this.#target) this.#target.node.dataset.drag = "target";
+    setText(label, describeDrag(press.row.cluster, this.#target?.cluster));
+    const edge = this.root.getBoundingClientRect();
+    const { offsetWidth, offsetHeight } = label;
+    label.style.left = `${clamp(x - edge.left + 12, 4, Math.max(4, edge.width - offsetWidth - 4))}px`;
+    label.style.top = `${clamp(y - edge.top - offsetHeight - 10, 4, edge.height - offsetHeight - 4)}px`;
+  }
+  /** Scroll the list, or the page around it, while the pointer is near their ends. */
+  #scroll() {
+    const { top, bottom } = this.list.getBoundingClientRect();
+    const isBox = this.list.scrollHeight > this.list.clientHeight + 1;
+    const { y } = this.#at;
+    const isAbove = y < Math.max(0, isBox ? top : 0) + EDGE;
+    const isBelow = y > Math.min(window.innerHeight, isBox ? bottom : window.innerHeight) - EDGE;
+    if (!isAbove && !isBelow) return;
+    (isBox ? this.list : window).scrollBy(0, isAbove ? -STEP : STEP);
+    this.#follow();
+  }
+  /** @param {PointerEvent} event */
+  #end(event) {
+    const [press, target, isDragged] = [this.#press, this.#target, this.#label !== null];
+    if (!press || press.id !== event.pointerId) return;
+    this.cancel();
+    if (!isDragged) return;
+    const ignore = (
+      /** @param {Event} click */
+      (click) => click.stopPropagation()
+    );
+    this.root.addEventListener("click", ignore, { capture: true, once: true });
+    setTimeout(() => this.root.removeEventListener("click", ignore, true), 0);
+    if (target) this.drop(press.row.cluster, target.cluster);
+  }
+  /** Forget what is dragged, since the list has changed or the person gave up. */
+  cancel() {
+    clearInterval(this.#timer);
+    for (const row of [this.#press?.row, this.#target]) if (row) delete row.node.dataset.drag;
+    this.#label?.remove();
+    delete this.root.dataset.drags;
+    [this.#press, this.#target, this.#label] = [null, null, null];
+  }
+};
+
 // src/colours.js
-var N_COLOURS = 12;
+var N_FAMILIES = 12;
+var N_SHADES = 4;
+var N_SLOTS = N_FAMILIES * N_SHADES;
 var OPAQUE = 217;
 var FAINT = 20;
 function detectScheme() {
@@ -421,6 +713,9 @@ function detectScheme() {
   const isDark = [body, document.documentElement].some((node) => node.classList.contains("dark"));
   return isDark ? "dark" : "light dark";
 }
+var chooseSlots = ({ colours = [], shades }) => shades ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES)) : colours.map((colour) => colour % N_FAMILIES);
+var slotName = (slot) => slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
+var hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
 function readPalette(root) {
   if (!root.isConnected) return null;
   const probe = h("span", { class: "lw-probe" });
@@ -432,9 +727,9 @@ function readPalette(root) {
       return getComputedStyle(probe).color;
     }
   );
-  const names = [...Array(N_COLOURS).keys(), "none"];
+  const names = [...Array.from({ length: N_SLOTS }, (_, slot) => slotName(slot)), "cluster-none"];
   const palette = {
-    clusters: names.map((name) => parseColour(resolve(`cluster-${name}`))),
+    clusters: names.map((name) => parseColour(resolve(name))),
     ink: resolve("ink"),
     paper: resolve("card")
   };
@@ -445,7 +740,7 @@ var parseColour = (colour) => (
   /** @type {Rgb} */
   (colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number)
 );
-function createColourTable(palette, colours, noise, highlighted) {
+function createColourTable(palette, slots, noise, highlighted) {
   const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
   const setColour = (
     /** @type {(label: number, colour: Rgb) => void} */
@@ -454,8 +749,8 @@ function createColourTable(palette, colours, noise, highlighted) {
       table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
     }
   );
-  for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
-  setColour(noise, palette.clusters[N_COLOURS]);
+  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
+  setColour(noise, palette.clusters[N_SLOTS]);
   return table;
 }
 
@@ -655,6 +950,7 @@ var ClusterRow = class {
   #sentName = "";
   /** What is on the screen, as JSON. */
   #drawn = "";
+  #drawnHits = "null";
   /**
    * @param {Page} page
    * @param {Cluster} cluster
@@ -666,7 +962,7 @@ var ClusterRow = class {
     this.swatch = createButton("", pin, {
       className: "lw-swatch",
       "aria-pressed": "false",
-      title: "Show only this cluster in the plot"
+      title: "Show only this cluster in the plot. Drag it onto another cluster to merge the two."
     });
     this.name = h("input", {
       class: "lw-name",
@@ -681,6 +977,7 @@ var ClusterRow = class {
     this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
+    this.hits = h("p", { class: "lw-typical lw-hits", hidden: true });
     this.rules = h("ul", { class: "lw-rules", hidden: true });
     this.node = h(
       "li",
@@ -691,6 +988,7 @@ var ClusterRow = class {
       h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
       this.typical,
       h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
+      this.hits,
       this.rules
     );
     this.node.addEventListener("pointerenter", () => hover(true));
@@ -702,6 +1000,9 @@ var ClusterRow = class {
       page.root.focus();
     });
   }
+  get canMerge() {
+    return !this.mergeButton.hidden;
+  }
   /** @param {boolean} isPinned */
   setPinned(isPinned) {
     this.swatch.setAttribute("aria-pressed", String(isPinned));
@@ -712,16 +1013,33 @@ var ClusterRow = class {
     this.rules.replaceChildren(...texts.map((line) => h("li", {}, line)));
     this.rules.hidden = lines.length === 0;
   }
+  /** @param {RowHits | null} found the rows that a search found in this cluster */
+  showHits(found) {
+    const drawing = JSON.stringify(found);
+    if (drawing === this.#drawnHits) return;
+    this.#drawnHits = drawing;
+    this.hits.hidden = !found;
+    if (!found) return;
+    const rest = found.count - found.rows.length;
+    this.hits.replaceChildren(
+      ...listChildren(
+        h("span", {}, "found "),
+        this.#renderLinks(found.rows, found.names),
+        rest > 0 && h("span", {}, `and ${formatNumber(rest)} more`)
+      )
+    );
+  }
   /**
    * @param {Cluster} cluster
    * @param {State} state
-   * @param {number | undefined} colour
+   * @param {number | undefined} slot of its colour in the palette
+   * @param {boolean} [withAnswered] whether to show how many of its rows have an answer
    */
-  update(cluster, state, colour) {
+  update(cluster, state, slot, withAnswered = false) {
     const isNoise = cluster.cluster < 0;
-    const slot = isNoise ? "none" : (colour ?? cluster.cluster) % N_COLOURS;
+    const colour = isNoise || slot === void 0 ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
-    const drawing = JSON.stringify([cluster, slot, state.rows, isOnly]);
+    const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
     [this.#drawn, this.cluster] = [drawing, cluster];
@@ -734,8 +1052,9 @@ var ClusterRow = class {
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
     this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
-    this.node.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
-    setText(this.size, `${formatCount(cluster.size, "row")} · ${formatPercent(cluster.size / state.rows)}`);
+    this.node.style.setProperty("--lw-own", `var(--lw-${colour})`);
+    const share = withAnswered ? describeAnswered(cluster) : formatPercent(cluster.size / state.rows);
+    setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${100 * cluster.size / state.rows}%`;
     this.done.hidden = !cluster.done;
     this.doneButton.hidden = cluster.done || isNoise;
@@ -745,10 +1064,16 @@ var ClusterRow = class {
   }
   #showExemplars() {
     const { exemplars, exemplar_names: names } = this.cluster;
-    const links = exemplars.map(
+    this.typical.replaceChildren(h("span", {}, "typical "), ...this.#renderLinks(exemplars, names));
+  }
+  /**
+   * @param {number[]} rows
+   * @param {string[]} names
+   */
+  #renderLinks(rows, names) {
+    return rows.map(
       (row, i) => createButton(names[i], () => openItem(this.page, row), { className: "lw-link" })
     );
-    this.typical.replaceChildren(h("span", {}, "typical "), ...links);
   }
   async #sendName() {
     const { controller } = this.page;
@@ -773,6 +1098,7 @@ var ClustersPanel = class {
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  #labels = -1;
   /** @type {number | null} */
   #pinned = null;
   /**
@@ -788,12 +1114,23 @@ var ClustersPanel = class {
       "aria-expanded": "false"
     });
     this.fidelity = h("p", { class: "lw-soft", hidden: true });
+    this.search = new ClusterSearch(page, () => page.controller.state && this.#show(page.controller.state));
+    this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
+    this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
+    this.drag = new ClusterDrag(
+      page.root,
+      this.list,
+      (node) => this.#findRow(node),
+      (cluster, other) => confirmMerge(page, cluster, other)
+    );
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
       "section",
       { class: "lw-card", "aria-labelledby": this.heading.id, hidden: true },
       h("div", { class: "lw-row" }, this.heading, this.rulesButton),
+      this.search.node,
+      this.legend,
       this.fidelity,
       this.list,
       this.foot
@@ -802,33 +1139,75 @@ var ClustersPanel = class {
   /** @param {State} state */
   update(state) {
     setText(this.heading, `Clusters (${formatNumber(countClusters(state))})`);
-    this.#removeRows(new Set(state.clusters.map((each) => each.cluster)));
-    for (const [i, cluster] of state.clusters.entries()) {
+    this.rulesButton.hidden = !state.rules;
+    this.foot.hidden = !state.more_clusters;
+    setText(this.foot, describeUnlisted(state.more_clusters || 0));
+    this.legend.hidden = !hasFamilies(state);
+    if (this.#labels !== state.labels) this.drag.cancel();
+    this.#labels = state.labels;
+    this.#show(state);
+    const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
+    if (isStale) this.#loadRules().then(() => this.#showRules());
+    this.node.hidden = false;
+  }
+  /**
+   * Show the clusters that are searched for, in their order.
+   * @param {State} state
+   */
+  #show(state) {
+    const { clusters, hits } = this.search.select(state);
+    this.node.classList.toggle("lw-many", !this.search.node.hidden);
+    this.#removeRows(clusters, state);
+    for (const [i, cluster] of clusters.entries()) {
       const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.colours[cluster.cluster]);
+      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.showHits(hits.get(cluster.cluster) ?? null);
       const here = this.list.children[i] ?? null;
       if (here !== row.node) this.list.insertBefore(row.node, here);
     }
-    this.rulesButton.hidden = !state.rules;
-    const rest = state.more_clusters || 0;
-    this.foot.hidden = !rest;
-    setText(this.foot, `${formatCount(rest, "smaller cluster is", "smaller clusters are")} not listed.`);
-    const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
-    if (isStale) this.#loadRules().then(() => this.#showRules());
-    else this.#showRules();
-    this.node.hidden = false;
+    this.#showRules();
   }
-  /** @param {Set<number>} present */
-  #removeRows(present) {
+  /**
+   * Take rows off the list that were not found, and forget those of clusters that exist no more.
+   * @param {Cluster[]} clusters
+   * @param {State} state
+   */
+  #removeRows(clusters, state) {
+    const shown = new Set(clusters.map((each) => each.cluster));
+    const present = /* @__PURE__ */ new Set([...shown, ...state.clusters.map((each) => each.cluster)]);
     for (const [cluster, row] of this.#rows) {
+      if (!shown.has(cluster)) row.node.remove();
       if (present.has(cluster)) continue;
-      row.node.remove();
       this.#rows.delete(cluster);
       if (this.#pinned === cluster) {
         this.#pinned = null;
         this.plot.highlight(null);
       }
     }
+  }
+  /**
+   * From the search the keyboard goes to what was found, or back to the question.
+   * @param {KeyboardEvent} event
+   */
+  #leaveSearch(event) {
+    if (event.defaultPrevented || event.isComposing) return;
+    const first = this.list.querySelector("button");
+    if (event.key === "Escape") this.page.root.focus();
+    else if ((event.key === "Enter" || event.key === "ArrowDown") && first) first.focus();
+    else return;
+    event.preventDefault();
+  }
+  focusSearch() {
+    this.search.field.focus();
+  }
+  /**
+   * The row of an element of the list, if its cluster can be merged.
+   * @param {Element} node
+   */
+  #findRow(node) {
+    const found = node.closest(".lw-cluster");
+    const row = [...this.#rows.values()].find((each) => each.node === found);
+    return row?.canMerge ? row : null;
   }
   /** @param {Cluster} cluster */
   #createRow(cluster) {
@@ -1233,6 +1612,7 @@ var KEYS = [
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["H", "History: change any answer or take it back"],
+  ["/", "Search the clusters, if there are more than twelve"],
   ["+ − 0", "Zoom in, zoom out, show all rows"],
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"]
 ];
@@ -1432,7 +1812,7 @@ function createHeader(page) {
 }
 
 // src/keys.js
-var NOT_HERE = "input, textarea, select, [contenteditable], dialog";
+var NOT_HERE2 = "input, textarea, select, [contenteditable], dialog";
 function listenToKeys(root, actions) {
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
@@ -1441,7 +1821,7 @@ function listenToKeys(root, actions) {
       /** @type {Element} */
       event.composedPath()[0]
     );
-    if (event.defaultPrevented || event.isComposing || target.closest(NOT_HERE)) return;
+    if (event.defaultPrevented || event.isComposing || target.closest(NOT_HERE2)) return;
     const act = actions[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
@@ -1450,8 +1830,8 @@ function listenToKeys(root, actions) {
 }
 
 // src/gestures.js
-var CLICK = 4;
-var STEP = 24;
+var CLICK2 = 4;
+var STEP2 = 24;
 var KEYBOARD_REACH = 40;
 var ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 function listenToGestures(node, actions) {
@@ -1494,10 +1874,10 @@ function listenToPointers(node, actions) {
     }
     const [dx, dy] = [at[0] - from[0], at[1] - from[1]];
     dragged += Math.hypot(dx, dy);
-    if (dragged > CLICK && actions.isReady()) actions.pan(dx, dy);
+    if (dragged > CLICK2 && actions.isReady()) actions.pan(dx, dy);
   });
   node.addEventListener("pointerup", (event) => {
-    const isClick = touches.delete(event.pointerId) && dragged <= CLICK;
+    const isClick = touches.delete(event.pointerId) && dragged <= CLICK2;
     spread = 0;
     if (!isClick) return;
     actions.point(...locate(event), event.pointerType === "mouse" ? 9 : 18);
@@ -1531,7 +1911,7 @@ function listenToKeyboard(node, actions) {
     const direction = ARROWS[event.key];
     if (direction) {
       actions.setKeyboard(true);
-      actions.pan(STEP * direction[0], STEP * direction[1]);
+      actions.pan(STEP2 * direction[0], STEP2 * direction[1]);
       pointAtCentre();
     } else if (event.key !== "Enter" || !actions.choose()) return;
     event.preventDefault();
@@ -1903,7 +2283,7 @@ var Scatter = class {
   /** @type {Palette | null} */
   #palette = null;
   /** @type {number[]} */
-  #colours = [];
+  #slots = [];
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -1960,9 +2340,9 @@ var Scatter = class {
     this.node.addEventListener("webglcontextlost", lose, true);
     this.node.addEventListener("webglcontextrestored", restore, true);
   }
-  /** The colour of each cluster. */
-  get colours() {
-    return this.#colours;
+  /** The slot of each cluster in the palette. */
+  get slots() {
+    return this.#slots;
   }
   /** @param {Float32Array} places two coordinates a row, within [-1, 1] */
   setPlaces(places) {
@@ -1970,15 +2350,15 @@ var Scatter = class {
     [this.#findRow, this.#home, this.#viewport] = [null, null, null];
   }
   /**
-   * The cluster of each row, and the colour of each cluster.
+   * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} colours
+   * @param {number[]} slots
    */
-  setLabels(labels, colours) {
+  setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
-    [this.#labels, this.#colours] = [labels, colours];
+    [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= colours.length) {
+    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
@@ -2046,7 +2426,7 @@ var Scatter = class {
   #setColours() {
     const palette = this.#palette;
     if (!this.#painter || !palette) return;
-    const table = createColourTable(palette, this.#colours, this.#noise, this.#highlighted);
+    const table = createColourTable(palette, this.#slots, this.#noise, this.#highlighted);
     this.#painter.setColours(table, parseColour(palette.paper));
   }
   #drawLater() {
@@ -2277,7 +2657,7 @@ function createMapPanel(page, model) {
       places = model.get("places");
       plot.setPlaces(node.hidden ? new Float32Array(0) : coordinates);
     }
-    plot.setLabels(labels, state.colours ?? []);
+    plot.setLabels(labels, chooseSlots(state));
   };
   return {
     node,
@@ -2607,6 +2987,7 @@ function render({ model, el }) {
     w: () => toggle("why"),
     g: () => toggle("guess"),
     h: () => openHistory(page),
+    "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,
     "-": () => map.plot.zoom(1 / 1.5),

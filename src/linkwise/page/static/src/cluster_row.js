@@ -1,13 +1,14 @@
 /** One line of the list of clusters. */
 import { openDone, openMerge } from "./cluster_dialogs.js";
-import { N_COLOURS } from "./colours.js";
+import { describeAnswered } from "./cluster_wording.js";
+import { slotName } from "./colours.js";
 import { createButton } from "./controls.js";
-import { h, setText } from "./dom.js";
+import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
-import { clusterName, describeName, formatCount, formatPercent } from "./wording.js";
+import { clusterName, describeName, formatCount, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
-/** @import { Cluster, State } from "./protocol.d.ts" */
+/** @import { Cluster, RowHits, State } from "./protocol.d.ts" */
 
 /**
  * @typedef {object} Handlers
@@ -20,6 +21,7 @@ export class ClusterRow {
   #sentName = "";
   /** What is on the screen, as JSON. */
   #drawn = "";
+  #drawnHits = "null";
 
   /**
    * @param {Page} page
@@ -32,7 +34,7 @@ export class ClusterRow {
     this.swatch = createButton("", pin, {
       className: "lw-swatch",
       "aria-pressed": "false",
-      title: "Show only this cluster in the plot",
+      title: "Show only this cluster in the plot. Drag it onto another cluster to merge the two.",
     });
     this.name = h("input", {
       class: "lw-name",
@@ -47,6 +49,7 @@ export class ClusterRow {
     this.done = h("span", { class: "lw-done" }, "✓ done");
     this.mergeButton = createButton("Merge…", () => openMerge(page, this.cluster), { className: "lw-quiet" });
     this.doneButton = createButton("Done…", () => openDone(page, this.cluster), { className: "lw-quiet" });
+    this.hits = h("p", { class: "lw-typical lw-hits", hidden: true });
     this.rules = h("ul", { class: "lw-rules", hidden: true });
     this.node = h(
       "li",
@@ -57,6 +60,7 @@ export class ClusterRow {
       h("span", { class: "lw-share", "aria-hidden": "true" }, this.bar),
       this.typical,
       h("div", { class: "lw-actions" }, this.done, this.mergeButton, this.doneButton),
+      this.hits,
       this.rules,
     );
     this.node.addEventListener("pointerenter", () => hover(true));
@@ -67,6 +71,10 @@ export class ClusterRow {
       if (event.key === "Escape") this.name.value = this.cluster.name;
       page.root.focus(); // which sends the name, and the keys answer again
     });
+  }
+
+  get canMerge() {
+    return !this.mergeButton.hidden;
   }
 
   /** @param {boolean} isPinned */
@@ -81,16 +89,34 @@ export class ClusterRow {
     this.rules.hidden = lines.length === 0;
   }
 
+  /** @param {RowHits | null} found the rows that a search found in this cluster */
+  showHits(found) {
+    const drawing = JSON.stringify(found);
+    if (drawing === this.#drawnHits) return;
+    this.#drawnHits = drawing;
+    this.hits.hidden = !found;
+    if (!found) return;
+    const rest = found.count - found.rows.length;
+    this.hits.replaceChildren(
+      ...listChildren(
+        h("span", {}, "found "),
+        this.#renderLinks(found.rows, found.names),
+        rest > 0 && h("span", {}, `and ${formatNumber(rest)} more`),
+      ),
+    );
+  }
+
   /**
    * @param {Cluster} cluster
    * @param {State} state
-   * @param {number | undefined} colour
+   * @param {number | undefined} slot of its colour in the palette
+   * @param {boolean} [withAnswered] whether to show how many of its rows have an answer
    */
-  update(cluster, state, colour) {
+  update(cluster, state, slot, withAnswered = false) {
     const isNoise = cluster.cluster < 0;
-    const slot = isNoise ? "none" : (colour ?? cluster.cluster) % N_COLOURS;
+    const colour = isNoise || slot === undefined ? "cluster-none" : slotName(slot);
     const isOnly = state.clusters.length < 2;
-    const drawing = JSON.stringify([cluster, slot, state.rows, isOnly]);
+    const drawing = JSON.stringify([cluster, colour, state.rows, isOnly, withAnswered]);
     if (drawing === this.#drawn) return;
     const before = this.#drawn ? this.cluster : null;
     [this.#drawn, this.cluster] = [drawing, cluster];
@@ -103,8 +129,9 @@ export class ClusterRow {
     this.name.placeholder = clusterName({ ...cluster, name: "" });
     this.name.setAttribute("aria-label", `Name of ${label}`);
     this.swatch.setAttribute("aria-label", `Show only ${label} in the plot`);
-    this.node.style.setProperty("--lw-own", `var(--lw-cluster-${slot})`);
-    setText(this.size, `${formatCount(cluster.size, "row")} · ${formatPercent(cluster.size / state.rows)}`);
+    this.node.style.setProperty("--lw-own", `var(--lw-${colour})`);
+    const share = withAnswered ? describeAnswered(cluster) : formatPercent(cluster.size / state.rows);
+    setText(this.size, `${formatCount(cluster.size, "row")} · ${share}`);
     this.bar.style.width = `${(100 * cluster.size) / state.rows}%`;
     this.done.hidden = !cluster.done;
     this.doneButton.hidden = cluster.done || isNoise;
@@ -115,10 +142,17 @@ export class ClusterRow {
 
   #showExemplars() {
     const { exemplars, exemplar_names: names } = this.cluster;
-    const links = exemplars.map((row, i) =>
+    this.typical.replaceChildren(h("span", {}, "typical "), ...this.#renderLinks(exemplars, names));
+  }
+
+  /**
+   * @param {number[]} rows
+   * @param {string[]} names
+   */
+  #renderLinks(rows, names) {
+    return rows.map((row, i) =>
       createButton(names[i], () => openItem(this.page, row), { className: "lw-link" }),
     );
-    this.typical.replaceChildren(h("span", {}, "typical "), ...links);
   }
 
   async #sendName() {

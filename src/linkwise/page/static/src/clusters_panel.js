@@ -1,8 +1,13 @@
 /** The list of clusters, with rules on demand. */
+import { confirmMerge } from "./cluster_dialogs.js";
+import { ClusterDrag } from "./cluster_drag.js";
 import { ClusterRow } from "./cluster_row.js";
+import { ClusterSearch } from "./cluster_search.js";
+import { COLOUR_FAMILIES, describeUnlisted } from "./cluster_wording.js";
+import { hasFamilies } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, setText } from "./dom.js";
-import { countClusters, formatCount, formatNumber, formatPercent } from "./wording.js";
+import { countClusters, formatNumber, formatPercent } from "./wording.js";
 
 /** @import { Page } from "./page.js" */
 /** @import { Cluster, State } from "./protocol.d.ts" */
@@ -14,6 +19,7 @@ export class ClustersPanel {
   /** Rules by cluster, and the labels that they are about. @type {{ labels: number, lines: Map<number, string[]> } | null} */
   #rules = null;
   #showsRules = false;
+  #labels = -1;
   /** @type {number | null} */
   #pinned = null;
 
@@ -30,12 +36,23 @@ export class ClustersPanel {
       "aria-expanded": "false",
     });
     this.fidelity = h("p", { class: "lw-soft", hidden: true });
+    this.search = new ClusterSearch(page, () => page.controller.state && this.#show(page.controller.state));
+    this.search.field.addEventListener("keydown", (event) => this.#leaveSearch(event));
+    this.legend = h("p", { class: "lw-soft lw-legend", hidden: true }, COLOUR_FAMILIES);
     this.list = h("ul", { class: "lw-clusters" });
+    this.drag = new ClusterDrag(
+      page.root,
+      this.list,
+      (node) => this.#findRow(node),
+      (cluster, other) => confirmMerge(page, cluster, other),
+    );
     this.foot = h("p", { class: "lw-soft", hidden: true });
     this.node = h(
       "section",
       { class: "lw-card", "aria-labelledby": this.heading.id, hidden: true },
       h("div", { class: "lw-row" }, this.heading, this.rulesButton),
+      this.search.node,
+      this.legend,
       this.fidelity,
       this.list,
       this.foot,
@@ -45,34 +62,80 @@ export class ClustersPanel {
   /** @param {State} state */
   update(state) {
     setText(this.heading, `Clusters (${formatNumber(countClusters(state))})`);
-    this.#removeRows(new Set(state.clusters.map((each) => each.cluster)));
-    for (const [i, cluster] of state.clusters.entries()) {
-      const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
-      row.update(cluster, state, this.plot.colours[cluster.cluster]);
-      const here = this.list.children[i] ?? null;
-      if (here !== row.node) this.list.insertBefore(row.node, here);
-    }
     this.rulesButton.hidden = !state.rules;
-    const rest = state.more_clusters || 0;
-    this.foot.hidden = !rest;
-    setText(this.foot, `${formatCount(rest, "smaller cluster is", "smaller clusters are")} not listed.`);
+    this.foot.hidden = !state.more_clusters;
+    setText(this.foot, describeUnlisted(state.more_clusters || 0));
+    this.legend.hidden = !hasFamilies(state);
+    if (this.#labels !== state.labels) this.drag.cancel(); // the numbers mean other clusters now
+    this.#labels = state.labels;
+    this.#show(state);
     const isStale = this.#showsRules && this.#rules && this.#rules.labels !== state.labels;
     if (isStale) this.#loadRules().then(() => this.#showRules());
-    else this.#showRules();
     this.node.hidden = false;
   }
 
-  /** @param {Set<number>} present */
-  #removeRows(present) {
+  /**
+   * Show the clusters that are searched for, in their order.
+   * @param {State} state
+   */
+  #show(state) {
+    const { clusters, hits } = this.search.select(state);
+    this.node.classList.toggle("lw-many", !this.search.node.hidden);
+    this.#removeRows(clusters, state);
+    for (const [i, cluster] of clusters.entries()) {
+      const row = this.#rows.get(cluster.cluster) ?? this.#createRow(cluster);
+      row.update(cluster, state, this.plot.slots[cluster.cluster], this.search.order === "answered");
+      row.showHits(hits.get(cluster.cluster) ?? null);
+      const here = this.list.children[i] ?? null;
+      if (here !== row.node) this.list.insertBefore(row.node, here);
+    }
+    this.#showRules();
+  }
+
+  /**
+   * Take rows off the list that were not found, and forget those of clusters that exist no more.
+   * @param {Cluster[]} clusters
+   * @param {State} state
+   */
+  #removeRows(clusters, state) {
+    const shown = new Set(clusters.map((each) => each.cluster));
+    const present = new Set([...shown, ...state.clusters.map((each) => each.cluster)]);
     for (const [cluster, row] of this.#rows) {
+      if (!shown.has(cluster)) row.node.remove();
       if (present.has(cluster)) continue;
-      row.node.remove();
       this.#rows.delete(cluster);
       if (this.#pinned === cluster) {
         this.#pinned = null;
         this.plot.highlight(null);
       }
     }
+  }
+
+  /**
+   * From the search the keyboard goes to what was found, or back to the question.
+   * @param {KeyboardEvent} event
+   */
+  #leaveSearch(event) {
+    if (event.defaultPrevented || event.isComposing) return;
+    const first = this.list.querySelector("button");
+    if (event.key === "Escape") this.page.root.focus();
+    else if ((event.key === "Enter" || event.key === "ArrowDown") && first) first.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  focusSearch() {
+    this.search.field.focus();
+  }
+
+  /**
+   * The row of an element of the list, if its cluster can be merged.
+   * @param {Element} node
+   */
+  #findRow(node) {
+    const found = node.closest(".lw-cluster");
+    const row = [...this.#rows.values()].find((each) => each.node === found);
+    return row?.canMerge ? row : null;
   }
 
   /** @param {Cluster} cluster */

@@ -1,9 +1,13 @@
 /** The colours of the style sheet, for canvases. */
 import { h } from "./dom.js";
 
-export const N_COLOURS = 12;
+const N_FAMILIES = 12; // colours that can be told apart
+const N_SHADES = 4; // of each family; they repeat
+const N_SLOTS = N_FAMILIES * N_SHADES;
 const OPAQUE = 217; // of 255
 const FAINT = 20; // other clusters, while one is highlighted
+
+/** @import { State } from "./protocol.d.ts" */
 
 /** @typedef {[number, number, number]} Rgb */
 /** @typedef {{ clusters: Rgb[], ink: string, paper: string }} Palette the last colour of clusters is that of noise */
@@ -20,6 +24,28 @@ export function detectScheme() {
 }
 
 /**
+ * The slot of each cluster in the palette: first the twelve colours, then their shades.
+ * @param {Pick<State, "colours" | "shades">} state without shades, colours repeat
+ */
+export const chooseSlots = ({ colours = [], shades }) =>
+  shades
+    ? shades.map(([family, shade]) => family + N_FAMILIES * (shade % N_SHADES))
+    : colours.map((colour) => colour % N_FAMILIES);
+
+/**
+ * The name of a slot in the style sheet.
+ * @param {number} slot
+ */
+export const slotName = (slot) =>
+  slot < N_FAMILIES ? `cluster-${slot}` : `cluster-${slot % N_FAMILIES}-${Math.floor(slot / N_FAMILIES)}`;
+
+/**
+ * Whether some clusters share a colour family.
+ * @param {Pick<State, "shades">} state
+ */
+export const hasFamilies = ({ shades = [] }) => shades.some(([, shade]) => shade > 0);
+
+/**
  * Read the colours that hold in the current scheme. The result is null as long as the root is in no document:
  * JupyterLab inserts it only after rendering.
  * @param {HTMLElement} root
@@ -33,9 +59,9 @@ export function readPalette(root) {
     probe.style.color = `var(--lw-${name})`;
     return getComputedStyle(probe).color;
   };
-  const names = [...Array(N_COLOURS).keys(), "none"];
+  const names = [...Array.from({ length: N_SLOTS }, (_, slot) => slotName(slot)), "cluster-none"];
   const palette = {
-    clusters: names.map((name) => parseColour(resolve(`cluster-${name}`))),
+    clusters: names.map((name) => parseColour(resolve(name))),
     ink: resolve("ink"),
     paper: resolve("card"),
   };
@@ -53,17 +79,17 @@ export const parseColour = (colour) =>
 /**
  * The colour of each label: red, green, blue, alpha.
  * @param {Palette} palette
- * @param {number[]} colours of the clusters
+ * @param {number[]} slots of the clusters
  * @param {number} noise the label that stands for noise
  * @param {number | null} highlighted the label that alone keeps its colour
  */
-export function createColourTable(palette, colours, noise, highlighted) {
+export function createColourTable(palette, slots, noise, highlighted) {
   const table = new Uint8Array(1024 * (noise > 255 ? 256 : 1));
   const setColour = /** @type {(label: number, colour: Rgb) => void} */ (label, colour) => {
     const isFaint = highlighted !== null && highlighted !== label;
     table.set([...colour, isFaint ? FAINT : OPAQUE], 4 * label);
   };
-  for (const [label, slot] of colours.entries()) setColour(label, palette.clusters[slot % N_COLOURS]);
-  setColour(noise, palette.clusters[N_COLOURS]);
+  for (const [label, slot] of slots.entries()) setColour(label, palette.clusters[slot]);
+  setColour(noise, palette.clusters[N_SLOTS]);
   return table;
 }

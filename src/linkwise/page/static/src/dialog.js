@@ -52,7 +52,7 @@ export function openDialog(page, title, className = "") {
  */
 function keepFocus(page, box, event) {
   /** @type {HTMLElement[]} */
-  const stops = [...box.querySelectorAll("button, input, [tabindex='0']")]
+  const stops = [...box.querySelectorAll("button, input, select, [tabindex='0']")]
     .filter((node) => node instanceof HTMLElement)
     .filter((node) => node.offsetParent !== null);
   const [first, last] = [stops[0], stops[stops.length - 1]];

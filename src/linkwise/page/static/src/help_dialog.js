@@ -11,6 +11,7 @@ const KEYS = [
   ["W", "Why this question is asked"],
   ["G", "What the current clustering suggests"],
   ["H", "History: change any answer or take it back"],
+  ["/", "Search the clusters, if there are more than twelve"],
   ["+ − 0", "Zoom in, zoom out, show all rows"],
   ["← ↑ → ↓", "Move the plot while it has the focus; Enter opens the row at the cross"],
 ];

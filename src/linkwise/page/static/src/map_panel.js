@@ -1,4 +1,5 @@
 /** The plot with its buttons, and the two rows that were selected in it. */
+import { chooseSlots } from "./colours.js";
 import { createButton } from "./controls.js";
 import { h, listChildren, setText } from "./dom.js";
 import { openItem } from "./item_dialog.js";
@@ -165,7 +166,7 @@ export function createMapPanel(page, model) {
       places = model.get("places");
       plot.setPlaces(node.hidden ? new Float32Array(0) : coordinates);
     }
-    plot.setLabels(labels, state.colours ?? []);
+    plot.setLabels(labels, chooseSlots(state));
   };
   return {
     node,

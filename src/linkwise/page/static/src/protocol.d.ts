@@ -42,6 +42,16 @@ export interface Cluster {
   /** Names of the exemplars. */
   exemplar_names: string[];
   done: boolean;
+  /** How many of its rows have an answer. */
+  answered?: number;
+}
+
+/** The rows of one cluster that a search found; the first of them by position and name. */
+export interface RowHits {
+  cluster: number;
+  count: number;
+  rows: number[];
+  names: string[];
 }
 
 export interface SessionEvent {
@@ -92,6 +102,8 @@ export interface State {
   labels: number;
   /** The colour of each cluster. */
   colours?: number[];
+  /** The colour family of each cluster, from 0 to 11, and its shade within the family. */
+  shades?: [number, number][];
   event: number;
   busy: boolean;
   question: Question | null;

@@ -38,7 +38,7 @@ export class Scatter {
   /** @type {Palette | null} */
   #palette = null;
   /** @type {number[]} */
-  #colours = [];
+  #slots = [];
   /** @type {number | null} */
   #highlighted = null;
   #hovered = -1;
@@ -93,9 +93,9 @@ export class Scatter {
     this.node.addEventListener("webglcontextrestored", restore, true);
   }
 
-  /** The colour of each cluster. */
-  get colours() {
-    return this.#colours;
+  /** The slot of each cluster in the palette. */
+  get slots() {
+    return this.#slots;
   }
 
   /** @param {Float32Array} places two coordinates a row, within [-1, 1] */
@@ -105,15 +105,15 @@ export class Scatter {
   }
 
   /**
-   * The cluster of each row, and the colour of each cluster.
+   * The cluster of each row, and the slot of each cluster in the palette.
    * @param {Uint8Array | Uint16Array} labels the highest number stands for noise
-   * @param {number[]} colours
+   * @param {number[]} slots
    */
-  setLabels(labels, colours) {
+  setLabels(labels, slots) {
     this.#noise = labels.BYTES_PER_ELEMENT === 1 ? 255 : 65535;
-    [this.#labels, this.#colours] = [labels, colours];
+    [this.#labels, this.#slots] = [labels, slots];
     const highlighted = this.#highlighted;
-    if (highlighted !== null && highlighted !== this.#noise && highlighted >= colours.length) {
+    if (highlighted !== null && highlighted !== this.#noise && highlighted >= slots.length) {
       this.#highlighted = null;
     }
     this.#palette ??= readPalette(this.root);
@@ -189,7 +189,7 @@ export class Scatter {
   #setColours() {
     const palette = this.#palette;
     if (!this.#painter || !palette) return;
-    const table = createColourTable(palette, this.#colours, this.#noise, this.#highlighted);
+    const table = createColourTable(palette, this.#slots, this.#noise, this.#highlighted);
     this.#painter.setColours(table, parseColour(palette.paper));
   }
 

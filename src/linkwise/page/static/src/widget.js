@@ -107,6 +107,7 @@ function render({ model, el }) {
     w: () => toggle("why"),
     g: () => toggle("guess"),
     h: () => openHistory(page),
+    "/": () => clusters.focusSearch(),
     "+": zoomIn,
     "=": zoomIn,
     "-": () => map.plot.zoom(1 / 1.5),
