@@ -97,14 +97,15 @@ class Stub:
         sizes = np.bincount(self._kind, minlength=10).tolist()
         return {
             "protocol": 1, "title": "stub", "kind": "record", "place": None, "rows": len(self._kind),
-            "two_bytes": False, "labels": n + 1, "colours": list(range(10)), "shades": [0] * 10, "event": n, "busy": False,
+            "two_bytes": False, "labels": n + 1, "colours": list(range(10)), "shades": [0] * 10,
+            "event": n, "busy": False,
             "question": question, "ended": None, "agreement": None, "rules": False,
             "budget": None, "counts": {"answers": n, "no": n, **counts},
             "changes": [0.1] * min(n, 20),
             "advice": {"stop": None, "text": ""}, "seconds": None, "more_clusters": 0, "learner": "stub",
             "description": [], "notes": [], "undo": None,
             "clusters": [
-                {"cluster": k, "size": size, "name": "", "done": False,
+                {"cluster": k, "size": size, "name": "", "done": False, "answered": 0,
                  "exemplar": k, "exemplars": [k], "exemplar_names": [f"c{k}"]}
                 for k, size in enumerate(sizes)
             ],
