@@ -95,26 +95,37 @@ def linkage_of(shared):
 
 
 def average_linkage(far, size, apart=None, most=np.inf):
-    """Labels of all clusterings, the finest first, by merging the two nearest clusters again and again.
+    """Labels of all clusterings, the finest first, found by chains of nearest neighbours.
 
-    The things that are merged have a size and may have to stay apart. A cluster is named by its first one.
+    Whatever two are each other's nearest become one; of equally near ones the one before in the chain is
+    taken, and then the first. The things that are merged have a size and may have to stay apart. A cluster is
+    named by its first one.
     """
-    total, size = far * np.outer(size, size), np.array(size, dtype=float)
-    apart = np.zeros(far.shape, bool) if apart is None else apart.copy()
-    names, found = np.arange(len(far)), [np.arange(len(far))]
-    while len(names) > 1:
-        mean = (total / np.outer(size, size)).round(9)
-        mean[apart] = mean[np.tril_indices(len(mean))] = np.inf
-        a, b = np.unravel_index(mean.argmin(), mean.shape)
-        if mean[a, b] > most or mean[a, b] == np.inf:
+    far, size, height = far.astype(float), np.array(size, dtype=float), np.zeros(len(far))
+    far[np.eye(len(far), dtype=bool) if apart is None else apart | np.eye(len(far), dtype=bool)] = np.inf
+    left, chain, merges = list(range(len(far))), [], []
+    while left:
+        chain = chain or left[:1]
+        last, before = chain[-1], chain[-2:-1]
+        nearest = min([*before, *left], key=lambda k: far[last, k])
+        if far[last, nearest] == np.inf:
+            left.remove(chain.pop())
+        elif [nearest] != before:
+            chain = [*chain, nearest]
+        else:
+            a, b = sorted((last, nearest))
+            chain = chain[:-2]
+            left.remove(b)
+            height[a] = max(far[a, b], height[a], height[b])
+            merges.append((height[a], a, b))
+            far[a] = far[:, a] = (size[a] * far[a] + size[b] * far[b]) / (size[a] + size[b])
+            far[a, a] = np.inf
+            size[a] += size[b]
+    found = [np.arange(len(far))]
+    for at, a, b in sorted(merges, key=lambda merge: merge[0]):
+        if at > most:
             break
-        found.append(np.where(found[-1] == names[b], names[a], found[-1]))
-        for table in (total, apart):
-            table[a] += table[b]
-            table[:, a] += table[:, b]
-        size[a] += size[b]
-        total, apart = (np.delete(np.delete(table, b, axis=0), b, axis=1) for table in (total, apart))
-        names, size = np.delete(names, b), np.delete(size, b)
+        found.append(np.where(found[-1] == b, a, found[-1]))
     return found
 
 
@@ -262,7 +273,7 @@ def best_clustering(p, size, group, apart, known):
     rows = member.sum(axis=1)
     apart = apart[np.ix_(number, number)]
     far = 1 - member @ p @ member.T / np.outer(rows, rows)
-    found = [labels[group] for labels in average_linkage(far, rows, apart, 1 - LOWEST)]
+    found = [labels[group] for labels in average_linkage(far.round(9), rows, apart, 1 - LOWEST)]
     values = [expected_index(p, weight, labels) for labels in found]
     last = max(at for at, value in enumerate(values) if value >= max(values) - SLACK)
     labels = np.unique(found[last], return_inverse=True)[1]

@@ -201,7 +201,7 @@ def test_similarities_are_judged_by_some_of_many_items(monkeypatch):
     monkeypatch.setattr(shown, "fit_pair_weights", remembering)
     for most in (len(anchors.items), 10):
         monkeypatch.setattr(shown, "MOST_PAIRED", most)
-        pairs = shown.pair_chances(belief)
+        pairs = shown._compute_pair_chances(belief)
         assert pairs.same.shape == (n_groups, n_groups)
         np.testing.assert_allclose(pairs.same, pairs.same.T)
         assert (pairs.same[anchors.apart] == 0).all()

@@ -20,10 +20,10 @@ k neighbourhoods and m small clusters, and O(g² (k + m)) for g groups.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from linkwise import native
@@ -36,7 +36,10 @@ LEAST = 0.001  # s P below which an item is taken to have no part in a neighbour
 LOWEST = 0.02  # mean p below which nothing is merged
 SLACK = 0.001  # of the expected index; the coarsest clustering that is so near to the best is taken
 SWEEPS = 2  # over single items
+FEW_ITEMS = 300  # up to which tables are dense
 TINY = 1e-12
+
+Shares: TypeAlias = Any  # a table, or a sparse array
 
 
 class PairChances(NamedTuple):
@@ -67,9 +70,9 @@ class _Parts(NamedTuple):
     """What the sums over pairs need, of n items."""
 
     pairs: PairChances
-    joined: csr_array
+    joined: Shares
     """(n, k) s P, without what is below `LEAST`."""
-    fine: csr_array
+    fine: Shares
     """(n, m) the small cluster of each item."""
     own: Table
     """(n,) what the sums count for each item with itself, which is no pair."""
@@ -78,11 +81,11 @@ class _Parts(NamedTuple):
 class _Sums(NamedTuple):
     """Sums over the rows of each of C clusters."""
 
-    join: csr_array
+    join: Shares
     """(C, k) of s P."""
-    fine: csr_array
+    fine: Shares
     """(C, m) of ones, by small cluster."""
-    trusted: csr_array
+    trusted: Shares
     """(C, m) of s, by small cluster."""
     size: Rows
     """(C,) of ones."""
@@ -172,25 +175,38 @@ def expected_ari(right: ArrayLike, together: ArrayLike, belong: float, n_pairs: 
 def _split(pairs: PairChances) -> _Parts:
     n, m = len(pairs.fine), len(pairs.alike)
     joined = pairs.join * pairs.trust[:, None]
-    joined = csr_array(np.where(joined < LEAST, 0, joined))
-    fine = csr_array((np.ones(n), pairs.fine, np.arange(n + 1)), shape=(n, m))
+    joined = _keep(np.where(joined < LEAST, 0, joined), n)
+    fine = _mark(pairs.fine, np.ones(n), m).T
     own = (1 - pairs.trust**2) * pairs.alike[pairs.fine, pairs.fine]
-    own = own + joined.multiply(joined @ pairs.same).sum(axis=1)
+    own = own + (joined * (joined @ pairs.same)).sum(axis=1)
     return _Parts(pairs, joined, fine, own * pairs.size.astype(np.float64) ** 2)
 
 
 def _sum_clusters(parts: _Parts, labels: Rows, n_clusters: int) -> _Sums:
-    pairs, n = parts.pairs, len(labels)
-    member = csr_array((pairs.size.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
-    trusted = csr_array(
-        (member.data * pairs.trust[member.indices], member.indices, member.indptr), member.shape
-    )
+    pairs = parts.pairs
+    member = _mark(labels, pairs.size, n_clusters)
+    trusted = _mark(labels, pairs.size * pairs.trust, n_clusters)
     return _Sums(
-        csr_array(member @ parts.joined),
-        csr_array(member @ parts.fine),
-        csr_array(trusted @ parts.fine),
+        member @ parts.joined,
+        member @ parts.fine,
+        trusted @ parts.fine,
         np.bincount(labels, pairs.size, n_clusters).astype(np.int64),
     )
+
+
+def _mark(labels: Rows, amount: NDArray[Any], n_clusters: int) -> Shares:
+    """(n_clusters, n) an amount of each item, at its cluster."""
+    n = len(labels)
+    if n > FEW_ITEMS:
+        return csr_array((amount.astype(np.float64), (labels, np.arange(n))), shape=(n_clusters, n))
+    found = np.zeros((n_clusters, n))
+    found[labels, np.arange(n)] = amount
+    return found
+
+
+def _keep(table: Table, n: int) -> Shares:
+    """Keep a table of n items sparse, if they are many; the small ones are quicker as they are."""
+    return csr_array(table) if n > FEW_ITEMS else table
 
 
 def _count_belonging(pairs: PairChances, sums: _Sums) -> Table:
@@ -262,8 +278,8 @@ def _move_items(parts: _Parts, labels: Rows, known: Rows) -> BestClustering:
     def judge(labels: Rows) -> tuple[float, _Gains]:
         sums = _sum_clusters(parts, labels, n_clusters)
         gains = _find_gains(pairs, sums)
-        within = sums.join.multiply(gains.join).sum() + sums.fine.multiply(gains.fine).sum()
-        within -= sums.trusted.multiply(gains.trusted).sum()
+        within = (sums.join * gains.join).sum() + (sums.fine * gains.fine).sum()
+        within -= (sums.trusted * gains.trusted).sum()
         right, together = (within - own.sum()) / 2, _count_pairs(sums.size, pairs.size) / 2
         return float(expected_ari(right, together, belong, n_pairs)), gains
 

@@ -155,6 +155,10 @@ def find_anchors(belief: Belief) -> Anchors:
 
 def pair_chances(belief: Belief) -> PairChances:
     """How likely two items belong together, given at least one neighbourhood."""
+    return belief.remember("pairs", *_name_labels(belief), compute=lambda: _compute_pair_chances(belief))
+
+
+def _compute_pair_chances(belief: Belief) -> PairChances:
     task, model, outcome, anchors = belief.task, current_model(belief), settle(belief), find_anchors(belief)
     start, k, n = task.prepared.start, belief.known.n_neighbourhoods, len(task.items.first)
     at = _rule_out(belief, outcome.at)
