@@ -109,8 +109,9 @@ def _compared(X, oracle, budget, constraints, askable):
         run.answer(answer)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize(("unsure", "n_given"), [(0.0, 0), (0.2, 25)])
+@pytest.mark.parametrize(
+    ("load", "unsure", "n_given"), [(load_iris, 0.0, 0), (load_iris, 0.2, 25), (load_wine, 0.2, 25)]
+)
 def test_real_sets(load, unsure, n_given):
     """Beyond the first weights of kernels and the first forests."""
     X, y = real(load)
